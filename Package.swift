@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// Warnings are errors only when asked for (`WHORL_STRICT=1`, as `make check` does): a newer compiler's new
+/// warning must not break the build of a program that merely depends on this package.
+let strict = Context.environment["WHORL_STRICT"] != nil
+
+let common: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+/// For modules that touch no C: every unsafe expression is an error.
+let pure = common + [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "whorl",
+    products: [
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
+        .library(name: "Fingerprint", targets: ["Fingerprint"]),
+        .library(name: "MockReader", targets: ["MockReader"]),
+        .executable(name: "whorl", targets: ["whorl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // C, as the system has it
+        .systemLibrary(name: "CGLib", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+
+        // Ground
+        .target(name: "SecretMemory", swiftSettings: common),
+        .target(name: "GLibRuntime", dependencies: ["CGLib"], swiftSettings: common),
+
+        // The reader model, and a reader made of a script
+        .target(name: "Fingerprint", swiftSettings: pure),
+        .target(name: "MockReader", dependencies: ["Fingerprint"], swiftSettings: pure),
+        .target(
+            name: "LibfprintReader",
+            dependencies: ["CFprint", "CGLib", "Fingerprint", "GLibRuntime", logging],
+            swiftSettings: common
+        ),
+
+        // What is on the disk; whose fingers; who may
+        .target(name: "StateStore", dependencies: ["SecretMemory", crypto, grdb], swiftSettings: common),
+        .target(
+            name: "Enrollment",
+            dependencies: ["Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
+            swiftSettings: common
+        ),
+        .target(
+            name: "Authentication",
+            dependencies: ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb, logging],
+            swiftSettings: common
+        ),
+        .target(name: "TerminalPrompt", dependencies: ["Authentication", "Fingerprint"], swiftSettings: common),
+
+        // The composition root, and the faces
+        .target(
+            name: "WhorlSystem",
+            dependencies: [
+                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader", "TerminalPrompt",
+            ],
+            swiftSettings: common
+        ),
+        .target(
+            name: "LocalAuthentication",
+            dependencies: ["Authentication", "Fingerprint", "WhorlSystem"],
+            swiftSettings: common
+        ),
+
+        // Fingers that nobody has, for tests and demonstrations
+        .target(name: "SyntheticFingers", swiftSettings: common),
+        .target(name: "GreyscalePNG", dependencies: ["CPNG"], swiftSettings: common),
+
+        // Programs
+        .executableTarget(
+            name: "whorl",
+            dependencies: [
+                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SyntheticFingers",
+                "TerminalPrompt", "WhorlSystem", arguments, logging,
+            ],
+            swiftSettings: common
+        ),
+    ]
+)

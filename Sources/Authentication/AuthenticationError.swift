@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+
+/// Why an evaluation did not succeed.
+public struct AuthenticationError: Error, Sendable, Hashable {
+    /// What kind of failure it is; the names are Apple's where Apple has one.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// Three presentations did not match.
+        case authenticationFailed
+        /// The person pressed cancel.
+        case userCancel
+        /// The person pressed the fallback button.
+        case userFallback
+        /// The time ran out, or the system took over.
+        case systemCancel
+        /// No passcode is set, and nothing else can meet the policy.
+        case passcodeNotSet
+        /// There is no usable reader.
+        case biometryNotAvailable
+        /// The person has told this program not to use fingers.
+        case biometryOptedOut
+        /// No finger is enrolled for the connected reader.
+        case biometryNotEnrolled
+        /// Too many presentations did not match.
+        case biometryLockout
+        /// The program cancelled.
+        case appCancel
+        /// The context was invalidated before.
+        case invalidContext
+        /// A prompt would be needed and cannot be shown.
+        case notInteractive
+        /// The reader that fingers are enrolled for is not connected, or was unplugged.
+        case biometryDisconnected
+        /// The reason is empty.
+        case reasonMissing
+        /// The enrolled fingers were changed from outside.
+        case enrollmentTampered
+        /// The enrolled fingers are an older state than the one last seen.
+        case enrollmentRolledBack
+        /// The reader is in use.
+        case readerInUse
+        /// The state directory, the disk or the database failed.
+        case storeFailed
+        /// A reader has to be chosen, and the choice is not clear or not allowed.
+        case readerNotChosen
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What happened, in one sentence.
+    public let message: String
+    /// What the person can do, in one sentence.
+    public let recovery: String
+    /// What a lower layer said; may be empty. It may hold text from outside.
+    public let cause: String
+
+    /// Describes a failure in the words of its kind, or in others.
+    public init(_ code: Code, message: String? = nil, recovery: String? = nil, cause: String = "") {
+        self.code = code
+        self.message = message ?? code.message
+        self.recovery = recovery ?? code.recovery
+        self.cause = cause
+    }
+
+    /// What a reader's failure means for an evaluation.
+    public init(_ error: ReaderError) {
+        let code: Code =
+            switch error.code {
+            case .notFound, .unsupported, .permissionDenied, .tooHot, .malfunction, .notOpen, .templateInvalid,
+                .printNotFound, .storageFull, .duplicate:
+                .biometryNotAvailable
+            case .busy, .inUse: .readerInUse
+            case .unplugged: .biometryDisconnected
+            case .cancelled: .appCancel
+            case .untrustworthy: .biometryNotAvailable
+            }
+        self.init(code, message: error.message, recovery: error.recovery, cause: error.description)
+    }
+}
+
+extension AuthenticationError.Code {
+    /// What happened, in one sentence.
+    public var message: String {
+        switch self {
+        case .authenticationFailed: "The finger did not match."
+        case .userCancel: "The request was cancelled."
+        case .userFallback: "The other way to authenticate was chosen."
+        case .systemCancel: "No finger came in time."
+        case .passcodeNotSet: "No passcode is set."
+        case .biometryNotAvailable: "No usable fingerprint reader is there."
+        case .biometryOptedOut: "Fingerprints are turned off for this program."
+        case .biometryNotEnrolled: "No finger is enrolled for this reader."
+        case .biometryLockout: "Too many fingers did not match; fingerprints are locked."
+        case .appCancel: "The program cancelled the request."
+        case .invalidContext: "The context was invalidated before."
+        case .notInteractive: "A prompt would be needed and cannot be shown."
+        case .biometryDisconnected: "The reader that the fingers are enrolled for is not connected."
+        case .reasonMissing: "The reason for the request is empty."
+        case .enrollmentTampered: "The enrolled fingers were changed from outside."
+        case .enrollmentRolledBack: "The enrolled fingers are an older state than the one last seen."
+        case .readerInUse: "The fingerprint reader is in use."
+        case .storeFailed: "The state directory cannot be used."
+        case .readerNotChosen: "It is not clear which fingerprint reader is meant."
+        }
+    }
+
+    /// What the person can do, in one sentence.
+    public var recovery: String {
+        switch self {
+        case .authenticationFailed: "Try again with an enrolled finger; `whorl fingers` lists them."
+        case .userCancel, .appCancel: "Start again when ready."
+        case .userFallback: "Continue with the program's own way."
+        case .systemCancel: "Try again, and touch the reader when asked."
+        case .passcodeNotSet: "Set a passcode, or connect a reader and enroll a finger."
+        case .biometryNotAvailable: "Run `whorl doctor`: it looks for the cause."
+        case .biometryOptedOut: "Allow fingerprints for the program again: `whorl biometry allow`."
+        case .biometryNotEnrolled: "Enroll a finger: `whorl enroll right-index-finger`."
+        case .biometryLockout: "Verify the passcode; where none is set, wait until the lock ends."
+        case .invalidContext: "Make a new context."
+        case .notInteractive: "Run it in a terminal, or give the program a presenter of its own."
+        case .biometryDisconnected: "Plug the reader in, or enroll a finger on the connected one."
+        case .reasonMissing: "Say in the request why the finger is needed."
+        case .enrollmentTampered, .enrollmentRolledBack:
+            "Enroll the fingers again: `whorl remove --all`, then `whorl enroll`."
+        case .readerInUse: "Wait for the other program to end, then try again."
+        case .storeFailed: "Run `whorl doctor`: it names the cause and the command that mends it."
+        case .readerNotChosen: "Name one with `--reader` or WHORL_READER; `whorl devices` lists them."
+        }
+    }
+}

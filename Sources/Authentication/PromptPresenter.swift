@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+
+/// What a prompt shows from the beginning.
+public struct Prompt: Sendable, Hashable {
+    /// The heading, such as `Touch ID`.
+    public let title: String
+    /// Why the program asks. It is somebody's input: pass it through ``DisplayText`` before it is shown.
+    public let reason: String
+    /// The text of the cancel button, never empty.
+    public let cancelTitle: String
+    /// The text of the fallback button; `nil` hides it.
+    public let fallbackTitle: String?
+    /// What kind of reader answers, so that a pretended one is shown as such.
+    public let readerKind: ReaderInfo.Kind
+    /// Press or swipe.
+    public let scanType: ReaderInfo.ScanType
+
+    /// Describes a prompt.
+    public init(
+        title: String,
+        reason: String,
+        cancelTitle: String,
+        fallbackTitle: String?,
+        readerKind: ReaderInfo.Kind,
+        scanType: ReaderInfo.ScanType
+    ) {
+        self.title = title
+        self.reason = reason
+        self.cancelTitle = cancelTitle
+        self.fallbackTitle = fallbackTitle
+        self.readerKind = readerKind
+        self.scanType = scanType
+    }
+}
+
+/// What a prompt shows as it goes on. It is for the eye: a program takes its answer from the return value alone.
+public enum PromptUpdate: Sendable, Hashable {
+    /// Something happened at the reader.
+    case scan(ScanEvent)
+    /// The finger was read well and is not enrolled; so many tries remain in this evaluation.
+    case noMatch(remaining: Int)
+    /// It is over: the finger matched.
+    case matched(Finger)
+    /// It is over without success, for the reason that the text says.
+    case ended(String)
+}
+
+/// What the person did with the prompt.
+public enum PromptAction: Sendable, Hashable {
+    /// Pressed cancel.
+    case cancel
+    /// Pressed the fallback button.
+    case fallback
+}
+
+/// Shows the prompt of an evaluation: on a terminal, a desktop, a kiosk.
+///
+/// Programs that embed Whorl give their own.
+public protocol PromptPresenter: Sendable {
+    /// Whether a person can see the prompt. When not, an evaluation on real hardware ends with `notInteractive`.
+    var isInteractive: Bool { get async }
+
+    /// Shows the prompt until `updates` ends or its task is cancelled, and says what the person did.
+    ///
+    /// - Returns: The button that was pressed; `nil` when the updates ended first. It must return soon after
+    ///   either end.
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction?
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gio/gio.h>
+#include <glib-object.h>
+#include <glib.h>

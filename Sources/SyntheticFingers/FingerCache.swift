@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A directory that keeps fingers once computed, since growing one takes a noticeable time in a debug build.
+///
+/// A cache changes how long a finger takes, never what it looks like. Whatever goes wrong here goes unmentioned: a
+/// file that is missing, damaged or of another version is computed again, and a directory that cannot be written is
+/// left alone. Several processes may use one directory at once.
+///
+/// It is for made-up fingers only. Nothing here protects what it stores.
+public struct FingerCache: Sendable {
+    /// The directory, made when the first finger is stored.
+    public let directory: String
+
+    /// Keeps fingers in `directory`.
+    public init(directory: String) {
+        self.directory = directory
+    }
+
+    /// `$XDG_CACHE_HOME/whorl/fingers`, else `~/.cache/whorl/fingers`, or `nil` if neither variable holds an absolute path.
+    public static var standard: FingerCache? {
+        if let cache = absolutePath(inVariable: "XDG_CACHE_HOME") {
+            return FingerCache(directory: cache + "/whorl/fingers")
+        }
+        return absolutePath(inVariable: "HOME").map { FingerCache(directory: $0 + "/.cache/whorl/fingers") }
+    }
+
+    /// The file that holds, or would hold, the finger of a seed.
+    public func path(seed: UInt64) -> String {
+        let digits = String(seed, radix: 16)
+        return directory + "/" + String(repeating: "0", count: 16 - digits.count) + digits + ".finger"
+    }
+
+    /// The finger of `seed`: read if a sound file holds it, else computed and stored.
+    func master(seed: UInt64) -> FingerMaster {
+        let path = path(seed: seed)
+        if let bytes = readBytes(of: path), let master = Self.decode(bytes, seed: seed) {
+            return master
+        }
+        let master = FingerMaster(seed: seed)
+        store(Self.encode(master, seed: seed), at: path)
+        return master
+    }
+}
+
+// MARK: - Format
+
+extension FingerCache {
+    /// "WhrlFngr", as the first 8 bytes of a file.
+    private static let magic: UInt64 = 0x7267_6E46_6C72_6857
+
+    /// To be raised whenever a seed comes to mean another finger.
+    private static let version: UInt64 = 1
+
+    /// Magic, version, width and height, seed, checksum: 8 bytes each, little-endian.
+    private static let headerSize = 40
+
+    private static let fileSize = headerSize + FingerMaster.width * FingerMaster.height
+
+    static func encode(_ master: FingerMaster, seed: UInt64) -> [UInt8] {
+        let relief = master.relief.map { UInt8(bitPattern: $0) }
+        return header(seed: seed, checksum: checksum(relief)) + relief
+    }
+
+    static func decode(_ bytes: [UInt8], seed: UInt64) -> FingerMaster? {
+        guard bytes.count == fileSize else { return nil }
+        let relief = bytes[headerSize...]
+        guard bytes.starts(with: header(seed: seed, checksum: checksum(relief))) else { return nil }
+        return FingerMaster(relief: relief.map { Int8(bitPattern: $0) })
+    }
+
+    private static func header(seed: UInt64, checksum: UInt64) -> [UInt8] {
+        let size = UInt64(FingerMaster.width) << 32 | UInt64(FingerMaster.height)
+        return [magic, version, size, seed, checksum].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) }
+        }
+    }
+
+    /// FNV-1a, 64 bits: it finds damage, not malice.
+    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+        }
+        return hash
+    }
+}
+
+// MARK: - Files
+
+extension FingerCache {
+    private static func absolutePath(inVariable name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let path = String(cString: value)
+        return path.hasPrefix("/") ? path : nil
+    }
+
+    /// The whole of a file of the one right size, else `nil`.
+    private func readBytes(of path: String) -> [UInt8]? {
+        // O_NONBLOCK, so that a named pipe in the file's place cannot hold us up.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+
+        // Room for one byte more shows a file that is too long.
+        let room = Self.fileSize + 1
+        return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            while count < room, let base = buffer.baseAddress {
+                let got = read(file, base + count, room - count)
+                if got < 0 && errno == EINTR { continue }
+                guard got > 0 else { break }
+                count += got
+            }
+        }
+    }
+
+    /// Writes beside the place and then renames, so that a reader sees a whole file or none.
+    private func store(_ bytes: [UInt8], at path: String) {
+        makeDirectory()
+        let temporary = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+
+        let written = Self.writeAll(bytes, to: file)
+        let closed = close(file) == 0
+        if !written || !closed || rename(temporary, path) != 0 {
+            unlink(temporary)
+        }
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to file: CInt) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count, let base = bytes.baseAddress {
+                let put = write(file, base + done, bytes.count - done)
+                if put < 0 && errno == EINTR { continue }
+                guard put > 0 else { return false }
+                done += put
+            }
+            return true
+        }
+    }
+
+    /// Makes the directory and those above it that are missing, for this user alone.
+    private func makeDirectory() {
+        var path = ""
+        for part in directory.split(separator: "/") {
+            path += (path.isEmpty && !directory.hasPrefix("/") ? "" : "/") + part
+            mkdir(path, 0o700)
+        }
+    }
+}

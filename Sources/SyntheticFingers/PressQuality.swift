@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How well a finger is put on the reader.
+///
+/// The figures are those of libfprint 1.94.5's matcher with its threshold of 40, after an enrollment of five normal presses.
+public enum PressQuality: String, Sendable, CaseIterable {
+    /// Straight, in the middle, dry and clean, as people press while they enroll: it matches.
+    case careful
+
+    /// Off by up to 15 pixels and 8°, a little stretched, unevenly pressed: it matches, as a person's presses do on a good day.
+    case normal
+
+    /// Off by up to 25 pixels and 15°, stretched twice as much, noisy, smaller: it mostly matches.
+    case hard
+
+    /// A fingertip's edge alone: the scan succeeds, but too few ridge ends are seen for a match.
+    case partial
+
+    /// No finger on the glass: libfprint asks for another try (`FP_DEVICE_RETRY_GENERAL`).
+    case blank
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Filters that strengthen ridges of one period, one for each of 16 directions.
+///
+/// A filter is a cosine across the ridge under an elliptical bell that is wider across the ridge than along it. The
+/// opposite, usual shape draws cleaner ridges, but lines their ends and forks up in regular fans, and prints of
+/// different fingers then match several times as often.
+struct RidgeFilterBank {
+    /// The number of directions, which divide half a turn evenly.
+    static let directions = 16
+
+    /// Pixels from the middle of a filter to its edge.
+    static let reach = 7
+
+    /// One row of a filter: 15 taps, and a zero to fill the vector.
+    typealias Row = SIMD16<Float>
+
+    /// The number of rows of a filter.
+    static let rows = 2 * reach + 1
+
+    /// The rows of all filters, 15 for each direction.
+    let taps: [Row]
+
+    /// Makes the filters for ridges `period` pixels apart.
+    init(period: Double) {
+        var taps: [Row] = []
+        for direction in 0..<Self.directions {
+            taps += Self.filter(
+                angle: Double(direction) * PortableMath.pi / Double(Self.directions),
+                period: period
+            )
+        }
+        self.taps = taps
+    }
+
+    private static func filter(angle: Double, period: Double) -> [Row] {
+        let (across, along) = (4.0, 2.5)
+        let (sin, cos) = PortableMath.sinAndCos(angle)
+        var bell = [Double]()
+        var wave = [Double]()
+        for y in -reach...reach {
+            for x in -reach...reach {
+                let u = Double(y) * cos - Double(x) * sin
+                let v = Double(x) * cos + Double(y) * sin
+                bell.append(PortableMath.exp(-u * u / (2 * across * across) - v * v / (2 * along * along)))
+                wave.append(PortableMath.cos(2 * PortableMath.pi * u / period))
+            }
+        }
+        // Without the mean, a flat patch stays flat instead of being driven to black or white.
+        let mean = zip(bell, wave).reduce(0) { $0 + $1.0 * $1.1 } / bell.reduce(0, +)
+        let kernel = zip(bell, wave).map { $0 * ($1 - mean) }
+        let gain = 3 / kernel.reduce(0) { $0 + $1.magnitude }
+
+        return (0..<rows).map { y in
+            var row = Row(repeating: 0)
+            for x in 0..<rows {
+                row[x] = Float(kernel[y * rows + x] * gain)
+            }
+            return row
+        }
+    }
+}
