@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What people and CI run. `make` alone lists it.
+
+SWIFT ?= swift
+# release, or debug: which build `man`, `completions` and `install` take.
+CONFIG ?= release
+# The installed program must run where no Swift is installed.
+SWIFT_BUILD_FLAGS ?= --static-swift-stdlib
+# More flags for the build of the tests.
+SWIFT_TEST_FLAGS ?=
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man/man1
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# udev and sysusers read no /usr/local: what does not come with the system goes to /etc.
+ifeq ($(PREFIX),/usr)
+UDEVDIR ?= /usr/lib/udev/rules.d
+SYSUSERSDIR ?= /usr/lib/sysusers.d
+else
+UDEVDIR ?= /etc/udev/rules.d
+SYSUSERSDIR ?= /etc/sysusers.d
+endif
+
+PRODUCTS = .build/$(CONFIG)
+WHORL = $(PRODUCTS)/whorl
+STAGE = .build/stage/$(CONFIG)
+
+# Tests that need recorded USB traffic or example prints run where these name a folder (CONTRIBUTING.md).
+ifneq ($(wildcard ../shared/recordings),)
+export WHORL_RECORDINGS ?= $(abspath ../shared/recordings)
+endif
+ifneq ($(wildcard ../shared/prints),)
+export WHORL_PRINTS ?= $(abspath ../shared/prints)
+endif
+
+TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test program build man completions test check demo bench nightly format clean \
+	install install-program install-udev uninstall
+
+help: ## lists these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## installs the packages that the build needs, if any is missing
+	@scripts/setup
+
+setup-test:
+	@scripts/setup --test
+
+program: setup
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl
+
+build: program ## builds the release: program, man pages, completions
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
+	@$(MAKE) --no-print-directory man completions
+
+demo: program ## the main job on a virtual reader, unattended
+	scripts/demo
+
+test: setup-test ## builds and runs all tests; none is skipped for a missing tool
+	$(SWIFT) build --build-tests $(SWIFT_TEST_FLAGS)
+	$(TEST_ENVIRONMENT) $(SWIFT) test --skip-build $(SWIFT_TEST_FLAGS)
+
+check: export WHORL_STRICT = 1
+check: STRICT = --explicit-target-dependency-import-check error
+check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, install
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	REQUIRE_PEERS=1 udev/check
+	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
+	scripts/check-readme .build/debug/whorl
+	$(SWIFT) build $(STRICT) --product generate-manual
+	scripts/test-install debug
+
+bench: setup-test program ## measures what Docs/Benchmarks.md tells
+	scripts/bench
+
+# Each sanitizer needs a build of its own. GLib keeps what it allocates once, so leaks are not looked for here.
+nightly: setup-test ## all tests under the thread and the address sanitizer (slow)
+	$(TEST_ENVIRONMENT) $(SWIFT) test --sanitize=thread --scratch-path .build-thread
+	$(TEST_ENVIRONMENT) ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build-address
+
+format: ## formats the Swift sources in place
+	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+
+clean: ## removes what was built
+	rm -rf .build .build-*
+
+# --- what is made from the program ---------------------------------------------------------------------------------
+
+man: ## writes the man pages of the built program to .build
+	@test -x $(WHORL) -a -x $(PRODUCTS)/generate-manual || { echo "$(WHORL) is not built: run make build first" >&2; exit 1; }
+	@rm -rf $(STAGE)/man && mkdir -p $(STAGE)/man
+	$(PRODUCTS)/generate-manual $(WHORL) --multi-page --output-directory $(STAGE)/man \
+		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
+
+completions: ## writes the shell completions of the built program to .build
+	@test -x $(WHORL) || { echo "$(WHORL) is not built: run make build first" >&2; exit 1; }
+	@mkdir -p $(STAGE)/completions
+	$(WHORL) --generate-completion-script bash >$(STAGE)/completions/bash
+	$(WHORL) --generate-completion-script zsh >$(STAGE)/completions/zsh
+	$(WHORL) --generate-completion-script fish >$(STAGE)/completions/fish
+
+# --- install: builds nothing, so that nothing is ever built as root ---------------------------------------------------
+
+install: install-program install-udev ## installs to PREFIX (/usr/local) under DESTDIR, after make build
+
+install-program:
+	@test -x $(WHORL) -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish || \
+		{ echo "$(WHORL), its man pages or completions are not built: run make build first" >&2; exit 1; }
+	@if ldd $(WHORL) | grep -q libswiftCore; then \
+		echo "note: this build needs the Swift libraries where it runs; make build links them in" >&2; fi
+	install -D -m 755 $(WHORL) "$(DESTDIR)$(BINDIR)/whorl"
+	install -d "$(DESTDIR)$(MANDIR)"
+	install -m 644 $(STAGE)/man/*.1 "$(DESTDIR)$(MANDIR)"
+	install -D -m 644 $(STAGE)/completions/bash "$(DESTDIR)$(BASHDIR)/whorl"
+	install -D -m 644 $(STAGE)/completions/zsh "$(DESTDIR)$(ZSHDIR)/_whorl"
+	install -D -m 644 $(STAGE)/completions/fish "$(DESTDIR)$(FISHDIR)/whorl.fish"
+
+# A package's build sets DESTDIR, and its scripts do the rest on the target. A person without root gets the program.
+install-udev:
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
+		echo "not root: the udev rules were left out; for access to readers run: sudo make install-udev" >&2; \
+		exit 0; \
+	fi; \
+	set -ex; \
+	install -D -m 644 udev/70-whorl.rules "$(DESTDIR)$(UDEVDIR)/70-whorl.rules"; \
+	install -D -m 644 udev/whorl.sysusers "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf"; \
+	set +x; \
+	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev "$(SYSUSERSDIR)/whorl.conf"; fi
+
+uninstall: ## removes what install put there (the group fingerprint stays)
+	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
+		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish"
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
+		if [ -e "$(UDEVDIR)/70-whorl.rules" ]; then \
+			echo "not root: the udev rules are still there; to remove them run: sudo make uninstall" >&2; \
+		fi; \
+		exit 0; \
+	fi; \
+	set -ex; \
+	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf"; \
+	set +x; \
+	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi
