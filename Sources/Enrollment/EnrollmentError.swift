@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+public import StateStore
+
+/// Why fingers could not be enrolled, removed or looked up.
+public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public enum Code: Sendable, Hashable {
+        /// A finger of this name is enrolled for this reader.
+        case fingerExists(Finger)
+        /// The same finger is enrolled under this name; `nil` where only the reader knows which.
+        case duplicate(of: Finger?)
+        /// The last presentation did not match the print: the presses were not of one finger.
+        case inconsistent
+        /// Too many presentations could not be read.
+        case tooManyRetries
+        /// No finger came in time.
+        case timedOut
+        /// The enrolled fingers were changed from outside.
+        case enrollmentTampered
+        /// The enrolled fingers are an older state than the one last seen.
+        case enrollmentRolledBack
+        /// No such finger is enrolled.
+        case noSuchFinger
+        /// The reader that keeps the print is not connected.
+        case readerNotConnected(ReaderID)
+        /// The reader failed; also when the caller cancelled (``ReaderError/Code/cancelled``).
+        case reader(ReaderError)
+        /// The state directory failed.
+        case store(StateError)
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What is known about the cause, for logs; may be empty. It may hold text from outside.
+    public let cause: String
+
+    /// Describes a failure.
+    public init(_ code: Code, cause: String = "") {
+        self.code = code
+        self.cause = cause
+    }
+
+    /// What happened, in one sentence.
+    public var message: String {
+        switch code {
+        case .fingerExists(let finger): "The \(finger.spokenName) is enrolled for this reader already."
+        case .duplicate(of: .some(let finger)): "This finger is enrolled already, as the \(finger.spokenName)."
+        case .duplicate(of: nil): "This finger is enrolled in the reader already."
+        case .inconsistent: "The presses were not of one finger."
+        case .tooManyRetries: "The finger could not be read too many times in a row."
+        case .timedOut: "No finger came in time."
+        case .enrollmentTampered: "The enrolled fingers were changed from outside."
+        case .enrollmentRolledBack: "The enrolled fingers are an older state than the one last seen."
+        case .noSuchFinger: "No such finger is enrolled."
+        case .readerNotConnected(let reader): "The reader \(reader), which keeps the print, is not connected."
+        case .reader(let error): error.message
+        case .store(let error): error.message
+        }
+    }
+
+    /// What the person can do, in one sentence.
+    public var recovery: String {
+        switch code {
+        case .fingerExists(let finger): "Remove it first: `whorl remove \(finger.rawValue)`."
+        case .duplicate(of: .some(let finger)):
+            "Use it as it is, or remove it first: `whorl remove \(finger.rawValue)`."
+        case .duplicate(of: nil):
+            "Another user or system may have enrolled it: remove it there; `whorl doctor` lists such prints."
+        case .inconsistent: "Enroll again, with the same finger at every touch."
+        case .tooManyRetries: "Clean the sensor and the finger, then enroll again."
+        case .timedOut: "Start again, and touch the reader when asked."
+        case .enrollmentTampered, .enrollmentRolledBack:
+            "Enroll the fingers again: `whorl remove --all`, then `whorl enroll`."
+        case .noSuchFinger: "`whorl fingers` lists the enrolled ones."
+        case .readerNotConnected:
+            "Connect it and try again, or remove by force: the print then stays in the reader until it is "
+                + "connected again."
+        case .reader(let error): error.recovery
+        case .store(let error): error.recovery
+        }
+    }
+
+    /// For logs: code and cause.
+    public var description: String {
+        "\(code)" + (cause.isEmpty ? "" : " (\(cause))")
+    }
+}

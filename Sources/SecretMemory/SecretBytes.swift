@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Bytes that must not outlive their use: a key, a passcode, an authorization value.
+///
+/// They lie in pages of their own that are not written to swap (`mlock`) nor to a core dump
+/// (`madvise MADV_DONTDUMP`), and are overwritten with zeros when the value ends. They have no description, are
+/// not `Codable`, cannot be copied by accident, and are compared in constant time.
+///
+/// It does not protect from a debugger, from root, or from copies that a caller makes in ``withBytes(_:)``.
+public struct SecretBytes: ~Copyable, @unchecked Sendable {
+    // Sendable: the pages belong to this value alone and are written before its initializer returns, never after.
+    private let pages: UnsafeMutableRawBufferPointer
+
+    /// The number of secret bytes.
+    public let count: Int
+
+    /// Whether the pages are kept out of swap. Locking fails where the limit for locked memory is used up
+    /// (`ulimit -l`); the secret works all the same, and `doctor` can say so.
+    public let isLocked: Bool
+
+    /// Makes room for `count` bytes, which are zero, and lets `body` fill them.
+    ///
+    /// When `body` throws, what it wrote is wiped.
+    ///
+    /// - Parameters:
+    ///   - count: The number of bytes, 0 or more.
+    ///   - body: Fills the bytes; it must not keep the pointer.
+    public init<Failure: Error>(
+        count: Int,
+        initialisedBy body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        precondition(count >= 0, "a secret has no negative size")
+        self.count = count
+        self.pages = SecretPages.allocate(atLeast: count)
+        self.isLocked = SecretPages.lock(pages)
+        try body(UnsafeMutableRawBufferPointer(rebasing: pages[..<count]))
+    }
+
+    /// Takes `count` random bytes from the kernel.
+    ///
+    /// The source is `getrandom(2)` without flags: it waits, once after boot, until the
+    /// kernel's generator is seeded.
+    public init(randomCount count: Int) {
+        self.init(count: count) { SecretPages.fillRandomly($0) }
+    }
+
+    /// Copies bytes from a place that the caller wipes.
+    public init(copying bytes: RawSpan) {
+        self.init(count: bytes.byteCount) { room in
+            bytes.withUnsafeBytes { room.copyMemory(from: $0) }
+        }
+    }
+
+    /// Lends the bytes as a pointer, for C. The pointer ends with `body`.
+    public borrowing func withUnsafeBytes<Value: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try body(UnsafeRawBufferPointer(rebasing: pages[..<count]))
+    }
+
+    /// Lends the bytes as a span, which cannot leave `body`.
+    public borrowing func withBytes<Value: ~Copyable, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try body(UnsafeRawBufferPointer(rebasing: pages[..<count]).bytes)
+    }
+
+    /// Whether both hold the same bytes. The time depends on the sizes alone, not on where they differ.
+    public static func areEqual(_ first: borrowing SecretBytes, _ second: borrowing SecretBytes) -> Bool {
+        first.withBytes { left in second.withBytes { right in constantTimeEqual(left, right) } }
+    }
+
+    deinit {
+        SecretPages.release(pages)
+    }
+}
+
+/// Whether two runs of bytes are the same. The time depends on the sizes alone; different sizes are unequal.
+public func constantTimeEqual(_ first: RawSpan, _ second: RawSpan) -> Bool {
+    guard first.byteCount == second.byteCount else { return false }
+    var difference: UInt8 = 0
+    for index in 0..<first.byteCount {
+        difference |=
+            first.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+            ^ second.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+    }
+    return difference == 0
+}
+
+/// A secret with several owners; the bytes are wiped when the last one lets go.
+public final class SecretBox: Sendable {
+    /// The secret.
+    public let bytes: SecretBytes
+
+    /// Takes over a secret.
+    public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Whole pages for secrets, straight from the kernel: `mlock` and `madvise` work on pages, and a page shared
+/// with other memory would be unlocked when its neighbour is.
+enum SecretPages {
+    /// Zeroed pages that hold at least `count` bytes and do not appear in core dumps.
+    static func allocate(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let size = max(1, (count + page - 1) / page) * page
+        let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let address, address != MAP_FAILED else {
+            // As with every other allocation in Swift, there is nothing to go on with.
+            preconditionFailure("no memory for a secret: errno \(errno)")
+        }
+        _ = madvise(address, size, MADV_DONTDUMP)
+        return UnsafeMutableRawBufferPointer(start: address, count: size)
+    }
+
+    /// Keeps the pages out of swap; `false` when the system refuses.
+    static func lock(_ pages: UnsafeMutableRawBufferPointer) -> Bool {
+        mlock(pages.baseAddress, pages.count) == 0
+    }
+
+    /// Wipes the pages and gives them back.
+    static func release(_ pages: UnsafeMutableRawBufferPointer) {
+        guard let address = pages.baseAddress else { return }
+        wipe(pages)
+        munmap(address, pages.count)
+    }
+
+    /// Overwrites with zeros; the compiler may not leave it out, as it may with `memset`.
+    static func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+        guard let address = bytes.baseAddress else { return }
+        explicit_bzero(address, bytes.count)
+    }
+
+    /// Fills with random bytes from the kernel.
+    ///
+    /// `getentropy(3)` is glibc's door to `getrandom(2)` without flags; it gives all that is asked for, up to 256
+    /// bytes in one call.
+    static func fillRandomly(_ bytes: UnsafeMutableRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeMutableRawBufferPointer(rebasing: rest.prefix(256))
+            guard getentropy(part.baseAddress, part.count) == 0 else {
+                // A kernel without random numbers must not lead to a predictable key.
+                preconditionFailure("getentropy failed: errno \(errno)")
+            }
+            rest = rest.dropFirst(part.count)
+        }
+    }
+}
