@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CGLib
+
+/// A `GError`'s content, copied out; the C object is freed.
+package struct GErrorText: Sendable {
+    /// The error's domain as a quark, to compare with the `…_quark()` functions.
+    package let domain: GQuark
+    /// The number within the domain.
+    package let code: Int
+    /// The domain's name, the number and the message, for logs.
+    package let text: String
+
+    /// Takes and frees `error`; `nil` when there is none. Transfer: full.
+    package init?(taking error: UnsafeMutablePointer<GError>?) {
+        guard let error else { return nil }
+        self.init(copying: error)
+        g_error_free(error)
+    }
+
+    /// Copies `error`. Transfer: none.
+    package init(copying error: UnsafePointer<GError>) {
+        domain = error.pointee.domain
+        code = Int(error.pointee.code)
+        let name = g_quark_to_string(domain).map { String(cString: $0) } ?? "unknown"
+        let message = error.pointee.message.map { String(cString: $0) } ?? "no message"
+        text = "\(name) \(code): \(message)"
+    }
+}

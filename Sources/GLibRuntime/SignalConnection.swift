@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CGLib
+
+/// One connection to a GObject signal that has no arguments we read; disconnected when this value dies.
+///
+/// It keeps the object alive. The handler runs on the GLib thread.
+package struct SignalConnection: ~Copyable {
+    private let instance: UnsafeMutableRawPointer
+    private let handler: gulong
+
+    /// Connects to a signal of the form `void (*)(instance, pointer, user_data)`, such as `notify::…`, or
+    /// `device-added`.
+    ///
+    /// - Parameter onSignal: Gets the signal's own argument, which may be read only inside of the call.
+    package init(
+        to instance: UnsafeMutableRawPointer,
+        signal: String,
+        onSignal: @escaping (UnsafeMutableRawPointer?) -> Void
+    ) {
+        let callback: @convention(c) (gpointer?, gpointer?, gpointer?) -> Void = { _, argument, data in
+            guard let data else { return }
+            Unmanaged<SignalBox>.fromOpaque(data).takeUnretainedValue().onSignal(argument)
+        }
+        g_object_ref(instance)
+        self.instance = instance
+        handler = g_signal_connect_data(
+            instance,
+            signal,
+            unsafeBitCast(callback, to: GCallback.self),  // G_CALLBACK(): the signal's marshaller casts it back
+            Unmanaged.passRetained(SignalBox(onSignal)).toOpaque(),
+            { data, _ in data.map { Unmanaged<SignalBox>.fromOpaque($0).release() } },
+            GConnectFlags(rawValue: 0)
+        )
+    }
+
+    deinit {
+        g_signal_handler_disconnect(instance, handler)
+        g_object_unref(instance)
+    }
+}
+
+private final class SignalBox {
+    let onSignal: (UnsafeMutableRawPointer?) -> Void
+    init(_ onSignal: @escaping (UnsafeMutableRawPointer?) -> Void) { self.onSignal = onSignal }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CFprint
+internal import CGLib
+internal import Fingerprint
+internal import GLibRuntime
+
+// The numbers of libfprint 1.94 in Swift. A number that is not listed comes from a newer libfprint or a broken
+// driver: it becomes the most cautious value there is, and never traps.
+
+extension ReaderInfo.ScanType {
+    /// From `FpScanType`.
+    init(_ type: FpScanType) {
+        self = type == FP_SCAN_TYPE_SWIPE ? .swipe : .press
+    }
+}
+
+extension ReaderTemperature {
+    /// From `FpTemperature`; an unknown one counts as hot.
+    init(_ temperature: FpTemperature) {
+        switch temperature {
+        case FP_TEMPERATURE_COLD: self = .cold
+        case FP_TEMPERATURE_WARM: self = .warm
+        default: self = .hot
+        }
+    }
+}
+
+extension FingerStatus {
+    /// From `FpFingerStatusFlags`.
+    init(_ flags: FpFingerStatusFlags) {
+        self.init(
+            needed: flags.rawValue & FP_FINGER_STATUS_NEEDED.rawValue != 0,
+            present: flags.rawValue & FP_FINGER_STATUS_PRESENT.rawValue != 0
+        )
+    }
+}
+
+extension ReaderFeatures {
+    /// From `FpDeviceFeature`, whose bits ``ReaderFeatures`` has kept.
+    init(_ features: FpDeviceFeature) {
+        self.init(rawValue: UInt32(features.rawValue))
+    }
+}
+
+extension ScanRetry {
+    /// From the number of an error in the domain `fp-device-retry-quark`.
+    ///
+    /// 4 is `FP_DEVICE_RETRY_TOO_FAST`, which 1.94.5 does not have yet.
+    init(retryCode: Int) {
+        switch retryCode {
+        case Int(FP_DEVICE_RETRY_TOO_SHORT.rawValue): self = .tooShort
+        case Int(FP_DEVICE_RETRY_CENTER_FINGER.rawValue): self = .centerFinger
+        case Int(FP_DEVICE_RETRY_REMOVE_FINGER.rawValue): self = .removeFinger
+        case 4: self = .tooFast
+        default: self = .general
+        }
+    }
+}
+
+extension Finger {
+    /// The corresponding `FpFinger`.
+    var cValue: FpFinger { FpFinger(rawValue: UInt32(number)) }
+
+    /// From `FpFinger`; `nil` for `FP_FINGER_UNKNOWN` and for anything that is not a finger.
+    init?(_ value: FpFinger) {
+        guard let finger = Finger.allCases.first(where: { $0.cValue == value }) else { return nil }
+        self = finger
+    }
+}
+
+/// A failure of a C call: either "try again", which is a result, or an error.
+enum CallFailure {
+    case retry(ScanRetry)
+    case error(ReaderError)
+
+    init(_ failure: GErrorText, operation: String) {
+        if failure.domain == fp_device_retry_quark() {
+            self = .retry(ScanRetry(retryCode: failure.code))
+        } else {
+            self = .error(ReaderError(ReaderError.Code(failure), operation: operation, cause: failure.text))
+        }
+    }
+
+    /// For operations that have no use for "try again".
+    var asError: ReaderError {
+        switch self {
+        case .error(let error): error
+        case .retry(let reason): ReaderError(.malfunction, operation: "scan", cause: "retry: \(reason.rawValue)")
+        }
+    }
+}
+
+extension ReaderError.Code {
+    /// From an error of libfprint, of GIO or of gusb.
+    init(_ failure: GErrorText) {
+        if failure.domain == fp_device_error_quark() {
+            self.init(deviceError: failure.code)
+        } else if failure.domain == g_io_error_quark() {
+            self.init(ioError: failure.code)
+        } else if let name = g_quark_to_string(failure.domain), String(cString: name).hasPrefix("g-usb-device-error") {
+            self.init(usbError: failure.code)
+        } else {
+            self = .malfunction
+        }
+    }
+
+    /// From `FpDeviceError`.
+    private init(deviceError code: Int) {
+        switch code {
+        case Int(FP_DEVICE_ERROR_NOT_SUPPORTED.rawValue): self = .unsupported
+        case Int(FP_DEVICE_ERROR_NOT_OPEN.rawValue): self = .notOpen
+        case Int(FP_DEVICE_ERROR_BUSY.rawValue): self = .busy
+        case Int(FP_DEVICE_ERROR_DATA_INVALID.rawValue): self = .templateInvalid
+        case Int(FP_DEVICE_ERROR_DATA_NOT_FOUND.rawValue): self = .printNotFound
+        case Int(FP_DEVICE_ERROR_DATA_FULL.rawValue): self = .storageFull
+        case Int(FP_DEVICE_ERROR_DATA_DUPLICATE.rawValue): self = .duplicate
+        case Int(FP_DEVICE_ERROR_REMOVED.rawValue): self = .unplugged
+        case Int(FP_DEVICE_ERROR_TOO_HOT.rawValue): self = .tooHot
+        default: self = .malfunction
+        }
+    }
+
+    /// From `GIOErrorEnum`.
+    private init(ioError code: Int) {
+        switch code {
+        case Int(G_IO_ERROR_CANCELLED.rawValue): self = .cancelled
+        case Int(G_IO_ERROR_PERMISSION_DENIED.rawValue): self = .permissionDenied
+        case Int(G_IO_ERROR_BUSY.rawValue), Int(G_IO_ERROR_ADDRESS_IN_USE.rawValue): self = .inUse
+        case Int(G_IO_ERROR_NOT_SUPPORTED.rawValue): self = .unsupported
+        case Int(G_IO_ERROR_NOT_FOUND.rawValue): self = .unplugged
+        default: self = .malfunction
+        }
+    }
+
+    /// From `GUsbDeviceError` (gusb 0.3): its header is not among libfprint's, so the numbers stand here.
+    private init(usbError code: Int) {
+        switch code {
+        case 4: self = .unplugged  // G_USB_DEVICE_ERROR_NO_DEVICE
+        case 5: self = .unsupported  // G_USB_DEVICE_ERROR_NOT_SUPPORTED
+        case 6: self = .cancelled  // G_USB_DEVICE_ERROR_CANCELLED
+        case 8: self = .permissionDenied  // G_USB_DEVICE_ERROR_PERMISSION_DENIED
+        case 9: self = .inUse  // G_USB_DEVICE_ERROR_BUSY
+        default: self = .malfunction
+        }
+    }
+}

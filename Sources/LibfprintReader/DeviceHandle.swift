@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CFprint
+internal import CGLib
+
+/// Holds one reference to an `FpDevice`.
+///
+/// Unchecked: the pointer never changes, GObject's reference count is safe from any thread, and everything else is
+/// called on the GLib thread only, by the reader that owns the handle.
+final class DeviceHandle: @unchecked Sendable {
+    /// The C object, for as long as this handle lives. Transfer: none.
+    let pointer: UnsafeMutablePointer<FpDevice>
+
+    /// Takes a reference of its own to a device of a context.
+    init(retaining pointer: UnsafeMutableRawPointer) {
+        g_object_ref(pointer)
+        self.pointer = pointer.assumingMemoryBound(to: FpDevice.self)
+    }
+
+    deinit { g_object_unref(pointer) }
+}

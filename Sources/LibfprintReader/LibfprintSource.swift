@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CFprint
+internal import CGLib
+public import Fingerprint
+internal import GLibRuntime
+internal import Synchronization
+
+/// The readers that libfprint finds on this machine.
+///
+/// There is one for the whole process: libfprint's USB context is of no use twice. It looks for readers when it is first
+/// asked, and follows plugging in and out from then on. Its virtual drivers appear only when their environment
+/// variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`, `FP_VIRTUAL_DEVICE_STORAGE`).
+public actor LibfprintSource: ReaderSource {
+    /// The only one.
+    public static let shared = LibfprintSource()
+
+    private var context: UnsafeMutablePointer<FpContext>?
+    private var known: [(handle: DeviceHandle, reader: LibfprintReader)] = []
+    private var watchers: [Int: AsyncStream<ReaderChange>.Continuation] = [:]
+    private var nextWatcher = 0
+    private var additions: SignalConnection?
+    private var removals: SignalConnection?
+
+    private init() {}
+
+    /// The GLib thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { GLibExecutor.shared.asUnownedSerialExecutor() }
+
+    /// The readers that are connected now. `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
+    public func readers() throws(ReaderError) -> [any FingerprintReader] {
+        try start()
+        return known.map(\.reader)
+    }
+
+    /// Readers that come and go from now on. The signals `device-added` and `device-removed` of `FpContext`.
+    ///
+    /// When libfprint cannot be started there is nothing to follow, and the stream ends at once.
+    public func changes() -> AsyncStream<ReaderChange> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
+        do throws(ReaderError) { try start() } catch { continuation.finish() }
+        let watcher = nextWatcher
+        nextWatcher += 1
+        watchers[watcher] = continuation
+        continuation.onTermination = { _ in Task { await self.forget(watcher) } }
+        return stream
+    }
+
+    private func forget(_ watcher: Int) { watchers[watcher] = nil }
+
+    private func start() throws(ReaderError) {
+        guard context == nil else { return }
+        guard let new = fp_context_new() else {
+            throw ReaderError(.malfunction, operation: "enumerate", cause: "fp_context_new() returned NULL")
+        }
+        context = new
+        fp_context_enumerate(new)
+        if let devices = fp_context_get_devices(new) {  // transfer none
+            for index in 0..<Int(devices.pointee.len) {
+                if let device = devices.pointee.pdata[index] { add(device) }
+            }
+        }
+        additions = SignalConnection(to: new, signal: "device-added") { [weak self] argument in
+            guard let argument else { return }
+            let device = UnsafeSendable(argument)
+            self?.assumeIsolated { $0.deviceAdded(device.pointer) }
+        }
+        removals = SignalConnection(to: new, signal: "device-removed") { [weak self] argument in
+            guard let argument else { return }
+            let device = UnsafeSendable(argument)
+            self?.assumeIsolated { $0.deviceRemoved(device.pointer) }
+        }
+    }
+
+    @discardableResult
+    private func add(_ pointer: UnsafeMutableRawPointer) -> LibfprintReader {
+        let handle = DeviceHandle(retaining: pointer)
+        let reader = LibfprintReader(handle, id: freeID(for: handle.pointer))
+        known.append((handle, reader))
+        return reader
+    }
+
+    private func deviceAdded(_ pointer: UnsafeMutableRawPointer) {
+        let reader = add(pointer)
+        let change = ReaderChange.added(reader.assumeIsolated { $0.info })
+        for watcher in watchers.values { watcher.yield(change) }
+    }
+
+    private func deviceRemoved(_ pointer: UnsafeMutableRawPointer) {
+        guard let index = known.firstIndex(where: { UnsafeMutableRawPointer($0.handle.pointer) == pointer }) else { return }
+        let reader = known.remove(at: index).reader
+        for watcher in watchers.values { watcher.yield(.removed(reader.id)) }
+    }
+
+    /// Driver and device id; a second reader with both alike gets a number, the lowest that is free.
+    ///
+    /// libfprint tells nothing that would keep two alike readers apart over a change of the sockets.
+    private func freeID(for device: UnsafeMutablePointer<FpDevice>) -> ReaderID {
+        let driver = String(cString: fp_device_get_driver(device))
+        let number = fp_device_get_device_id(device).map { String(cString: $0) } ?? "0"
+        let plain = String("\(driver)-\(number)".unicodeScalars.filter { $0.isASCII && !$0.properties.isWhitespace })
+        let taken = Set(known.map(\.reader.id.rawValue))
+        guard taken.contains(plain) else { return ReaderID(rawValue: plain) }
+        let suffix = (2...).first { !taken.contains("\(plain)-\($0)") } ?? 0
+        return ReaderID(rawValue: "\(plain)-\(suffix)")
+    }
+}
+
+/// A signal's argument on its way into `assumeIsolated`.
+///
+/// Unchecked: it goes no further than the handler, which runs on the GLib thread.
+private struct UnsafeSendable: @unchecked Sendable {
+    let pointer: UnsafeMutableRawPointer
+    init(_ pointer: UnsafeMutableRawPointer) { self.pointer = pointer }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CFprint
+internal import CGLib
+internal import Fingerprint
+internal import GLibRuntime
+
+/// Owns one `FpPrint`.
+struct PrintHandle: ~Copyable {
+    /// The C object, for as long as this value lives. Transfer: none.
+    let pointer: OpaquePointer
+
+    /// Takes a print that C made. Transfer: full, or floating (libfprint gives both for the same promise).
+    init(taking pointer: OpaquePointer) {
+        let object = UnsafeMutableRawPointer(pointer)
+        if g_object_is_floating(object) != 0 { g_object_ref_sink(object) }
+        self.pointer = pointer
+    }
+
+    /// A new print to be filled by an enrollment. `fp_print_new()`, floating.
+    init(for device: UnsafeMutablePointer<FpDevice>, metadata: EnrollmentMetadata) throws(ReaderError) {
+        guard let pointer = fp_print_new(device) else {
+            throw ReaderError(.malfunction, operation: "enroll", cause: "fp_print_new() returned NULL")
+        }
+        self.init(taking: pointer)
+        if let finger = metadata.finger { fp_print_set_finger(pointer, finger.cValue) }
+        if let name = metadata.userName { fp_print_set_username(pointer, name) }
+        if let date = metadata.date { PrintHandle.set(date, on: pointer) }
+    }
+
+    /// The print that a template names. `fp_print_deserialize()`, transfer full.
+    ///
+    /// - Throws: `templateInvalid` when the bytes are no template.
+    init(_ template: Template, operation: String) throws(ReaderError) {
+        var error: UnsafeMutablePointer<GError>?
+        let pointer = template.bytes.withUnsafeBufferPointer {
+            fp_print_deserialize($0.baseAddress, gsize($0.count), &error)
+        }
+        guard let pointer else {
+            let cause = GErrorText(taking: error)?.text ?? "fp_print_deserialize() returned NULL"
+            throw ReaderError(.templateInvalid, operation: operation, cause: cause)
+        }
+        self.init(taking: pointer)
+    }
+
+    deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
+
+    /// Whether the print can be used with the device. `fp_print_compatible()`.
+    func isCompatible(with device: UnsafeMutablePointer<FpDevice>) -> Bool {
+        fp_print_compatible(pointer, device) != 0
+    }
+
+    /// The bytes that ``init(_:operation:)`` takes. `fp_print_serialize()`, whose buffer is freed with `g_free()`.
+    static func template(of pointer: OpaquePointer, operation: String) throws(ReaderError) -> Template {
+        var data: UnsafeMutablePointer<UInt8>?
+        var length: gsize = 0
+        var error: UnsafeMutablePointer<GError>?
+        guard fp_print_serialize(pointer, &data, &length, &error) != 0, let data else {
+            let cause = GErrorText(taking: error)?.text ?? "fp_print_serialize() gave nothing"
+            throw ReaderError(.malfunction, operation: operation, cause: cause)
+        }
+        // The template leaves C memory here, by the one door: copied, wiped, freed.
+        let template = Template(bytes: Array(UnsafeBufferPointer(start: data, count: Int(length))))
+        explicit_bzero(data, Int(length))
+        g_free(data)
+        return template
+    }
+
+    /// What was written beside a print.
+    static func metadata(of pointer: OpaquePointer) -> EnrollmentMetadata {
+        EnrollmentMetadata(
+            finger: Finger(fp_print_get_finger(pointer)),
+            userName: fp_print_get_username(pointer).map { String(cString: $0) },
+            date: fp_print_get_enroll_date(pointer).flatMap { date in
+                guard g_date_valid(date) != 0 else { return nil }
+                return CalendarDate(
+                    year: Int(g_date_get_year(date)),
+                    month: Int(g_date_get_month(date).rawValue),
+                    day: Int(g_date_get_day(date))
+                )
+            }
+        )
+    }
+
+    private static func set(_ date: CalendarDate, on pointer: OpaquePointer) {
+        guard let day = UInt8(exactly: date.day), let month = UInt32(exactly: date.month),
+            let year = UInt16(exactly: date.year),
+            g_date_valid_dmy(day, GDateMonth(rawValue: month), year) != 0,
+            let cDate = g_date_new_dmy(day, GDateMonth(rawValue: month), year)
+        else { return }
+        fp_print_set_enroll_date(pointer, cDate)  // copies
+        g_date_free(cDate)
+    }
+}
+
+/// Owns the `GPtrArray` of prints that an identification compares with.
+struct PrintArray: ~Copyable {
+    /// The C object, for as long as this value lives. Transfer: none.
+    let pointer: UnsafeMutablePointer<GPtrArray>
+    private var ids: [OpaquePointer: PrintID] = [:]
+
+    /// The prints of a gallery in its order.
+    ///
+    /// - Throws: `templateInvalid` when one of them is no template or belongs to another reader: an identification
+    ///   without it would say "no match" for an enrolled finger.
+    init(_ gallery: [GalleryEntry], for device: UnsafeMutablePointer<FpDevice>) throws(ReaderError) {
+        pointer = g_ptr_array_new_full(guint(gallery.count), { $0.map { g_object_unref($0) } })
+        for entry in gallery {
+            let print = try PrintHandle(entry.template, operation: "identify")
+            guard print.isCompatible(with: device) else {
+                throw ReaderError(.templateInvalid, operation: "identify", cause: "print \(entry.id) is not compatible")
+            }
+            ids[print.pointer] = entry.id
+            g_ptr_array_add(pointer, g_object_ref(UnsafeMutableRawPointer(print.pointer)))
+        }
+    }
+
+    deinit { g_ptr_array_unref(pointer) }
+
+    /// The name of the entry that C points at; `nil` when it is none of ours.
+    func id(of print: OpaquePointer) -> PrintID? { ids[print] }
+}

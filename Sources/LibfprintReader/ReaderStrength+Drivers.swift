@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Fingerprint
+
+extension ReaderStrength {
+    /// What a driver's comparison is worth.
+    ///
+    /// The thresholds are those that libfprint's image drivers set (`bz3_threshold`, 1.94); an application can neither
+    /// see nor raise them. The default is 40. A smaller sensor forces a lower one.
+    init(driver: String, storage: ReaderInfo.Storage) {
+        switch storage {
+        case .reader: self = .onReader
+        case .host: self = .minutiaeScore(threshold: ReaderStrength.thresholds[driver] ?? 40)
+        }
+    }
+
+    private static let thresholds: [String: Int] = [
+        "elan": 24, "elanspi": 24, "nb1010": 24, "vfs0050": 24, "vfs101": 24, "vfs301": 24,
+        "egis0570": 25, "upeksonly": 25, "upektc": 30,
+        "aes1610": 20, "aes1660": 20, "aes2660": 20, "upektc_img": 20, "vfs5011": 20, "vfs7552": 20,
+        "aes3500": 9, "aes4000": 9,
+    ]
+}
