@@ -4,9 +4,9 @@ internal import Glibc
 
 /// A directory that keeps fingers once computed, since growing one takes a noticeable time in a debug build.
 ///
-/// A cache changes how long a finger takes, never what it looks like. Whatever goes wrong here goes unmentioned: a
-/// file that is missing, damaged or of another version is computed again, and a directory that cannot be written is
-/// left alone. Several processes may use one directory at once.
+/// A cache changes how long a finger takes, never what it looks like. Whatever goes wrong here goes
+/// unmentioned: a file that is missing, damaged or of another version is computed again, and a directory that
+/// cannot be written is left alone. Several processes may use one directory at once.
 ///
 /// It is for made-up fingers only. Nothing here protects what it stores.
 public struct FingerCache: Sendable {
@@ -18,7 +18,8 @@ public struct FingerCache: Sendable {
         self.directory = directory
     }
 
-    /// `$XDG_CACHE_HOME/whorl/fingers`, else `~/.cache/whorl/fingers`, or `nil` if neither variable holds an absolute path.
+    /// `$XDG_CACHE_HOME/whorl/fingers`, else `~/.cache/whorl/fingers`, or `nil` if neither variable holds an
+    /// absolute path.
     public static var standard: FingerCache? {
         if let cache = absolutePath(inVariable: "XDG_CACHE_HOME") {
             return FingerCache(directory: cache + "/whorl/fingers")

@@ -12,7 +12,8 @@ struct FingerPress {
         var stretch: Double
         /// The standard deviation of the noise where skin touches, in grey values.
         var noise: Double
-        /// The range of the touching part's half width, and then of its half height, as parts of the picture's.
+        /// The range of the touching part's half width, and then of its half height, as parts of the
+        /// picture's.
         var contactWidth: ClosedRange<Double>
         var contactHeight: ClosedRange<Double>
 
@@ -60,7 +61,7 @@ struct FingerPress {
     private let noise: Double
     private var grain: RandomSource
 
-    /// Draws a press. `random` is the press's own stream.
+    /// Draws a press from its own stream of random numbers.
     init(quality: PressQuality, random: RandomSource) {
         var random = random
         let limits = Limits(quality)

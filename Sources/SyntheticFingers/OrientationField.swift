@@ -2,12 +2,14 @@
 
 /// Which way the ridges of one finger run at each point.
 ///
-/// Ridges turn by half a turn around a core and by minus half a turn around a delta; where these points lie makes the
-/// class of the print. Four slow waves on top bend the ridges as growth does. The waves are what keeps two fingers of
-/// one class apart: with waves of a third of this amplitude the matcher takes different fingers for the same far
-/// more often, and with twice this amplitude too, since the ridges then break into regular fans.
+/// Ridges turn by half a turn around a core and by minus half a turn around a delta; where these points lie
+/// makes the class of the print. Four slow waves on top bend the ridges as growth does. The waves are what
+/// keeps two fingers of one class apart: with waves of a third of this amplitude the matcher takes different
+/// fingers for the same far more often, and with twice this amplitude too, since the ridges then break into
+/// regular fans.
 ///
-/// Positions are in pixels from the top left, y grows downward, and all lengths are fitted to the picture's size.
+/// Positions are in pixels from the top left, y grows downward, and all lengths are fitted to the picture's
+/// size.
 struct OrientationField {
     /// Where ridges turn around a point.
     private struct Point {
@@ -15,7 +17,9 @@ struct OrientationField {
         var y: Double
     }
 
-    /// The classes of prints made here. Plain arches are left out: without cores and deltas they resemble each other.
+    /// The classes of prints made here.
+    ///
+    /// Plain arches are left out: without cores and deltas they resemble each other.
     private enum Pattern {
         case rightLoop, leftLoop, whorl, tentedArch, doubleLoop
 
@@ -41,7 +45,8 @@ struct OrientationField {
 
     /// Draws a field for a picture of `width` × `height` pixels.
     init(width: Int, height: Int, random: inout RandomSource) {
-        // The recipe's lengths hold for 256 × 360 pixels, except those that are compared with the ridge period.
+        // The recipe's lengths hold for 256 × 360 pixels, except those that are compared with the ridge
+        // period.
         let sx = Double(width) / 256
         let sy = Double(height) / 360
         let middle = Point(
@@ -110,7 +115,8 @@ struct OrientationField {
         return result
     }
 
-    /// Half the angles to the cores less half the angles to the deltas, in radians, up to multiples of half a turn.
+    /// Half the angles to the cores less half the angles to the deltas, in radians, up to multiples of half a
+    /// turn.
     ///
     /// Angles add where complex numbers multiply, so one arctangent does for all.
     private func turn(x: Double, y: Double) -> Double {

@@ -32,8 +32,8 @@ struct PlaneWave {
 
 /// A wave made ready to be read at every pixel.
 ///
-/// sin(a + b) = sin a · cos b + cos a · sin b parts it into a table for the columns and one for the rows, so a pixel
-/// costs two products instead of a sine.
+/// sin(a + b) = sin a · cos b + cos a · sin b parts it into a table for the columns and one for the rows, so
+/// a pixel costs two products instead of a sine.
 struct SampledWave {
     private let columns: [(sin: Double, cos: Double)]
     private let rows: [(sin: Double, cos: Double)]

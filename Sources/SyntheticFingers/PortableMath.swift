@@ -2,9 +2,10 @@
 
 /// Elementary functions made of IEEE 754 basic operations alone.
 ///
-/// A C library may round these functions differently on another processor, and the clipped iteration that grows a
-/// finger amplifies a last-bit difference. With these, a seed is the same finger on every machine, in debug and release
-/// builds. Each is good to about 1e-13, for the moderate arguments that occur here (|x| < 1e6).
+/// A C library may round these functions differently on another processor, and the clipped iteration that
+/// grows a finger amplifies a last-bit difference. With these, a seed is the same finger on every machine, in
+/// debug and release builds. Each is good to about 1e-13, for the moderate arguments that occur here (|x| <
+/// 1e6).
 enum PortableMath {
     static let pi = 3.141_592_653_589_793
 

@@ -2,15 +2,16 @@
 
 /// How well a finger is put on the reader.
 ///
-/// The figures are those of libfprint 1.94.5's matcher with its threshold of 40, after an enrollment of five normal presses.
+/// What is said of matching was measured with libfprint 1.94.5, after an enrollment of five normal presses (see
+/// `Bench/matcher`).
 public enum PressQuality: String, Sendable, CaseIterable {
-    /// Straight, in the middle, dry and clean, as people press while they enroll: it matches.
+    /// Straight, in the middle, dry and clean, as people press when they are told to: it matches.
     case careful
 
-    /// Off by up to 15 pixels and 8°, a little stretched, unevenly pressed: it matches, as a person's presses do on a good day.
+    /// Off by up to 15 pixels and 8°, a little stretched, unevenly pressed: it matches.
     case normal
 
-    /// Off by up to 25 pixels and 15°, stretched twice as much, noisy, smaller: it mostly matches.
+    /// Off by up to 25 pixels and 15°, stretched twice as much, noisy, smaller: it matches with less to spare.
     case hard
 
     /// A fingertip's edge alone: the scan succeeds, but too few ridge ends are seen for a match.

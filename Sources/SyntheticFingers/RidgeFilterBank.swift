@@ -2,9 +2,9 @@
 
 /// Filters that strengthen ridges of one period, one for each of 16 directions.
 ///
-/// A filter is a cosine across the ridge under an elliptical bell that is wider across the ridge than along it. The
-/// opposite, usual shape draws cleaner ridges, but lines their ends and forks up in regular fans, and prints of
-/// different fingers then match several times as often.
+/// A filter is a cosine across the ridge under an elliptical bell that is wider across the ridge than along
+/// it. The opposite, usual shape draws cleaner ridges, but lines their ends and forks up in regular fans, and
+/// prints of different fingers then match several times as often.
 struct RidgeFilterBank {
     /// The number of directions, which divide half a turn evenly.
     static let directions = 16
@@ -12,18 +12,18 @@ struct RidgeFilterBank {
     /// Pixels from the middle of a filter to its edge.
     static let reach = 7
 
-    /// One row of a filter: 15 taps, and a zero to fill the vector.
-    typealias Row = SIMD16<Float>
-
     /// The number of rows of a filter.
     static let rows = 2 * reach + 1
 
-    /// The rows of all filters, 15 for each direction.
-    let taps: [Row]
+    /// The number of taps in a row: one for each of 15 pixels, and a zero, to make it a multiple of four.
+    static let rowTaps = rows + 1
+
+    /// The taps of all filters: direction by direction, row by row.
+    let taps: [Float]
 
     /// Makes the filters for ridges `period` pixels apart.
     init(period: Double) {
-        var taps: [Row] = []
+        var taps: [Float] = []
         for direction in 0..<Self.directions {
             taps += Self.filter(
                 angle: Double(direction) * PortableMath.pi / Double(Self.directions),
@@ -33,7 +33,7 @@ struct RidgeFilterBank {
         self.taps = taps
     }
 
-    private static func filter(angle: Double, period: Double) -> [Row] {
+    private static func filter(angle: Double, period: Double) -> [Float] {
         let (across, along) = (4.0, 2.5)
         let (sin, cos) = PortableMath.sinAndCos(angle)
         var bell = [Double]()
@@ -51,12 +51,11 @@ struct RidgeFilterBank {
         let kernel = zip(bell, wave).map { $0 * ($1 - mean) }
         let gain = 3 / kernel.reduce(0) { $0 + $1.magnitude }
 
-        return (0..<rows).map { y in
-            var row = Row(repeating: 0)
-            for x in 0..<rows {
-                row[x] = Float(kernel[y * rows + x] * gain)
-            }
-            return row
+        var taps: [Float] = []
+        for (index, tap) in kernel.enumerated() {
+            taps.append(Float(tap * gain))
+            if index % rows == rows - 1 { taps.append(0) }
         }
+        return taps
     }
 }

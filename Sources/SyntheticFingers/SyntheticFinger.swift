@@ -2,8 +2,9 @@
 
 /// A finger that does not exist, whose presses libfprint's matcher treats as it treats real ones.
 ///
-/// Presses of one finger match each other; presses of two fingers do not, as far as measured (see `Bench/matcher`).
-/// A seed gives the same finger, and a seed and an index the same press, on every machine and in every build.
+/// Presses of one finger match each other; presses of two fingers do not, as far as measured (see
+/// `Bench/matcher`). A seed gives the same finger, and a seed and an index the same press, on every machine
+/// and in every build.
 ///
 /// It is for tests and demonstrations. It copies no living person's print, and it cannot be used to make one.
 public struct SyntheticFinger: Sendable {
@@ -18,7 +19,7 @@ public struct SyntheticFinger: Sendable {
 
     private let master: FingerMaster
 
-    /// Grows the finger of `seed`, or takes it from the standard cache (`FingerCache.standard`) if it is there.
+    /// Grows the finger of `seed`, or takes it from the cache `FingerCache.standard` if it is there.
     ///
     /// - Parameter seed: Any number.
     public init(seed: UInt64) {
@@ -39,7 +40,8 @@ public struct SyntheticFinger: Sendable {
     ///
     /// - Parameters:
     ///   - index: Which press: each lies differently, and the same one is always the same.
-    ///   - quality: How well the finger is put on. One index at two qualities is two presses of one kind, not one press seen twice.
+    ///   - quality: How well the finger is put on. One index at two qualities is two presses of one kind, not
+    ///     one press seen twice.
     /// - Returns: Dark ridges on white, `width` × `height` pixels.
     public func press(_ index: Int, quality: PressQuality = .normal) -> GreyImage {
         guard quality != .blank else { return FingerPress.blank }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Why a picture was not read or written.
+public struct GreyscalePNGError: Error, Equatable, Sendable {
+    /// The kinds of failure.
+    public enum Code: Sendable {
+        /// The file cannot be opened or read.
+        case unreadable
+        /// The file cannot be written.
+        case unwritable
+        /// The bytes are not those of a PNG file.
+        case notPNG
+        /// It is a PNG file with an error in it.
+        case damaged
+        /// The picture or the file is larger than is accepted.
+        case tooLarge
+        /// The transparency was asked for and the file has none.
+        case noAlpha
+        /// The number of pixels does not fit the width and height.
+        case invalidSize
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+
+    /// The system's `errno`, or 0 where there is none.
+    public let systemCode: Int32
+
+    /// libpng's own words, or an empty text where there are none.
+    public let cause: String
+
+    init(_ code: Code, systemCode: Int32 = 0, cause: String = "") {
+        self.code = code
+        self.systemCode = systemCode
+        self.cause = cause
+    }
+
+    /// What happened.
+    public var message: String {
+        switch code {
+        case .unreadable: "The picture cannot be read: \(systemReason)."
+        case .unwritable: "The picture cannot be written: \(systemReason)."
+        case .notPNG: "The file is not a PNG picture."
+        case .damaged: "The PNG picture is damaged: \(cause)."
+        case .tooLarge: "The picture is too large."
+        case .noAlpha: "The picture has no transparency."
+        case .invalidSize: "The number of pixels does not fit the picture's width and height."
+        }
+    }
+
+    /// What the person can do.
+    public var recoverySuggestion: String {
+        switch code {
+        case .unreadable: "Check the path and that you may read the file."
+        case .unwritable: "Check that the folder exists and that you may write to it."
+        case .notPNG, .damaged: "Choose another file, or make this one anew."
+        case .tooLarge:
+            "Choose a picture of at most \(GreyscalePNG.longestSide) pixels each way, "
+                + "in a file of at most \(GreyscalePNG.largestFile >> 20) MiB."
+        case .noAlpha: "Read the grey values instead."
+        case .invalidSize: "Give width × height pixels."
+        }
+    }
+
+    private var systemReason: String {
+        String(cString: strerror(systemCode))
+    }
+}
+
+extension GreyscalePNGError: CustomDebugStringConvertible {
+    /// The message with its codes.
+    public var debugDescription: String {
+        "\(message) (\(code), errno \(systemCode), libpng “\(cause)”)"
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPNG
+
+/// libpng's `png_image`: the simplified interface, which keeps its `longjmp` to itself.
+struct PNGImage: ~Copyable {
+    /// libpng keeps this address for its error reports, so the structure must not move.
+    private let image: UnsafeMutablePointer<png_image>
+
+    /// libpng reads from these bytes until the pixels are out, so they must not move either.
+    private let file: UnsafeMutableRawBufferPointer
+
+    /// Reads a file's header.
+    init(reading bytes: [UInt8]) throws(GreyscalePNGError) {
+        image = .allocate(capacity: 1)
+        image.initialize(to: Self.blank)
+        file = .allocate(byteCount: bytes.count, alignment: 1)
+        file.copyBytes(from: bytes)
+        // png_image_begin_read_from_memory: borrows the bytes.
+        guard png_image_begin_read_from_memory(image, file.baseAddress, file.count) != 0 else {
+            throw Self.damage(image.pointee)
+        }
+    }
+
+    deinit {
+        // png_image_free: does nothing if reading has ended, well or not.
+        png_image_free(image)
+        image.deallocate()
+        file.deallocate()
+    }
+
+    /// Pixels in a row.
+    var width: Int { Int(image.pointee.width) }
+
+    /// The number of rows.
+    var height: Int { Int(image.pointee.height) }
+
+    /// Whether the file says anything of transparency.
+    var hasAlpha: Bool { image.pointee.format & PNG_FORMAT_FLAG_ALPHA != 0 }
+
+    /// The pixels, as red, green, blue and alpha bytes.
+    ///
+    /// Of all of libpng's formats this one holds every 8-bit file's numbers unchanged: colours are not
+    /// weighed against each other, and alpha stands beside them instead of being mixed in.
+    consuming func pixels() throws(GreyscalePNGError) -> [UInt8] {
+        image.pointee.format = PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA
+        // Otherwise 16-bit numbers would pass as linear light and be converted.
+        image.pointee.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
+        var pixels = [UInt8](repeating: 0, count: 4 * width * height)
+        let stride = Int32(4 * width)
+        // png_image_finish_read: writes height × stride bytes, frees its own memory.
+        let finished = pixels.withUnsafeMutableBytes { buffer in
+            png_image_finish_read(image, nil, buffer.baseAddress, stride, nil)
+        }
+        guard finished != 0 else { throw Self.damage(image.pointee) }
+        return pixels
+    }
+
+    /// The bytes of a greyscale file.
+    static func encode(width: Int, height: Int, pixels: [UInt8]) throws(GreyscalePNGError) -> [UInt8] {
+        var image = blank
+        image.width = UInt32(width)
+        image.height = UInt32(height)
+        image.format = 0  // The corresponding C constant is PNG_FORMAT_GRAY.
+
+        // An 8-bit row grows by its filter's number, and incompressible data by a little more. If that is too
+        // small, libpng says how much is needed.
+        var size = pixels.count + pixels.count / 1000 + height + 1024
+        for _ in 0..<2 {
+            let room = size
+            var done = false
+            let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+                let stride = Int32(width)
+                let result = png_image_write_to_memory(
+                    &image,
+                    buffer.baseAddress,
+                    &size,
+                    0,
+                    pixels,
+                    stride,
+                    nil
+                )
+                done = result != 0
+                count = done ? size : 0
+            }
+            if done { return bytes }
+            guard size > room else { break }
+        }
+        throw damage(image)
+    }
+
+    private static var blank: png_image {
+        var image = png_image()
+        image.version = UInt32(PNG_IMAGE_VERSION)
+        return image
+    }
+
+    private static func damage(_ image: png_image) -> GreyscalePNGError {
+        let text = withUnsafeBytes(of: image.message) { message in
+            String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return GreyscalePNGError(.damaged, cause: text)
+    }
+}
