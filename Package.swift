@@ -70,13 +70,18 @@ let package = Package(
             dependencies: ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb, logging],
             swiftSettings: common
         ),
-        .target(name: "TerminalPrompt", dependencies: ["Authentication", "Fingerprint"], swiftSettings: common),
+        .target(
+            name: "TerminalPrompt",
+            dependencies: ["Authentication", "Fingerprint"],
+            swiftSettings: common
+        ),
 
         // The composition root, and the faces
         .target(
             name: "WhorlSystem",
             dependencies: [
-                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader", "TerminalPrompt",
+                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader",
+                "TerminalPrompt",
             ],
             swiftSettings: common
         ),

@@ -57,6 +57,7 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     /// The finger whose name is nearest to a mistyped one, by edit distance; `nil` when none is near.
     ///
     /// - Parameter name: What was typed; only its first 64 characters count.
+    /// - Returns: The finger, or `nil`.
     public static func nearest(to name: String) -> Finger? {
         let typed = Array(normalised(String(name.prefix(64))))
         let candidates = allCases.map { finger in

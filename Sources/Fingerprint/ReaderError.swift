@@ -42,8 +42,9 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// The operation that failed, such as `enroll`.
     public let operation: String
-    /// The C library's own words and numbers, or what is known about the cause; may be empty. It may hold text
-    /// from a device: clean it before it reaches a terminal.
+    /// The C library's own words and numbers, or what is known about the cause; may be empty.
+    ///
+    /// It may hold text from a device: clean it before it reaches a terminal.
     public let cause: String
 
     /// Describes a failure.
@@ -80,18 +81,22 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notFound: "Plug in a reader that libfprint supports; `whorl doctor` looks for the cause."
         case .busy: "Wait for the other prompt to end, then try again."
         case .inUse: "Close the other program (often fprintd: `systemctl stop fprintd`), then try again."
-        case .permissionDenied: "Install Whorl's udev rules and plug the reader in again; `whorl doctor` says how."
+        case .permissionDenied:
+            "Install Whorl's udev rules and plug the reader in again; `whorl doctor` says how."
         case .notOpen: "Open the reader first."
         case .unplugged: "Plug the reader in and try again."
         case .cancelled: "Start again when ready."
-        case .unsupported: "Use another reader, or do without this; `whorl devices` lists what each one can do."
+        case .unsupported:
+            "Use another reader, or do without this; `whorl devices` lists what each one can do."
         case .storageFull: "Remove a finger that is not needed: `whorl fingers`, then `whorl remove`."
         case .duplicate: "Use the finger as it is, or remove it from the reader first."
         case .printNotFound: "Remove the finger here and enroll it again."
-        case .templateInvalid: "Connect the reader it was enrolled with, or enroll the finger again on this one."
+        case .templateInvalid:
+            "Connect the reader it was enrolled with, or enroll the finger again on this one."
         case .tooHot: "Wait a minute, then try again."
         case .untrustworthy: "Do not rely on this reader; report it with the output of `whorl doctor --json`."
-        case .malfunction: "Unplug the reader, plug it in again, and try once more; `whorl doctor` helps if that fails."
+        case .malfunction:
+            "Unplug the reader, plug it in again, and try once more; `whorl doctor` helps if that fails."
         }
     }
 

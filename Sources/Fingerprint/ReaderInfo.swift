@@ -48,15 +48,21 @@ public struct ReaderInfo: Sendable, Hashable {
     public let id: ReaderID
     /// The driver's name, such as `elanmoc`.
     public let driver: String
-    /// A name for people. It may come from the device itself: clean it before it reaches a terminal.
+    /// A name for people.
+    ///
+    /// It may come from the device itself: clean it before it reaches a terminal.
     public let name: String
     /// Real hardware or not.
     public let kind: Kind
     /// Press or swipe.
     public let scanType: ScanType
-    /// What the reader supports. Some drivers know this only after the reader was opened once.
+    /// What the reader supports.
+    ///
+    /// Some drivers know this only after the reader was opened once.
     public let features: ReaderFeatures
-    /// Presentations that one enrollment takes when none has to be repeated. Some drivers correct it at opening.
+    /// Presentations that one enrollment takes when none has to be repeated.
+    ///
+    /// Some drivers correct it at opening.
     public let enrollStages: Int
     /// Who keeps the templates.
     public let storage: Storage

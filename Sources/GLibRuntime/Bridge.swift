@@ -2,7 +2,7 @@
 
 package import CGLib
 
-/// The way back from one asynchronous C call: the `user_data` of its `GAsyncReadyCallback`.
+/// The way back from one asynchronous C call, the `user_data` of its `GAsyncReadyCallback`.
 ///
 /// It is retained once when it is handed to C, and released once when C calls back; GLib calls back exactly once.
 package final class Reply<Value: Sendable, Failure: Error> {
@@ -11,7 +11,10 @@ package final class Reply<Value: Sendable, Failure: Error> {
     private let continuation: CheckedContinuation<Result<Value, Failure>, Never>
     private let finish: Finish
 
-    fileprivate init(_ continuation: CheckedContinuation<Result<Value, Failure>, Never>, _ finish: @escaping Finish) {
+    fileprivate init(
+        _ continuation: CheckedContinuation<Result<Value, Failure>, Never>,
+        _ finish: @escaping Finish
+    ) {
         self.continuation = continuation
         self.finish = finish
     }
@@ -29,9 +32,11 @@ private final class ReplyBox {
     init(complete: @escaping (OpaquePointer) -> Void) { self.complete = complete }
 }
 
-/// The `GAsyncReadyCallback` of every call that goes through ``Actor/bridge(_:finish:start:)``.
+/// The callback of every call that goes through ``Actor/bridge(_:finish:start:)``.
 package let readyCallback: GAsyncReadyCallback = { _, result, userData in
-    guard let userData, let result else { preconditionFailure("GLib called back without result or user data") }
+    guard let userData, let result else {
+        preconditionFailure("GLib called back without result or user data")
+    }
     Unmanaged<ReplyBox>.fromOpaque(userData).takeRetainedValue().complete(result)
 }
 
@@ -45,6 +50,8 @@ extension Actor {
     ///   - cancellable: Made before the call, so that an early cancellation is not lost.
     ///   - finish: Turns the `GAsyncResult` into a value, with the call's `…_finish()`.
     ///   - start: Starts the C call with ``readyCallback`` and the reply's user data.
+    /// - Returns: What `finish` made of the result.
+    /// - Throws: What `finish` made of it otherwise.
     package func bridge<Value: Sendable, Failure: Error>(
         _ cancellable: borrowing Cancellable,
         finish: @escaping Reply<Value, Failure>.Finish,

@@ -10,7 +10,7 @@ package struct Cancellable: ~Copyable {
         object = SharedCancellable()
     }
 
-    /// The C object, for as long as this value lives. Transfer: none.
+    /// The C object (transfer none), for as long as this value lives.
     package var pointer: UnsafeMutablePointer<GCancellable> { object.pointer }
 
     /// Cancels, from any thread, on the GLib thread: libfprint's handlers of the signal touch a device's state
@@ -29,7 +29,9 @@ private final class SharedCancellable: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<GCancellable>
 
     init() {
-        guard let pointer = g_cancellable_new() else { preconditionFailure("g_cancellable_new() returned NULL") }
+        guard let pointer = g_cancellable_new() else {
+            preconditionFailure("g_cancellable_new() returned NULL")
+        }
         self.pointer = pointer
     }
 

@@ -11,14 +11,14 @@ package struct GErrorText: Sendable {
     /// The domain's name, the number and the message, for logs.
     package let text: String
 
-    /// Takes and frees `error`; `nil` when there is none. Transfer: full.
+    /// Takes and frees `error` (transfer full); `nil` when there is none.
     package init?(taking error: UnsafeMutablePointer<GError>?) {
         guard let error else { return nil }
         self.init(copying: error)
         g_error_free(error)
     }
 
-    /// Copies `error`. Transfer: none.
+    /// Copies `error` (transfer none).
     package init(copying error: UnsafePointer<GError>) {
         domain = error.pointee.domain
         code = Int(error.pointee.code)

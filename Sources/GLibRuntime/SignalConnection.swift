@@ -9,10 +9,14 @@ package struct SignalConnection: ~Copyable {
     private let instance: UnsafeMutableRawPointer
     private let handler: gulong
 
-    /// Connects to a signal of the form `void (*)(instance, pointer, user_data)`, such as `notify::…`, or
-    /// `device-added`.
+    /// Connects to a signal whose handlers have the form `void (*)(instance, pointer, user_data)`.
     ///
-    /// - Parameter onSignal: Gets the signal's own argument, which may be read only inside of the call.
+    /// `notify::…` and `device-added` have it; a signal without an argument of its own has not.
+    ///
+    /// - Parameters:
+    ///   - instance: The object that emits.
+    ///   - signal: The signal's name.
+    ///   - onSignal: Gets the signal's own argument, which may be read only inside of the call.
     package init(
         to instance: UnsafeMutableRawPointer,
         signal: String,
@@ -27,7 +31,8 @@ package struct SignalConnection: ~Copyable {
         handler = g_signal_connect_data(
             instance,
             signal,
-            unsafeBitCast(callback, to: GCallback.self),  // G_CALLBACK(): the signal's marshaller casts it back
+            // G_CALLBACK(): the signal's marshaller casts it back.
+            unsafeBitCast(callback, to: GCallback.self),
             Unmanaged.passRetained(SignalBox(onSignal)).toOpaque(),
             { data, _ in data.map { Unmanaged<SignalBox>.fromOpaque($0).release() } },
             GConnectFlags(rawValue: 0)

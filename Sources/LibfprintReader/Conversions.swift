@@ -86,7 +86,8 @@ enum CallFailure {
     var asError: ReaderError {
         switch self {
         case .error(let error): error
-        case .retry(let reason): ReaderError(.malfunction, operation: "scan", cause: "retry: \(reason.rawValue)")
+        case .retry(let reason):
+            ReaderError(.malfunction, operation: "scan", cause: "retry: \(reason.rawValue)")
         }
     }
 }
@@ -98,7 +99,9 @@ extension ReaderError.Code {
             self.init(deviceError: failure.code)
         } else if failure.domain == g_io_error_quark() {
             self.init(ioError: failure.code)
-        } else if let name = g_quark_to_string(failure.domain), String(cString: name).hasPrefix("g-usb-device-error") {
+        } else if let name = g_quark_to_string(failure.domain),
+            String(cString: name).hasPrefix("g-usb-device-error")
+        {
             self.init(usbError: failure.code)
         } else {
             self = .malfunction

@@ -8,7 +8,9 @@ internal import CGLib
 /// Unchecked: the pointer never changes, GObject's reference count is safe from any thread, and everything else is
 /// called on the GLib thread only, by the reader that owns the handle.
 final class DeviceHandle: @unchecked Sendable {
-    /// The C object, for as long as this handle lives. Transfer: none.
+    /// The C object, for as long as this handle lives.
+    ///
+    /// Transfer: none.
     let pointer: UnsafeMutablePointer<FpDevice>
 
     /// Takes a reference of its own to a device of a context.

@@ -6,7 +6,7 @@ public import Fingerprint
 internal import GLibRuntime
 
 extension LibfprintReader {
-    /// Makes a template. `fp_device_enroll()`.
+    /// Makes a template (`fp_device_enroll()`).
     public func enroll(
         _ metadata: EnrollmentMetadata,
         whenBusy: BusyPolicy,
@@ -39,7 +39,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Compares one presentation with one template. `fp_device_verify()`.
+    /// Compares one presentation with one template (`fp_device_verify()`).
     ///
     /// libfprint improves a template by enrolling again (`FP_DEVICE_FEATURE_UPDATE_PRINT`), never by a match, so a
     /// match here never comes with an updated one.
@@ -56,10 +56,21 @@ extension LibfprintReader {
             let outcome = try await observed(by: observer) { () async throws(ReaderError) in
                 try await attempt("verify") { device, result, error -> VerifyResult? in
                     var isMatch: gboolean = 0
-                    guard fp_device_verify_finish(device, result, &isMatch, nil, error) != 0 else { return nil }
+                    guard fp_device_verify_finish(device, result, &isMatch, nil, error) != 0 else {
+                        return nil
+                    }
                     return isMatch != 0 ? .match(updated: nil) : .noMatch
                 } start: { cancellable, reply in
-                    fp_device_verify(device, enrolled.pointer, cancellable, nil, nil, nil, readyCallback, reply)
+                    fp_device_verify(
+                        device,
+                        enrolled.pointer,
+                        cancellable,
+                        nil,
+                        nil,
+                        nil,
+                        readyCallback,
+                        reply
+                    )
                 }
             }
             switch outcome {
@@ -71,7 +82,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Compares one presentation with a gallery. `fp_device_identify()`.
+    /// Compares one presentation with a gallery (`fp_device_identify()`).
     public func identify(
         among gallery: [GalleryEntry],
         whenBusy: BusyPolicy,
@@ -82,10 +93,21 @@ extension LibfprintReader {
             let outcome = try await observed(by: observer) { () async throws(ReaderError) in
                 try await attempt("identify") { device, result, error -> MatchedPrint? in
                     var match: OpaquePointer?
-                    guard fp_device_identify_finish(device, result, &match, nil, error) != 0 else { return nil }
+                    guard fp_device_identify_finish(device, result, &match, nil, error) != 0 else {
+                        return nil
+                    }
                     return MatchedPrint(taking: match)
                 } start: { cancellable, reply in
-                    fp_device_identify(device, prints.pointer, cancellable, nil, nil, nil, readyCallback, reply)
+                    fp_device_identify(
+                        device,
+                        prints.pointer,
+                        cancellable,
+                        nil,
+                        nil,
+                        nil,
+                        readyCallback,
+                        reply
+                    )
                 }
             }
             switch outcome {
@@ -96,14 +118,18 @@ extension LibfprintReader {
                 guard let print = matched.pointer else { return .noMatch }
                 // A print that is not in the gallery is a lie, and never a match.
                 guard let id = prints.id(of: print) else {
-                    throw ReaderError(.untrustworthy, operation: "identify", cause: "a match outside of the gallery")
+                    throw ReaderError(
+                        .untrustworthy,
+                        operation: "identify",
+                        cause: "a match outside of the gallery"
+                    )
                 }
                 return .match(id, updated: nil)
             }
         }
     }
 
-    /// Takes one picture. `fp_device_capture()`.
+    /// Takes one picture (`fp_device_capture()`).
     public func capture(
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
@@ -130,7 +156,11 @@ extension LibfprintReader {
             pixels: Array(UnsafeBufferPointer(start: data, count: Int(length)))
         )
         guard let copy else {
-            throw ReaderError(.untrustworthy, operation: "capture", cause: "the image's data does not fit its size")
+            throw ReaderError(
+                .untrustworthy,
+                operation: "capture",
+                cause: "the image's data does not fit its size"
+            )
         }
         return copy
     }

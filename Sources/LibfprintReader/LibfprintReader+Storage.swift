@@ -6,7 +6,7 @@ public import Fingerprint
 internal import GLibRuntime
 
 extension LibfprintReader {
-    /// The prints in the reader. `fp_device_list_prints()`.
+    /// The prints in the reader (`fp_device_list_prints()`).
     public func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await gate.run("list", whenBusy: whenBusy) { () async throws(ReaderError) in
             try await call("list") { device, result, error throws(ReaderError) in
@@ -19,7 +19,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Deletes one print from the reader. `fp_device_delete_print()`.
+    /// Deletes one print from the reader (`fp_device_delete_print()`).
     public func delete(_ template: Template, whenBusy: BusyPolicy) async throws(ReaderError) {
         try await gate.run("delete", whenBusy: whenBusy) { () async throws(ReaderError) in
             let print = try PrintHandle(template, operation: "delete")
@@ -29,7 +29,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Deletes all prints from the reader. `fp_device_clear_storage()`.
+    /// Deletes all prints from the reader (`fp_device_clear_storage()`).
     public func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError) {
         try await gate.run("clear", whenBusy: whenBusy) { () async throws(ReaderError) in
             try await call("clear", finish: fp_device_clear_storage_finish) { cancellable, reply in

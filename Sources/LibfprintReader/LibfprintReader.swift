@@ -18,21 +18,23 @@ public actor LibfprintReader: FingerprintReader {
     /// What the running operation has told so far; `nil` while none waits for a finger.
     private var scan: RunningScan?
     private var statusChanges: SignalConnection?
+    private var lock: ReaderLock?
 
     init(_ handle: DeviceHandle, id: ReaderID) {
         self.handle = handle
         self.id = id
     }
 
-    /// The C object. Transfer: none.
+    /// The C object (transfer none).
     var device: UnsafeMutablePointer<FpDevice> { handle.pointer }
 
     /// The GLib thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { GLibExecutor.shared.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
 
-    /// What the reader is. `fp_device_get_driver()`, `…_name()`, `…_features()`, `…_scan_type()`, `…_nr_enroll_stages()`.
+    /// What the reader is (`fp_device_get_driver()`, `…_name()`, `…_features()` and their like).
     public var info: ReaderInfo {
-        let driver = String(cString: fp_device_get_driver(device))
         let features = ReaderFeatures(fp_device_get_features(device))
         let storage: ReaderInfo.Storage = features.contains(.storage) ? .reader : .host
         return ReaderInfo(
@@ -48,23 +50,31 @@ public actor LibfprintReader: FingerprintReader {
         )
     }
 
-    /// Whether a finger is wanted or there. `fp_device_get_finger_status()`.
+    private var driver: String { String(cString: fp_device_get_driver(device)) }
+
+    /// Whether a finger is wanted or there (`fp_device_get_finger_status()`).
     public var fingerStatus: FingerStatus { FingerStatus(fp_device_get_finger_status(device)) }
 
-    /// How warm the reader is. `fp_device_get_temperature()`.
+    /// How warm the reader is (`fp_device_get_temperature()`).
     public var temperature: ReaderTemperature { ReaderTemperature(fp_device_get_temperature(device)) }
 
-    /// Makes the reader ready. `fp_device_open()`.
+    /// Makes the reader ready (`fp_device_open()`).
     public func open() async throws(ReaderError) {
         try await gate.run("open", whenBusy: .wait) { () async throws(ReaderError) in
             guard fp_device_is_open(device) == 0 else { return }
-            try await call("open", finish: fp_device_open_finish) { cancellable, reply in
-                fp_device_open(device, cancellable, readyCallback, reply)
+            var lock: ReaderLock? = try ReaderLock(for: id, driver: driver)
+            do throws(ReaderError) {
+                try await call("open", finish: fp_device_open_finish) { cancellable, reply in
+                    fp_device_open(device, cancellable, readyCallback, reply)
+                }
+            } catch  where error.code == .inUse {
+                throw ReaderError(.inUse, operation: "open", cause: "\(ReaderHolder.likely()) \(error.cause)")
             }
+            self.lock = lock.take()
         }
     }
 
-    /// Lets the reader go. `fp_device_close()`.
+    /// Lets the reader go (`fp_device_close()`).
     ///
     /// It is not cancelled with its task: a device that stays half open would be of no use to anybody.
     public func close() async throws(ReaderError) {
@@ -72,6 +82,7 @@ public actor LibfprintReader: FingerprintReader {
             do throws(ReaderError) {
                 try await gate.run("close", whenBusy: .wait) { () async throws(ReaderError) in
                     guard fp_device_is_open(device) != 0 else { return }
+                    defer { lock = nil }
                     try await call("close", finish: fp_device_close_finish) { cancellable, reply in
                         fp_device_close(device, cancellable, readyCallback, reply)
                     }
@@ -84,21 +95,21 @@ public actor LibfprintReader: FingerprintReader {
         if let error = await closing.value { throw error }
     }
 
-    /// Prepares for the system's sleep. `fp_device_suspend()`.
+    /// Prepares for the system's sleep (`fp_device_suspend()`).
     public func suspend() async throws(ReaderError) {
         try await call("suspend", finish: fp_device_suspend_finish) { cancellable, reply in
             fp_device_suspend(device, cancellable, readyCallback, reply)
         }
     }
 
-    /// Wakes after the system's sleep. `fp_device_resume()`.
+    /// Wakes after the system's sleep (`fp_device_resume()`).
     public func resume() async throws(ReaderError) {
         try await call("resume", finish: fp_device_resume_finish) { cancellable, reply in
             fp_device_resume(device, cancellable, readyCallback, reply)
         }
     }
 
-    /// Whether two templates are the same print. `fp_print_equal()`, which asks for both to be of one driver.
+    /// Whether two templates are the same print (`fp_print_equal()`, which asks for both to be of one driver).
     public func isSamePrint(_ first: Template, _ second: Template) -> Bool {
         if first == second { return true }
         guard let one = try? PrintHandle(first, operation: "compare"),
@@ -133,9 +144,11 @@ extension LibfprintReader {
     /// Makes a call whose result is one value, for which "try again" has no meaning.
     func call<Value: Sendable>(
         _ operation: String,
-        finish: @escaping (
-            UnsafeMutablePointer<FpDevice>, OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-        ) throws(ReaderError) -> Value?,
+        finish:
+            @escaping (
+                UnsafeMutablePointer<FpDevice>, OpaquePointer,
+                UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+            ) throws(ReaderError) -> Value?,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(ReaderError) -> Value {
         let outcome = try await attempt(operation, finish: finish, start: start)
@@ -148,9 +161,11 @@ extension LibfprintReader {
     /// Makes a call that ends in a value, in "try again", or in an error.
     func attempt<Value: Sendable>(
         _ operation: String,
-        finish: @escaping (
-            UnsafeMutablePointer<FpDevice>, OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-        ) throws(ReaderError) -> Value?,
+        finish:
+            @escaping (
+                UnsafeMutablePointer<FpDevice>, OpaquePointer,
+                UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+            ) throws(ReaderError) -> Value?,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(ReaderError) -> Attempt<Value> {
         let cancellable = Cancellable()
@@ -166,7 +181,8 @@ extension LibfprintReader {
                 return .failure(error)
             }
             guard let failure = GErrorText(taking: error) else {
-                return .failure(ReaderError(.malfunction, operation: operation, cause: "neither a result nor an error"))
+                let cause = "neither a result nor an error"
+                return .failure(ReaderError(.malfunction, operation: operation, cause: cause))
             }
             switch CallFailure(failure, operation: operation) {
             case .retry(let reason): return .success(.retry(reason))

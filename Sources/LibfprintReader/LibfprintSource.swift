@@ -25,15 +25,21 @@ public actor LibfprintSource: ReaderSource {
     private init() {}
 
     /// The GLib thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { GLibExecutor.shared.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
 
-    /// The readers that are connected now. `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
+    /// The readers that are connected now.
+    ///
+    /// `fp_context_new()`, `fp_context_enumerate()`, `fp_context_get_devices()`.
     public func readers() throws(ReaderError) -> [any FingerprintReader] {
         try start()
         return known.map(\.reader)
     }
 
-    /// Readers that come and go from now on. The signals `device-added` and `device-removed` of `FpContext`.
+    /// Readers that come and go from now on.
+    ///
+    /// The signals `device-added` and `device-removed` of `FpContext`.
     ///
     /// When libfprint cannot be started there is nothing to follow, and the stream ends at once.
     public func changes() -> AsyncStream<ReaderChange> {
@@ -87,7 +93,8 @@ public actor LibfprintSource: ReaderSource {
     }
 
     private func deviceRemoved(_ pointer: UnsafeMutableRawPointer) {
-        guard let index = known.firstIndex(where: { UnsafeMutableRawPointer($0.handle.pointer) == pointer }) else { return }
+        guard let index = known.firstIndex(where: { UnsafeMutableRawPointer($0.handle.pointer) == pointer })
+        else { return }
         let reader = known.remove(at: index).reader
         for watcher in watchers.values { watcher.yield(.removed(reader.id)) }
     }
@@ -98,7 +105,9 @@ public actor LibfprintSource: ReaderSource {
     private func freeID(for device: UnsafeMutablePointer<FpDevice>) -> ReaderID {
         let driver = String(cString: fp_device_get_driver(device))
         let number = fp_device_get_device_id(device).map { String(cString: $0) } ?? "0"
-        let plain = String("\(driver)-\(number)".unicodeScalars.filter { $0.isASCII && !$0.properties.isWhitespace })
+        let plain = String(
+            "\(driver)-\(number)".unicodeScalars.filter { $0.isASCII && !$0.properties.isWhitespace }
+        )
         let taken = Set(known.map(\.reader.id.rawValue))
         guard taken.contains(plain) else { return ReaderID(rawValue: plain) }
         let suffix = (2...).first { !taken.contains("\(plain)-\($0)") } ?? 0

@@ -7,17 +7,23 @@ internal import GLibRuntime
 
 /// Owns one `FpPrint`.
 struct PrintHandle: ~Copyable {
-    /// The C object, for as long as this value lives. Transfer: none.
+    /// The C object, for as long as this value lives.
+    ///
+    /// Transfer: none.
     let pointer: OpaquePointer
 
-    /// Takes a print that C made. Transfer: full, or floating (libfprint gives both for the same promise).
+    /// Takes a print that C made.
+    ///
+    /// Transfer: full, or floating (libfprint gives both for the same promise).
     init(taking pointer: OpaquePointer) {
         let object = UnsafeMutableRawPointer(pointer)
         if g_object_is_floating(object) != 0 { g_object_ref_sink(object) }
         self.pointer = pointer
     }
 
-    /// A new print to be filled by an enrollment. `fp_print_new()`, floating.
+    /// A new print to be filled by an enrollment.
+    ///
+    /// `fp_print_new()`, floating.
     init(for device: UnsafeMutablePointer<FpDevice>, metadata: EnrollmentMetadata) throws(ReaderError) {
         guard let pointer = fp_print_new(device) else {
             throw ReaderError(.malfunction, operation: "enroll", cause: "fp_print_new() returned NULL")
@@ -28,7 +34,9 @@ struct PrintHandle: ~Copyable {
         if let date = metadata.date { PrintHandle.set(date, on: pointer) }
     }
 
-    /// The print that a template names. `fp_print_deserialize()`, transfer full.
+    /// The print that a template names.
+    ///
+    /// `fp_print_deserialize()`, transfer full.
     ///
     /// - Throws: `templateInvalid` when the bytes are no template.
     init(_ template: Template, operation: String) throws(ReaderError) {
@@ -45,12 +53,16 @@ struct PrintHandle: ~Copyable {
 
     deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-    /// Whether the print can be used with the device. `fp_print_compatible()`.
+    /// Whether the print can be used with the device.
+    ///
+    /// `fp_print_compatible()`.
     func isCompatible(with device: UnsafeMutablePointer<FpDevice>) -> Bool {
         fp_print_compatible(pointer, device) != 0
     }
 
-    /// The bytes that ``init(_:operation:)`` takes. `fp_print_serialize()`, whose buffer is freed with `g_free()`.
+    /// The bytes that ``init(_:operation:)`` takes.
+    ///
+    /// `fp_print_serialize()`, whose buffer is freed with `g_free()`.
     static func template(of pointer: OpaquePointer, operation: String) throws(ReaderError) -> Template {
         var data: UnsafeMutablePointer<UInt8>?
         var length: gsize = 0
@@ -95,7 +107,9 @@ struct PrintHandle: ~Copyable {
 
 /// Owns the `GPtrArray` of prints that an identification compares with.
 struct PrintArray: ~Copyable {
-    /// The C object, for as long as this value lives. Transfer: none.
+    /// The C object, for as long as this value lives.
+    ///
+    /// Transfer: none.
     let pointer: UnsafeMutablePointer<GPtrArray>
     private var ids: [OpaquePointer: PrintID] = [:]
 
@@ -108,7 +122,11 @@ struct PrintArray: ~Copyable {
         for entry in gallery {
             let print = try PrintHandle(entry.template, operation: "identify")
             guard print.isCompatible(with: device) else {
-                throw ReaderError(.templateInvalid, operation: "identify", cause: "print \(entry.id) is not compatible")
+                throw ReaderError(
+                    .templateInvalid,
+                    operation: "identify",
+                    cause: "print \(entry.id) is not compatible"
+                )
             }
             ids[print.pointer] = entry.id
             g_ptr_array_add(pointer, g_object_ref(UnsafeMutableRawPointer(print.pointer)))

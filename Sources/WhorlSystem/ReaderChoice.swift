@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+internal import Fingerprint
+internal import LibfprintReader
+internal import MockReader
+internal import Synchronization
+
+/// Finds the reader that is meant.
+///
+/// A mock is taken only when it is named, and a virtual reader appears only when its variable names a socket; both
+/// are refused where the configuration does not allow them.
+final class ReaderChoice: Sendable {
+    private let wanted: String?
+    private let allowsPretended: Bool
+    /// The mock keeps its place in its script for as long as the process runs.
+    private let mock = Mutex<MockReaderSource?>(nil)
+
+    init(wanted: String?, allowsPretended: Bool) {
+        self.wanted = wanted
+        self.allowsPretended = allowsPretended
+    }
+
+    /// Where readers come from: libfprint, or the mock that was named.
+    func source() throws(AuthenticationError) -> any ReaderSource {
+        guard let script = mockScript else { return LibfprintSource.shared }
+        guard allowsPretended else {
+            throw AuthenticationError(
+                .readerNotChosen,
+                message: "A mock reader is named, and this program allows none."
+            )
+        }
+        return try mock.withLock { mock throws(AuthenticationError) in
+            if let mock { return mock }
+            do throws(MockScriptError) {
+                let new = try MockReaderSource(script: script)
+                mock = new
+                return new
+            } catch {
+                throw AuthenticationError(
+                    .readerNotChosen,
+                    message: "The mock reader's script cannot be read: \(error.message)",
+                    recovery: error.recovery
+                )
+            }
+        }
+    }
+
+    /// All readers that may be used.
+    func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
+        let all: [any FingerprintReader]
+        let source = try source()
+        do throws(ReaderError) { all = try await source.readers() } catch { throw AuthenticationError(error) }
+        guard !allowsPretended else { return all }
+        var real: [any FingerprintReader] = []
+        for reader in all where await reader.info.kind == .hardware { real.append(reader) }
+        return real
+    }
+
+    /// The one that is meant; `nil` when none is connected.
+    func chosen() async throws(AuthenticationError) -> (any FingerprintReader)? {
+        let readers = try await readers()
+        var ids: [String] = []
+        for reader in readers { ids.append(await reader.info.id.rawValue) }
+        if let wanted, mockScript == nil {
+            guard let index = ids.firstIndex(of: wanted) else {
+                throw AuthenticationError(
+                    .readerNotChosen,
+                    message: "No reader \(DisplayText.clean(wanted, limit: 60)) is connected.",
+                    recovery: ids.isEmpty
+                        ? "Plug it in; `whorl doctor` looks for the cause."
+                        : "Connected: \(ids.joined(separator: ", ")). Name one with `--reader` or WHORL_READER."
+                )
+            }
+            return readers[index]
+        }
+        guard readers.count <= 1 else {
+            throw AuthenticationError(
+                .readerNotChosen,
+                message:
+                    "\(readers.count) readers are connected and none is named: \(ids.joined(separator: ", ")).",
+                recovery: "Name one with `--reader` or WHORL_READER."
+            )
+        }
+        return readers.first
+    }
+
+    /// The text after `mock:`; `nil` when no mock is named.
+    private var mockScript: String? {
+        guard let wanted, wanted == "mock" || wanted.hasPrefix("mock:") else { return nil }
+        return String(wanted.dropFirst("mock:".count))
+    }
+}

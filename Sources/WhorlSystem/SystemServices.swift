@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Authentication
+public import Enrollment
+public import Fingerprint
+internal import Foundation
+public import StateStore
+internal import Synchronization
+internal import TerminalPrompt
+
+/// Everything put together for one configuration: the only place that knows every part.
+///
+/// Making one opens nothing. The readers are looked for, and the store is opened, when they are first needed.
+public final class SystemServices: Sendable {
+    /// The one that the faces use, from this process's environment.
+    public static let shared = SystemServices(SystemConfiguration())
+
+    /// Whose fingers.
+    public let profile: String
+    /// The program that asks.
+    public let application: ApplicationID
+    /// Where the state lives.
+    public let stateDirectory: StateDirectory
+    /// The engine, for what is not behind ``AuthenticationService``: the audit log, the attempts.
+    public let engine: AuthenticationEngine
+
+    private let choice: ReaderChoice
+    private let databases: OpenDatabase
+
+    /// Puts the parts together.
+    public init(_ configuration: SystemConfiguration) {
+        let directory =
+            configuration.stateDirectory.map { StateDirectory(path: $0) }
+            ?? StateDirectory.standard(environment: configuration.environment)
+        let choice = ReaderChoice(
+            wanted: configuration.reader,
+            allowsPretended: configuration.allowsPretendedReaders
+        )
+        let databases = OpenDatabase(directory)
+        let profile = configuration.profile ?? SystemServices.userName
+        self.profile = profile
+        self.choice = choice
+        self.databases = databases
+        application = configuration.application ?? SystemServices.programName
+        stateDirectory = directory
+        engine = AuthenticationEngine(
+            profile: profile,
+            existingDatabase: { () throws(StateError) in try databases.existing() },
+            reader: { () async throws(AuthenticationError) in try await choice.chosen() }
+        )
+    }
+
+    /// The seam that the faces talk to.
+    public var authentication: any AuthenticationService { engine }
+
+    /// The prompt of programs that give none of their own: the terminal.
+    public var presenter: any PromptPresenter { TerminalPrompt() }
+
+    /// Where readers come from.
+    ///
+    /// - Throws: `readerNotChosen` when a mock is named whose script cannot be read, or that is not allowed.
+    public func source() throws(AuthenticationError) -> any ReaderSource { try choice.source() }
+
+    /// All readers that are connected and may be used.
+    public func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
+        try await choice.readers()
+    }
+
+    /// The reader that is meant.
+    ///
+    /// - Throws: `biometryNotAvailable` when none is connected; `readerNotChosen` when several are and none is named, or
+    ///   the named one is not among them.
+    public func chosenReader() async throws(AuthenticationError) -> any FingerprintReader {
+        guard let reader = try await choice.chosen() else {
+            throw AuthenticationError(ReaderError(.notFound, operation: "enumerate"))
+        }
+        return reader
+    }
+
+    /// The store, made now when there is none.
+    public func store() throws(StateError) -> EnrollmentStore {
+        EnrollmentStore(database: try databases.makingIfNeeded())
+    }
+
+    /// The store; `nil` when nothing was ever stored here.
+    public func existingStore() throws(StateError) -> EnrollmentStore? {
+        try databases.existing().map { EnrollmentStore(database: $0) }
+    }
+
+    /// The name of the user that this process runs as, by the user database rather than by a variable.
+    private static var userName: String {
+        guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else {
+            return "uid-\(geteuid())"
+        }
+        return String(cString: name)
+    }
+
+    /// The name of the program's file, without its folder: it stays the same when the program moves.
+    private static var programName: ApplicationID {
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "unknown"
+        return ApplicationID(rawValue: path.split(separator: "/").last.map(String.init) ?? "unknown")
+    }
+}
+
+/// The database of a state directory, opened once and then kept.
+private final class OpenDatabase: Sendable {
+    private let directory: StateDirectory
+    private let database = Mutex<StateDatabase?>(nil)
+
+    init(_ directory: StateDirectory) { self.directory = directory }
+
+    func existing() throws(StateError) -> StateDatabase? {
+        try database.withLock { database throws(StateError) in
+            if database == nil { database = try StateDatabase.openExisting(directory) }
+            return database
+        }
+    }
+
+    func makingIfNeeded() throws(StateError) -> StateDatabase {
+        try database.withLock { database throws(StateError) in
+            if let database { return database }
+            let new = try StateDatabase(directory: directory)
+            database = new
+            return new
+        }
+    }
+}
