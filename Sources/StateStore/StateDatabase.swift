@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Crypto
+import Foundation
 package import GRDB
 import SecretMemory
 
@@ -12,8 +13,9 @@ public final class StateDatabase: Sendable {
     /// Where the database lies.
     public let directory: StateDirectory
 
-    /// One connection. A pool would open a second one at the first read, and the tasks of one process have
-    /// nothing to read side by side. In WAL mode the readers of other processes do not wait for our writes.
+    /// One connection. A pool would open a second one at the first read, which a cold start pays for, and the
+    /// tasks of one process have nothing to read side by side. In WAL mode the readers of other processes do not
+    /// wait for our writes, nor our reads for theirs.
     private let queue: DatabaseQueue
     private let stateKey: SecretBytes
 
@@ -27,8 +29,24 @@ public final class StateDatabase: Sendable {
         try self.init(directory: directory, keySource: FileKeySource(directory: directory))
     }
 
-    package init(directory: StateDirectory, keySource: any StateKeySource) throws(StateError) {
-        fatalError()
+    /// The same, with the key from another place than a file.
+    package convenience init(
+        directory: StateDirectory,
+        keySource: any StateKeySource
+    ) throws(StateError) {
+        try PrivateFiles.makeDirectory(directory.path)
+        if try !StateDatabase.isThere(directory, keySource) {
+            try DatabaseOpening.create(directory)
+        }
+        let queue = try DatabaseOpening.open(directory)
+        let key = try KeyBinding(queue: queue, source: keySource, directory: directory).keyOrNew()
+        self.init(directory: directory, queue: queue, stateKey: key)
+    }
+
+    private init(directory: StateDirectory, queue: DatabaseQueue, stateKey: consuming SecretBytes) {
+        self.directory = directory
+        self.queue = queue
+        self.stateKey = stateKey
     }
 
     /// Opens the database where one was made before; never creates anything.
@@ -36,14 +54,51 @@ public final class StateDatabase: Sendable {
     /// - Returns: `nil` when nothing was ever stored.
     /// - Throws: as ``init(directory:)``.
     public static func openExisting(_ directory: StateDirectory) throws(StateError) -> StateDatabase? {
-        fatalError()
+        try openExisting(directory, keySource: FileKeySource(directory: directory))
+    }
+
+    /// The same, with the key from another place than a file.
+    package static func openExisting(
+        _ directory: StateDirectory,
+        keySource: any StateKeySource
+    ) throws(StateError) -> StateDatabase? {
+        guard try PrivateFiles.checkDirectory(directory.path), try isThere(directory, keySource)
+        else { return nil }
+        let queue = try DatabaseOpening.open(directory)
+        guard let key = try KeyBinding(queue: queue, source: keySource, directory: directory).key()
+        else { return nil }
+        return StateDatabase(directory: directory, queue: queue, stateKey: key)
+    }
+
+    /// Whether there is a database. The key is made after the database, so that a key alone means that the
+    /// database was lost. It is looked at first: both may be appearing at this moment.
+    private static func isThere(
+        _ directory: StateDirectory,
+        _ keySource: any StateKeySource
+    ) throws(StateError) -> Bool {
+        let hasKey = try keySource.exists()
+        if try DatabaseOpening.exists(directory) { return true }
+        guard hasKey else { return false }
+        throw StateError(
+            .damaged,
+            path: directory.databasePath,
+            message: "The database \(directory.databasePath) is gone, and its key is there.",
+            recovery: "Restore the whole directory from a backup; or, to start anew without the enrolled "
+                + "fingers, move the key away: `mv \(shellQuoted(keySource.path)) "
+                + "\(shellQuoted(keySource.path + ".old"))`."
+        )
     }
 
     /// Runs `body` on a consistent state of the database, without changing it.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StateError) -> Value {
-        fatalError()
+        let path = directory.databasePath
+        return try await withCheckedContinuation { (done: CheckedContinuation<Result<Value, StateError>, Never>) in
+            queue.asyncRead { database in
+                done.resume(returning: Result(failingAt: path) { try body(database.get()) })
+            }
+        }.get()
     }
 
     /// Runs `body` in an IMMEDIATE transaction: nobody else writes in between. An error rolls it back.
@@ -51,7 +106,8 @@ public final class StateDatabase: Sendable {
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StateError) -> Value {
-        fatalError()
+        let result: Result<Value, Never> = try await transaction(durability) { .success(try body($0)) }
+        return result.get()
     }
 
     /// As ``write(_:_:)``, for a body that can refuse: `failure` rolls everything back and is returned.
@@ -59,11 +115,53 @@ public final class StateDatabase: Sendable {
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Result<Value, Failure>
     ) async throws(StateError) -> Result<Value, Failure> {
-        fatalError()
+        let path = directory.databasePath
+        typealias Answer = Result<Result<Value, Failure>, StateError>
+        return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
+            queue.asyncWriteWithoutTransaction { db in
+                done.resume(returning: Result(failingAt: path) { try db.commit(durability, body) })
+            }
+        }.get()
     }
 
     /// The key for one purpose, 32 bytes: HKDF-SHA-256 (RFC 5869) of the state key.
     package func key(for purpose: KeyPurpose) -> SymmetricKey {
-        fatalError()
+        stateKey.withUnsafeBytes { purpose.key(from: $0) }
+    }
+}
+
+extension Database {
+    /// One IMMEDIATE transaction, which is committed when `body` succeeds in every way.
+    fileprivate func commit<Value, Failure: Error>(
+        _ durability: Durability,
+        _ body: (Database) throws -> Result<Value, Failure>
+    ) throws -> Result<Value, Failure> {
+        // The setting belongs to the connection, and cannot be changed within a transaction.
+        switch durability {
+        case .full: try execute(sql: "PRAGMA synchronous = FULL")
+        case .relaxed: try execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        var result: Result<Value, Failure>?
+        try inTransaction(.immediate) {
+            let answer = try body(self)
+            result = answer
+            switch answer {
+            case .success: return .commit
+            case .failure: return .rollback
+            }
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+        return result
+    }
+}
+
+extension Result where Failure == StateError {
+    /// What `body` gives, with its error as the store's.
+    fileprivate init(failingAt path: String, _ body: () throws -> Success) {
+        do {
+            self = .success(try body())
+        } catch {
+            self = .failure(StateError(error, path: path))
+        }
     }
 }

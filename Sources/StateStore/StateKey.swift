@@ -21,6 +21,11 @@ package protocol StateKeySource: Sendable {
     /// Where the key lies, for messages.
     var path: String { get }
 
+    /// Whether a key was made; it may be damaged.
+    ///
+    /// - Throws: `tooOpen`, `notWritable`.
+    func exists() throws(StateError) -> Bool
+
     /// The key, 32 bytes; `nil` when there never was one or it is gone.
     ///
     /// - Throws: `tooOpen`, `keyDamaged`, `notWritable`.

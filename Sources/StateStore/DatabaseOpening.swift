@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+
+/// How the database file is made, and opened without harm to what is there.
+enum DatabaseOpening {
+    /// How long a process waits for another one's write to end, in seconds.
+    private static let busyTimeout = 10.0
+
+    /// Above this size only the tables that decide about fingers are checked at opening: the audit log grows
+    /// without end, and a check reads all of it.
+    private static let wholeCheckLimit = 1 << 20
+
+    /// Whether the database is there; it and its side files must be private.
+    static func exists(_ directory: StateDirectory) throws(StateError) -> Bool {
+        for suffix in ["-wal", "-shm"] { _ = try PrivateFiles.checkFile(directory.databasePath + suffix) }
+        return try PrivateFiles.checkFile(directory.databasePath)
+    }
+
+    /// Makes an empty database. It gets its name when it is whole: no other process sees half of it, and a crash
+    /// leaves no empty file that would look like a damaged one.
+    static func create(_ directory: StateDirectory) throws(StateError) {
+        let temporary = PrivateFiles.temporaryName(beside: directory.databasePath)
+        close(try PrivateFiles.createExclusively(temporary))
+        do {
+            let queue = try DatabaseQueue(path: temporary, configuration: configuration())
+            try queue.write { try Schema.create($0) }
+            // The mode is written into the file: every later connection finds it there.
+            try queue.writeWithoutTransaction { db in
+                _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+            }
+            try queue.close()
+        } catch {
+            for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) }
+            throw StateError(error, path: directory.databasePath)
+        }
+        _ = try PrivateFiles.publish(temporary, as: directory.databasePath, in: directory.path)
+    }
+
+    /// Opens a database that is there, after it was found whole and of this version.
+    static func open(_ directory: StateDirectory) throws(StateError) -> DatabaseQueue {
+        let path = directory.databasePath
+        let isLogEmpty = isEmpty(path + "-wal")
+        try DatabaseHeader(path: path).check(path: path, isLogEmpty: isLogEmpty)
+        if !isLogEmpty {
+            // Closing a connection that can write moves the log into the database. Where a process was killed,
+            // a connection that cannot write looks first, so that a damaged pair stays as it is.
+            try verify(connect(path, readonly: true), path)
+        }
+        let queue = try connect(path, readonly: false)
+        if isLogEmpty { try verify(queue, path) }
+        return queue
+    }
+
+    private static func connect(_ path: String, readonly: Bool) throws(StateError) -> DatabaseQueue {
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration(readonly: readonly))
+        } catch {
+            throw StateError(error, path: path)
+        }
+    }
+
+    private static func configuration(readonly: Bool = false) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readonly
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.label = "whorl.state"
+        configuration.prepareDatabase { db in
+            // A changed schema must not call functions, and what is deleted leaves no rest in the file.
+            try db.execute(sql: "PRAGMA trusted_schema = OFF")
+            _ = try Int.fetchOne(db, sql: "PRAGMA secure_delete = ON")
+        }
+        return configuration
+    }
+
+    private static func verify(_ queue: DatabaseQueue, _ path: String) throws(StateError) {
+        let failure: StateError?
+        do {
+            failure = try queue.read { db in try fault(of: db, path) }
+        } catch {
+            failure = StateError(error, path: path)
+        }
+        guard let failure else { return }
+        try? queue.close()
+        throw failure
+    }
+
+    /// What is wrong with the database; `nil` when nothing is.
+    private static func fault(of db: Database, _ path: String) throws -> StateError? {
+        let applicationID = try UInt32(Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
+        let version = try UInt32(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)
+        do {
+            try DatabaseHeader.check(applicationID: applicationID, version: version, path: path)
+        } catch {
+            return error
+        }
+        let tables = ["identity", "profiles", "prints", "enrollment_history", "attempts"]
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let isSmall = try pages * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0) <= wholeCheckLimit
+        let checks = isSmall ? ["PRAGMA quick_check(1)"] : tables.map { "PRAGMA quick_check(\($0))" }
+        for check in checks {
+            let answer = try String.fetchOne(db, sql: check) ?? "no answer"
+            if answer != "ok" { return StateError(.damaged, path: path, cause: answer) }
+        }
+        for table in tables + ["reuse", "opt_outs", "audit"] where try !db.tableExists(table) {
+            return StateError(.damaged, path: path, cause: "no table \(table)")
+        }
+        return nil
+    }
+
+    private static func isEmpty(_ path: String) -> Bool {
+        var found = stat()
+        return stat(path, &found) != 0 || found.st_size == 0
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import GRDB
+import SecretMemory
+
+/// Brings a database and its key together.
+///
+/// The database is made first, then the key, then the key's check value is written to the database. So every
+/// crash on the way can be told from a key or a database that was lost.
+struct KeyBinding {
+    let queue: DatabaseQueue
+    let source: any StateKeySource
+    let directory: StateDirectory
+
+    /// The key of this database; `nil` when the first start was interrupted before one was in use.
+    ///
+    /// - Throws: `keyMissing`, `keyDamaged`, and what reading gives.
+    func key() throws(StateError) -> SecretBytes? {
+        let binding = try run { try queue.read { try Binding($0) } }
+        switch binding {
+        case .unused: return nil
+        case .broken: throw StateError(.keyMissing, path: source.path, cause: "no check value")
+        case .bound(let check):
+            guard let key = try source.load() else { throw StateError(.keyMissing, path: source.path) }
+            guard KeyBinding.check(of: key) == check else { throw StateError(.keyDamaged, path: source.path) }
+            return key
+        }
+    }
+
+    /// The key of this database; a new one at the first start.
+    func keyOrNew() throws(StateError) -> SecretBytes {
+        if let key = try key() { return key }
+        let key = try source.loadOrCreate()
+        let check = KeyBinding.check(of: key)
+        try run {
+            try queue.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try db.execute(
+                        sql: "UPDATE identity SET key_check = ? WHERE id = 1 AND key_check IS NULL",
+                        arguments: [check]
+                    )
+                    return .commit
+                }
+            }
+        }
+        // Another process may have bound the database at the same time, by necessity to the same key.
+        guard let bound = try self.key() else { throw StateError(.keyMissing, path: source.path) }
+        return bound
+    }
+
+    private func run<Value>(_ body: () throws -> Value) throws(StateError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw StateError(error, path: directory.databasePath)
+        }
+    }
+
+    /// Tells nothing about the key, and differs for every other key.
+    private static func check(of key: borrowing SecretBytes) -> Data {
+        key.withUnsafeBytes { bytes in
+            KeyPurpose.check.key(from: bytes).withUnsafeBytes { Data($0) }
+        }
+    }
+
+    private enum Binding: Sendable {
+        case unused
+        case bound(Data)
+        case broken
+
+        init(_ db: Database) throws {
+            if let check = try Data.fetchOne(db, sql: "SELECT key_check FROM identity WHERE id = 1") {
+                self = .bound(check)
+            } else {
+                let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM profiles") == 0
+                self = isEmpty ? .unused : .broken
+            }
+        }
+    }
+}
+
+extension KeyPurpose {
+    /// HKDF-SHA-256 of the state key, 32 bytes. The purpose's name is part of the format of stored data.
+    func key(from stateKey: UnsafeRawBufferPointer) -> SymmetricKey {
+        // SymmetricKey copies into memory that it wipes itself.
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: stateKey),
+            info: Data("whorl state v1 \(rawValue)".utf8),
+            outputByteCount: 32
+        )
+    }
+}

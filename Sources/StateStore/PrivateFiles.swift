@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Directories and files that their owner alone may read and write.
+enum PrivateFiles {
+    /// Makes the directory, and the ones above it, with mode 0700 whatever the umask is; one that is there must
+    /// be private already.
+    static func makeDirectory(_ path: String) throws(StateError) {
+        if try checkDirectory(path) { return }
+        if let parent = parent(of: path) { try makeParents(parent) }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw StateError(errno: errno, path: path) }
+        // The umask can only have taken the owner's own rights away; a directory made meanwhile is checked below.
+        if chmodIfNarrower(path) != 0 { throw StateError(errno: errno, path: path) }
+        _ = try checkDirectory(path)
+    }
+
+    /// Whether the directory is there.
+    ///
+    /// A link to a directory will do: the person may keep the state on another disk.
+    ///
+    /// - Throws: `tooOpen`, `notWritable`, `failed`.
+    static func checkDirectory(_ path: String) throws(StateError) -> Bool {
+        var found = stat()
+        guard stat(path, &found) == 0 else {
+            if errno == ENOENT { return false }
+            throw StateError(errno: errno, path: path)
+        }
+        guard found.st_mode & S_IFMT == S_IFDIR else {
+            throw StateError(
+                .notWritable,
+                path: path,
+                message: "\(path) is not a directory.",
+                recovery: "Move it away, or name another directory with --state-dir."
+            )
+        }
+        try checkAccess(found, path, closing: "chmod 700")
+        return true
+    }
+
+    /// Whether the file is there.
+    ///
+    /// - Throws: `tooOpen` when others may use it, when it is somebody else's, and when it is no plain file.
+    static func checkFile(_ path: String) throws(StateError) -> Bool {
+        var found = stat()
+        guard lstat(path, &found) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return false }
+            throw StateError(errno: errno, path: path)
+        }
+        try checkPlainFile(found, path)
+        return true
+    }
+
+    /// The same for a file that is open.
+    static func checkPlainFile(_ found: stat, _ path: String) throws(StateError) {
+        guard found.st_mode & S_IFMT == S_IFREG else {
+            let what = found.st_mode & S_IFMT == S_IFLNK ? "a link" : "not a plain file"
+            throw StateError(
+                .tooOpen,
+                path: path,
+                message: "\(path) is \(what), and state is not written through that.",
+                recovery: "Look where it came from, then move it away: `mv \(shellQuoted(path)) /var/tmp/`."
+            )
+        }
+        try checkAccess(found, path, closing: "chmod 600")
+    }
+
+    private static func checkAccess(
+        _ found: stat,
+        _ path: String,
+        closing command: String
+    ) throws(StateError) {
+        guard found.st_uid == geteuid() else {
+            throw StateError(
+                .tooOpen,
+                path: path,
+                message: "\(path) belongs to another user (uid \(found.st_uid)).",
+                recovery: "Use it as that user, give it back with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
+                    + "or name another directory with --state-dir."
+            )
+        }
+        guard found.st_mode & 0o077 == 0 else {
+            let mode = "0" + String(found.st_mode & 0o777, radix: 8)
+            throw StateError(
+                .tooOpen,
+                path: path,
+                message: "\(path) is open to others than its owner (mode \(mode)).",
+                recovery: "Close it: `\(command) \(shellQuoted(path))`."
+            )
+        }
+    }
+
+    /// Makes a file of mode 0600 that was not there, without contents; the caller closes it.
+    static func createExclusively(_ path: String) throws(StateError) -> Int32 {
+        let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw StateError(errno: errno, path: path) }
+        guard fchmod(file, 0o600) == 0 else {
+            let code = errno
+            close(file)
+            unlink(path)
+            throw StateError(errno: code, path: path)
+        }
+        return file
+    }
+
+    /// Gives a finished file its name, unless that name was taken meanwhile, and syncs the directory.
+    ///
+    /// - Returns: `false` when another process was faster; its file is left alone.
+    static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError) -> Bool {
+        let linked = link(temporary, path) == 0
+        let code = errno
+        unlink(temporary)
+        guard linked || code == EEXIST else { throw StateError(errno: code, path: path) }
+        try syncDirectory(directory)
+        return linked
+    }
+
+    /// Brings the names in a directory onto the disk.
+    static func syncDirectory(_ path: String) throws(StateError) {
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw StateError(errno: errno, path: path) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw StateError(errno: errno, path: path) }
+    }
+
+    /// A name beside `path` that no other process uses.
+    static func temporaryName(beside path: String) -> String {
+        "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
+    }
+
+    private static func makeParents(_ path: String) throws(StateError) {
+        var found = stat()
+        if stat(path, &found) == 0 { return }
+        if let parent = parent(of: path) { try makeParents(parent) }
+        // The XDG Base Directory Specification asks for 0700 where the directories are missing.
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw StateError(errno: errno, path: path) }
+    }
+
+    private static func chmodIfNarrower(_ path: String) -> Int32 {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return -1 }
+        return found.st_mode & 0o777 == found.st_mode & 0o700 ? chmod(path, 0o700) : 0
+    }
+
+    private static func parent(of path: String) -> String? {
+        let trimmed = path.last == "/" ? String(path.dropLast()) : path
+        guard let slash = trimmed.lastIndex(of: "/"), slash != trimmed.startIndex else { return nil }
+        return String(trimmed[..<slash])
+    }
+}
+
+extension StateError {
+    /// What the system's error number means for a file of ours.
+    init(errno code: Int32, path: String) {
+        let kind: Code =
+            switch code {
+            case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP: .notWritable
+            case ENOSPC, EDQUOT: .diskFull
+            default: .failed
+            }
+        self.init(kind, path: path, cause: "errno \(code): \(String(cString: strerror(code)))")
+    }
+}
