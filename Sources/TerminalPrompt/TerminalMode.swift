@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// Turns off echo and line input of one terminal for as long as a prompt is on it.
+///
+/// The terminal gets its settings back on every way out: when the prompt ends, when the program exits, when a
+/// signal ends or stops it. Signals that the program handles itself are left to it. SIGKILL cannot be caught.
+/// One prompt at a time reads keys; a second one goes without.
+struct TerminalMode: ~Copyable {
+    /// Whether a prompt holds the terminal of this process.
+    private static let held = Mutex(false)
+
+    /// Set last, so that an initializer that fails does not run `deinit`.
+    private let descriptor: CInt
+
+    /// Takes the terminal, or fails when another prompt has it or it has no such settings.
+    init?(_ descriptor: CInt) {
+        let isFree = Self.held.withLock { held in
+            defer { held = true }
+            return !held
+        }
+        guard isFree else { return nil }
+        guard Self.save(descriptor) else {
+            Self.held.withLock { $0 = false }
+            return nil
+        }
+        Saved.watchSignals()
+        Saved.apply()
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        Saved.restore()
+        Saved.forgetSignals()
+        Saved.descriptor.pointee = -1
+        Self.held.withLock { $0 = false }
+    }
+
+    private static func save(_ descriptor: CInt) -> Bool {
+        guard tcgetattr(descriptor, Saved.original) == 0 else { return false }
+        Saved.quiet.pointee = Saved.original.pointee
+        // Signals stay on: ^C is SIGINT, as everywhere.
+        Saved.quiet.pointee.c_lflag &= ~tcflag_t(ECHO | ICANON)
+        Saved.descriptor.pointee = descriptor
+        return true
+    }
+}
+
+/// What the signal handlers reach: plain memory that is set before they are installed.
+///
+/// All of it is allocated at the first use and never freed. The holder of the terminal writes it; handlers only
+/// read it, and call nothing but async-signal-safe functions (POSIX, signal-safety(7)).
+private enum Saved {
+    // Written only by the one `TerminalMode` that holds the terminal, before and after its handlers are installed.
+    nonisolated(unsafe) static let descriptor = allocated(CInt(-1))
+    nonisolated(unsafe) static let original = allocated(termios())
+    nonisolated(unsafe) static let quiet = allocated(termios())
+    nonisolated(unsafe) static let previous = allocated(sigaction(), count: 65)
+    nonisolated(unsafe) static let watched = allocated(false, count: 65)
+
+    private static func allocated<T>(_ value: T, count: Int = 1) -> UnsafeMutablePointer<T> {
+        let memory = UnsafeMutablePointer<T>.allocate(capacity: count)
+        memory.initialize(repeating: value, count: count)
+        return memory
+    }
+
+    static func apply() { set(quiet) }
+
+    static func restore() { set(original) }
+
+    /// Sets the terminal.
+    ///
+    /// From the background that would stop the process (SIGTTOU), so the signal is held back.
+    private static func set(_ settings: UnsafeMutablePointer<termios>) {
+        guard descriptor.pointee >= 0 else { return }
+        var block = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&block)
+        sigaddset(&block, SIGTTOU)
+        pthread_sigmask(SIG_BLOCK, &block, &before)
+        _ = tcsetattr(descriptor.pointee, TCSANOW, settings)
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+
+    private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+
+    /// At exit, too: registered once, does nothing while no prompt is up.
+    private static let atExit: Void = { _ = atexit { Saved.restore() } }()
+
+    static func watchSignals() {
+        _ = atExit
+        for number in ending { install(number) { Saved.giveBack($0) } }
+        install(SIGCONT) { _ in Saved.takeAgain() }
+    }
+
+    static func forgetSignals() {
+        for number in ending + [SIGCONT] where watched[Int(number)] {
+            sigaction(number, &previous[Int(number)], nil)
+            watched[Int(number)] = false
+        }
+    }
+
+    private static func install(_ number: CInt, _ handler: @escaping @convention(c) (CInt) -> Void) {
+        let index = Int(number)
+        guard sigaction(number, nil, &previous[index]) == 0, isDefault(previous[index]) else { return }
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = handler
+        action.sa_flags = SA_RESTART
+        watched[index] = sigaction(number, &action, nil) == 0
+    }
+
+    private static func isDefault(_ action: sigaction) -> Bool {
+        guard action.sa_flags & SA_SIGINFO == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 0  // SIG_DFL
+    }
+
+    /// Handler: gives the terminal back, then lets the signal do what it does by default.
+    private static func giveBack(_ number: CInt) {
+        restore()
+        var action = sigaction()
+        var mine = sigaction()
+        sigaction(number, &action, &mine)
+        var unblock = sigset_t()
+        sigemptyset(&unblock)
+        sigaddset(&unblock, number)
+        raise(number)
+        pthread_sigmask(SIG_UNBLOCK, &unblock, nil)
+        // Only a stopped process comes here, when it goes on.
+        sigaction(number, &mine, nil)
+    }
+
+    /// Handler: takes the terminal again after a stop, unless the process went on in the background.
+    private static func takeAgain() {
+        if tcgetpgrp(descriptor.pointee) == getpgrp() { apply() }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Authentication
+
+/// The prompt of an evaluation on a terminal.
+///
+/// It shows the title, the reason, what to do, what went wrong with a presentation, and the keys: `q` or Escape for
+/// cancel, `f` for the fallback. ^C stays SIGINT. On a terminal it draws itself again in place; elsewhere it writes
+/// a line for each update, without escapes and without keys.
+///
+/// Nothing that comes from outside reaches the terminal before ``DisplayText`` has cleaned it. It decides nothing:
+/// what it shows is for the eye.
+public struct TerminalPrompt: PromptPresenter {
+    private let terminal: @Sendable () -> Terminal
+    private let environment: [String: String]
+
+    /// A prompt on the terminal of this process: standard error where that is the terminal, else `/dev/tty`; where
+    /// there is none, lines on standard error.
+    public init() {
+        self.init(environment: terminalEnvironment(), on: Terminal.controlling)
+    }
+
+    /// A prompt on a terminal of the caller's choice.
+    package init(environment: [String: String], on terminal: @escaping @Sendable () -> Terminal) {
+        self.terminal = terminal
+        self.environment = environment
+    }
+
+    /// A prompt on standard error only, for programs that say so in their manual.
+    public static func onStandardError() -> TerminalPrompt {
+        TerminalPrompt(environment: terminalEnvironment(), on: Terminal.standardError)
+    }
+
+    /// Whether the prompt goes to a terminal and this process is in the terminal's foreground.
+    public var isInteractive: Bool {
+        get async { terminal().isInteractive }
+    }
+
+    /// Shows the prompt until `updates` ends, a key ends it, or the task is cancelled.
+    public func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+        let terminal = terminal()
+        guard let input = terminal.input, let mode = TerminalMode(input) else {
+            await display(prompt, updates, on: terminal)
+            return nil
+        }
+        return await withKeys(prompt, updates, on: terminal, input, mode)
+    }
+
+    private func withKeys(
+        _ prompt: Prompt,
+        _ updates: AsyncStream<PromptUpdate>,
+        on terminal: Terminal,
+        _ input: CInt,
+        _ mode: consuming TerminalMode
+    ) async -> PromptAction? {
+        guard let reader = KeyReader(input) else {
+            await display(prompt, updates, on: terminal)
+            return nil
+        }
+        let keys = reader.keys
+        let action = await withTaskGroup(of: End.self) { group in
+            group.addTask { .display(await display(prompt, updates, on: terminal)) }
+            group.addTask { .key(await Self.action(keys, hasFallback: prompt.fallbackTitle != nil)) }
+            var action: PromptAction?
+            for await end in group {
+                switch end {
+                case .display:
+                    group.cancelAll()
+                case .key(let pressed):
+                    // Without a key the terminal went away, or the display ended first: the display goes on or is over.
+                    guard let pressed else { continue }
+                    action = action ?? pressed
+                    group.cancelAll()
+                }
+            }
+            return action
+        }
+        withExtendedLifetime(reader) {}
+        _ = consume mode
+        return action
+    }
+
+    private enum End: Sendable {
+        case display(Void)
+        case key(PromptAction?)
+    }
+
+    private static func action(_ keys: AsyncStream<Key>, hasFallback: Bool) async -> PromptAction? {
+        for await key in keys {
+            switch key {
+            case .cancel: return .cancel
+            case .fallback where hasFallback: return .fallback
+            case .fallback: continue
+            }
+        }
+        return nil
+    }
+
+    /// Draws each update, until they end or the task is cancelled.
+    private func display(_ prompt: Prompt, _ updates: AsyncStream<PromptUpdate>, on terminal: Terminal) async
+    {
+        await Board(PromptState(prompt), terminal, environment).show(updates)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+
+extension ReaderInfo.ScanType {
+    /// What the person is asked to do.
+    public var instruction: String {
+        switch self {
+        case .press: "Touch the reader."
+        case .swipe: "Draw the finger over the reader."
+        }
+    }
+}
+
+extension ReaderInfo.Kind {
+    /// What is said where a pretended reader answers; `nil` for hardware.
+    public var warning: String? {
+        switch self {
+        case .hardware: nil
+        case .virtual: "A virtual reader answers: no real finger is asked for."
+        case .mock: "A mock reader answers: no real finger is asked for."
+        }
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Fingerprint
+import Testing
+
+@testable import TerminalPrompt
+
+private let bare = TerminalStyle(columns: 60, redraws: true, colours: false, ascii: false)
+
+private func prompt(
+    reason: String = "unlock the vault",
+    cancel: String = "Cancel",
+    fallback: String? = "Enter Password",
+    kind: ReaderInfo.Kind = .hardware,
+    scan: ReaderInfo.ScanType = .press
+) -> Prompt {
+    Prompt(
+        title: "Touch ID",
+        reason: reason,
+        cancelTitle: cancel,
+        fallbackTitle: fallback,
+        readerKind: kind,
+        scanType: scan
+    )
+}
+
+private func state(_ prompt: Prompt, after updates: PromptUpdate...) -> PromptState {
+    var state = PromptState(prompt)
+    for update in updates { state.apply(update) }
+    return state
+}
+
+struct PromptDrawingTests {
+    @Test func `a prompt begins with title, reason and keys`() {
+        #expect(
+            PromptState(prompt()).lines(bare) == [
+                "Touch ID", "  unlock the vault", "  Getting the reader ready…",
+                "  [q] Cancel   [f] Enter Password",
+            ]
+        )
+    }
+
+    @Test func `a finger is asked for in the way of the reader`() {
+        #expect(state(prompt(), after: .scan(.touch)).lines(bare)[2] == "  Touch the reader.")
+        #expect(
+            state(prompt(scan: .swipe), after: .scan(.touch)).lines(bare)[2]
+                == "  Draw the finger over the reader."
+        )
+    }
+
+    @Test func `without a fallback there is one key`() {
+        #expect(PromptState(prompt(fallback: nil)).lines(bare).last == "  [q] Cancel")
+    }
+
+    @Test func `a retry hint stays while the next touch is waited for, and goes when it comes`() {
+        var prompt = state(prompt(), after: .scan(.touch), .scan(.retry(.centerFinger)), .scan(.touch))
+        #expect(
+            prompt.lines(bare)[2...3] == [
+                "  Touch the reader.", "  Put the middle of the finger on the sensor, and try again.",
+            ]
+        )
+        prompt.apply(.scan(.finger(present: true)))
+        #expect(prompt.lines(bare)[2...] == ["  Reading…", "  [q] Cancel   [f] Enter Password"])
+    }
+
+    @Test(arguments: [(2, "2 tries left."), (1, "1 try left.")])
+    func `a finger that does not match says how many tries are left`(remaining: Int, text: String) {
+        let prompt = state(prompt(), after: .scan(.touch), .noMatch(remaining: remaining), .scan(.touch))
+        #expect(prompt.lines(bare)[3] == "  Not recognised. " + text)
+    }
+
+    @Test func `a match names the finger and takes the keys away`() {
+        #expect(
+            state(prompt(), after: .scan(.touch), .matched(.rightIndex)).lines(bare)
+                == ["Touch ID", "  unlock the vault", "  ✓ Matched: right index finger."]
+        )
+    }
+
+    @Test func `an end without success says why, and lifting the finger does not change it`() {
+        let prompt = state(
+            prompt(),
+            after: .ended("The finger did not match."),
+            .scan(.finger(present: false))
+        )
+        #expect(prompt.lines(bare) == ["Touch ID", "  unlock the vault", "  ✗ The finger did not match."])
+    }
+
+    @Test(arguments: [
+        (ReaderInfo.Kind.mock, "  A mock reader answers: no real finger is asked for."),
+        (.virtual, "  A virtual reader answers: no real finger is asked for."),
+    ])
+    func `a pretended reader is said to be one`(kind: ReaderInfo.Kind, line: String) {
+        #expect(PromptState(prompt(kind: kind)).lines(bare)[2] == line)
+        #expect(PromptState(prompt(kind: kind)).opening(.plain)[1] == line.dropFirst(2))
+    }
+
+    @Test func `stages are a bar`() {
+        let prompt = state(prompt(), after: .scan(.stage(completed: 3, total: 5)))
+        #expect(prompt.lines(bare)[2] == "  ███░░ 3/5")
+        #expect(
+            prompt.lines(TerminalStyle(columns: 60, redraws: true, colours: false, ascii: true))[2]
+                == "  ###.. 3/5"
+        )
+    }
+
+    @Test func `colours wrap texts and change nothing else`() {
+        let colours = TerminalStyle(columns: 60, redraws: true, colours: true, ascii: false)
+        #expect(
+            state(prompt(), after: .scan(.touch)).lines(colours) == [
+                "\u{1B}[1mTouch ID\u{1B}[0m", "  unlock the vault", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
+                "  \u{1B}[1m[q]\u{1B}[0m Cancel   \u{1B}[1m[f]\u{1B}[0m Enter Password",
+            ]
+        )
+    }
+
+    @Test(arguments: [20, 40, 60, 79])
+    func `no line is wider than the terminal, whatever is written on the keys`(columns: Int) {
+        let wide = String(repeating: "指👍W", count: 300)
+        let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: false)
+        var prompt = state(
+            prompt(reason: wide, cancel: wide, fallback: wide, kind: .virtual),
+            after: .scan(.retry(.tooShort))
+        )
+        #expect(prompt.lines(style).allSatisfy { TerminalText.width(of: $0) <= columns })
+        prompt.apply(.ended(wide))
+        #expect(prompt.lines(style).allSatisfy { TerminalText.width(of: $0) <= columns })
+    }
+
+    @Test func `without a terminal each update is a line`() {
+        let plain = TerminalStyle.plain
+        var prompt = PromptState(prompt())
+        var lines = prompt.opening(plain)
+        let updates: [PromptUpdate] = [
+            .scan(.touch), .scan(.finger(present: true)), .scan(.retry(.general)), .scan(.touch),
+            .noMatch(remaining: 2), .scan(.touch), .matched(.leftThumb),
+        ]
+        for update in updates {
+            prompt.apply(update)
+            lines += prompt.line(for: update, plain).map { [$0] } ?? []
+        }
+        #expect(
+            lines == [
+                "Touch ID: unlock the vault", "Touch the reader.", "The finger could not be read. Try again.",
+                "Touch the reader.", "Not recognised. 2 tries left.", "Touch the reader.",
+                "Matched: left thumb.",
+            ]
+        )
+    }
+}
+
+struct ScanActivityTests {
+    private let start = ScanActivityState(
+        title: "Enroll the right index finger",
+        readerName: "Reader\u{1B}[31m of somebody",
+        readerKind: .hardware,
+        scanType: .press
+    )
+
+    private func state(after updates: ScanActivityUpdate...) -> ScanActivityState {
+        var state = start
+        for update in updates { state.apply(update) }
+        return state
+    }
+
+    @Test func `an enrollment shows its stages`() {
+        #expect(
+            state(
+                after: .scan(.touch),
+                .scan(.stage(completed: 2, total: 5)),
+                .scan(.retry(.tooFast)),
+                .scan(.touch)
+            )
+            .lines(bare) == [
+                "Enroll the right index finger", "  Reader[31m of somebody", "  ██░░░ 2/5",
+                "  Touch the reader.",
+                "  That was too fast. Try again, more slowly.",
+            ]
+        )
+    }
+
+    @Test func `a part of the work is named until it ends`() {
+        let checking = state(
+            after: .scan(.stage(completed: 5, total: 5)),
+            .part("Touch once more to check."),
+            .scan(.touch)
+        )
+        #expect(
+            checking.lines(bare)[2...] == [
+                "  █████ 5/5", "  Touch once more to check.", "  Touch the reader.",
+            ]
+        )
+    }
+
+    @Test func `the end stays, and is the last word`() {
+        let end = state(after: .finished("Enrolled."), .failed("No."), .scan(.touch))
+        #expect(end.lines(bare).last == "  ✓ Enrolled.")
+    }
+
+    @Test func `without a terminal it is lines`() {
+        #expect(start.opening(.plain) == ["Enroll the right index finger (Reader[31m of somebody)"])
+        #expect(start.line(for: .scan(.stage(completed: 1, total: 5)), .plain) == "1 of 5.")
+        #expect(start.line(for: .failed("Bad\u{07} end."), .plain) == "Bad end.")
+    }
+}

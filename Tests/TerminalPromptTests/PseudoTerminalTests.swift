@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Fingerprint
+import Glibc
+import Testing
+
+@testable import TerminalPrompt
+
+/// The prompt on a real terminal device.
+///
+/// One at a time: a process has one terminal to take keys from.
+@Suite(.serialized)
+struct PseudoTerminalTests {
+    private let pty: PseudoTerminal
+    private let environment = ["TERM": "xterm", "LANG": "C.UTF-8"]
+
+    init() throws { pty = try PseudoTerminal() }
+
+    private func prompt(reason: String = "unlock the vault", fallback: String? = "Password") -> Prompt {
+        Prompt(
+            title: "Touch ID",
+            reason: reason,
+            cancelTitle: "Cancel",
+            fallbackTitle: fallback,
+            readerKind: .hardware,
+            scanType: .press
+        )
+    }
+
+    /// Shows the prompt, runs `during` once it waits for a finger, and gives the action and all that was written.
+    private func run(
+        _ prompt: Prompt,
+        during: @escaping @Sendable (PseudoTerminal, AsyncStream<PromptUpdate>.Continuation) -> Void,
+        until end: String
+    ) async -> (action: PromptAction?, output: String) {
+        let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
+        let descriptor = pty.slave
+        let presenter = TerminalPrompt(environment: environment) { Terminal(testing: descriptor) }
+        async let shown = presenter.show(prompt, updates: updates)
+        send.yield(.scan(.touch))
+        let output = await blocking { [pty] in
+            let first = pty.output(until: "Touch the reader.")
+            during(pty, send)
+            return first + pty.output(until: end)
+        }
+        return (await shown, output)
+    }
+
+    /// Runs what waits on a thread of its own.
+    private func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { done in
+            let thread = DetachedThread { done.resume(returning: body()) }
+            thread.start()
+        }
+    }
+
+    /// The control characters and sequences in what came to the terminal, each once.
+    private func commands(in output: String) -> Set<String> {
+        var found: Set<String> = []
+        var rest = Substring(output)
+        while let start = rest.firstIndex(where: {
+            $0.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        }) {
+            rest = rest[start...]
+            if rest.hasPrefix("\u{1B}["), let end = rest.dropFirst(2).firstIndex(where: { $0.isLetter }) {
+                found.insert("CSI " + rest[end...end])
+                rest = rest[rest.index(after: end)...]
+            } else {
+                found.insert(rest.prefix(1).debugDescription)
+                rest = rest.dropFirst()
+            }
+        }
+        return found
+    }
+
+    @Test func `q cancels, and the terminal is as it was`() async {
+        #expect(pty.isOrdinary)
+        let (action, _) = await run(
+            prompt(),
+            during: { pty, _ in
+                #expect(!pty.isOrdinary)  // no echo, no waiting for the end of a line
+                pty.type("q")
+            },
+            until: "Cancelled."
+        )
+        #expect(action == .cancel)
+        #expect(pty.isOrdinary)
+    }
+
+    @Test func `Escape cancels, an arrow key does not`() async {
+        let (action, _) = await run(prompt(), during: { pty, _ in pty.type("\u{1B}") }, until: "Cancelled.")
+        #expect(action == .cancel)
+
+        let (none, output) = await run(
+            prompt(),
+            during: { pty, send in
+                pty.type("\u{1B}[A")
+                send.yield(.matched(.rightIndex))
+                send.finish()
+            },
+            until: "Matched"
+        )
+        #expect(none == nil)
+        #expect(output.contains("Matched: right index finger."))
+    }
+
+    @Test func `f chooses the fallback where there is one`() async {
+        let (action, _) = await run(prompt(), during: { pty, _ in pty.type("f") }, until: "Cancelled.")
+        #expect(action == .fallback)
+
+        let (other, _) = await run(
+            prompt(fallback: nil),
+            during: { pty, _ in pty.type("fq") },
+            until: "Cancelled."
+        )
+        #expect(other == .cancel)
+    }
+
+    @Test func `the end of the updates ends the prompt and gives the terminal back`() async {
+        let (action, output) = await run(
+            prompt(),
+            during: { _, send in
+                send.yield(.noMatch(remaining: 2))
+                send.yield(.ended("The finger did not match."))
+                send.finish()
+            },
+            until: "did not match."
+        )
+        #expect(action == nil)
+        #expect(pty.isOrdinary)
+        #expect(output.contains("Not recognised. 2 tries left."))
+    }
+
+    @Test func `cancelling the task gives the terminal back`() async {
+        let descriptor = pty.slave
+        let presenter = TerminalPrompt(environment: environment) { Terminal(testing: descriptor) }
+        let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
+        let task = Task { await presenter.show(prompt(), updates: updates) }
+        _ = await blocking { [pty] in pty.output(until: "Getting the reader ready") }
+        #expect(!pty.isOrdinary)
+        task.cancel()
+        #expect(await task.value == nil)
+        #expect(pty.isOrdinary)
+        send.finish()
+    }
+
+    @Test func `a hostile reason arrives as text, and only our own commands act`() async {
+        let hostile =
+            "x\u{1B}[2J\u{9B}31m\u{1B}]0;owned\u{07}\u{1B}]52;c;eA==\u{1B}\\\r\n\u{202E}evil\u{8}\u{0}\u{1B}c"
+        let (_, output) = await run(
+            prompt(reason: hostile, fallback: "\u{1B}[8mhidden"),
+            during: { _, send in
+                send.yield(.ended("no\u{1B}[1;1Hway"))
+                send.finish()
+            },
+            until: "way"
+        )
+        #expect(output.contains("  x[2J31m]0;owned]52;c;eA==\\  evilc"))
+        #expect(output.contains("[8mhidden"))
+        #expect(output.contains("no[1;1Hway"))
+        #expect(commands(in: output) == ["CSI A", "CSI K", "CSI J", "CSI m", "\"\\r\\n\"", "\"\\r\""])
+        #expect(!output.contains("\u{1B}[2J") && !output.contains("\u{1B}[8m") && !output.contains("\u{1B}]"))
+    }
+
+    @Test func `a second prompt in the process draws and leaves the keys to the first`() async throws {
+        let other = try PseudoTerminal()
+        let descriptor = other.slave
+        let second = TerminalPrompt(environment: environment) { Terminal(testing: descriptor) }
+        let (action, _) = await run(
+            prompt(),
+            during: { pty, _ in
+                let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
+                let shown = Task {
+                    [
+                        prompt = Prompt(
+                            title: "Second",
+                            reason: "r",
+                            cancelTitle: "c",
+                            fallbackTitle: nil,
+                            readerKind: .mock,
+                            scanType: .press
+                        )
+                    ] in
+                    await second.show(prompt, updates: updates)
+                }
+                #expect(other.output(until: "Second").contains("Second"))
+                #expect(other.isOrdinary)
+                send.finish()
+                _ = shown
+                pty.type("q")
+            },
+            until: "Cancelled."
+        )
+        #expect(action == .cancel)
+    }
+
+    @Test func `a pipe gets lines without escapes and is not interactive`() async {
+        var ends: [CInt] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        let output = ends[1]
+        let presenter = TerminalPrompt(environment: environment) { Terminal(output: output) }
+        #expect(await !presenter.isInteractive)
+        let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
+        send.yield(.scan(.touch))
+        send.yield(.matched(.rightIndex))
+        send.finish()
+        #expect(await presenter.show(prompt(), updates: updates) == nil)
+        close(output)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let got = read(ends[0], &buffer, buffer.count)
+        close(ends[0])
+        #expect(
+            String(decoding: buffer.prefix(max(0, got)), as: UTF8.self)
+                == "Touch ID: unlock the vault\nTouch the reader.\nMatched: right index finger.\n"
+        )
+    }
+}
