@@ -21,10 +21,17 @@ public struct FingerCache: Sendable {
     /// `$XDG_CACHE_HOME/whorl/fingers`, else `~/.cache/whorl/fingers`, or `nil` if neither variable holds an
     /// absolute path.
     public static var standard: FingerCache? {
-        if let cache = absolutePath(inVariable: "XDG_CACHE_HOME") {
+        standard { name in getenv(name).map { String(cString: $0) } }
+    }
+
+    /// The standard cache where `variable` tells what the environment holds.
+    static func standard(variable: (String) -> String?) -> FingerCache? {
+        // The XDG base directory specification has relative paths ignored.
+        if let cache = variable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
             return FingerCache(directory: cache + "/whorl/fingers")
         }
-        return absolutePath(inVariable: "HOME").map { FingerCache(directory: $0 + "/.cache/whorl/fingers") }
+        guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
+        return FingerCache(directory: home + "/.cache/whorl/fingers")
     }
 
     /// The file that holds, or would hold, the finger of a seed.
@@ -91,12 +98,6 @@ extension FingerCache {
 // MARK: - Files
 
 extension FingerCache {
-    private static func absolutePath(inVariable name: String) -> String? {
-        guard let value = getenv(name) else { return nil }
-        let path = String(cString: value)
-        return path.hasPrefix("/") ? path : nil
-    }
-
     /// The whole of a file of the one right size, else `nil`.
     private func readBytes(of path: String) -> [UInt8]? {
         // O_NONBLOCK, so that a named pipe in the file's place cannot hold us up.
