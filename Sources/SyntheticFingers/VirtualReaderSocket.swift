@@ -66,7 +66,7 @@ public struct VirtualReaderSocket: ~Copyable {
             guard ContinuousClock.now < deadline else {
                 throw VirtualReaderError(.noReader, path: path, systemCode: reason)
             }
-            usleep(5_000)
+            Self.pause()
         }
     }
 
@@ -146,6 +146,11 @@ extension VirtualReaderSocket {
         case ECONNRESET: throw VirtualReaderError(.disconnected, path: path, systemCode: ECONNRESET)
         default: throw VirtualReaderError(.systemFailure, path: path, systemCode: errno)
         }
+    }
+
+    /// Lets the other side get on, before something is tried again.
+    static func pause() {
+        usleep(5_000)
     }
 
     private func wait(for events: CInt, atMost milliseconds: CInt) {
