@@ -52,7 +52,9 @@ public struct AuthenticationError: Error, Sendable, Hashable {
     public let message: String
     /// What the person can do, in one sentence.
     public let recovery: String
-    /// What a lower layer said; may be empty. It may hold text from outside.
+    /// What a lower layer said; may be empty.
+    ///
+    /// It may hold text from outside.
     public let cause: String
 
     /// Describes a failure in the words of its kind, or in others.
@@ -67,7 +69,8 @@ public struct AuthenticationError: Error, Sendable, Hashable {
     public init(_ error: ReaderError) {
         let code: Code =
             switch error.code {
-            case .notFound, .unsupported, .permissionDenied, .tooHot, .malfunction, .notOpen, .templateInvalid,
+            case .notFound, .unsupported, .permissionDenied, .tooHot, .malfunction, .notOpen,
+                .templateInvalid,
                 .printNotFound, .storageFull, .duplicate:
                 .biometryNotAvailable
             case .busy, .inUse: .readerInUse

@@ -23,7 +23,7 @@ public protocol AuthenticationService: Sendable {
 
     /// Remembers that this program shall not use fingers, or that it may again.
     ///
-    /// It is a state of its own: neither "not available" nor "not enrolled", although a face may have only one
-    /// code for them.
+    /// It is a state of its own: neither "not available" nor "not enrolled", although a face may have only
+    /// one code for them.
     func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError)
 }

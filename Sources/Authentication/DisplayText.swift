@@ -4,10 +4,14 @@
 public enum DisplayText {
     /// The text without anything that moves the cursor, changes colours, or hides or reorders what follows.
     ///
-    /// Control characters (C0, C1, escape sequences' first bytes), line and paragraph separators, bidirectional
-    /// controls and other invisible format characters are dropped; line breaks and tabs become spaces.
+    /// Control characters (C0, C1, escape sequences' first bytes), line and paragraph separators,
+    /// bidirectional controls and other invisible format characters are dropped; line breaks and tabs become
+    /// spaces.
     ///
-    /// - Parameter limit: The most characters that come back; a longer text ends in an ellipsis.
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - limit: The most characters that come back; a longer text ends in an ellipsis.
+    /// - Returns: The text that may be shown; it may be empty.
     public static func clean(_ text: String, limit: Int = 200) -> String {
         var cleaned = String.UnicodeScalarView()
         // A character may be made of many scalars: the scalars are bounded too.

@@ -27,15 +27,20 @@ public struct ApplicationID: RawRepresentable, Hashable, Sendable {
 public struct EvaluationRequest: Sendable {
     /// What must be shown.
     public var policy: Policy
-    /// Why the program asks; it is shown to the person. It must hold something besides white space.
+    /// Why the program asks; it is shown to the person.
+    ///
+    /// It must hold something besides white space.
     public var reason: String
     /// The text of the cancel button; `nil` or empty means the default.
     public var cancelTitle: String?
     /// The text of the fallback button; `nil` means the default, empty hides it.
     public var fallbackTitle: String?
-    /// For how long after an earlier match no new one is asked for; 0 asks always, more than 300 s counts as 300 s.
+    /// For how long after an earlier match no new one is asked for; 0 asks always, more than 300 s counts as
+    /// 300 s.
     public var reuse: Duration
-    /// Whether a prompt may be shown. Without, only the reuse window can make the evaluation succeed.
+    /// Whether a prompt may be shown.
+    ///
+    /// Without, only the reuse window can make the evaluation succeed.
     public var interactionAllowed: Bool
     /// For how long each touch is waited for before the evaluation ends with `systemCancel`.
     public var timeout: Duration
@@ -64,7 +69,9 @@ public struct EvaluationRequest: Sendable {
     }
 }
 
-/// A successful evaluation. There is no value of this type for anything else.
+/// A successful evaluation.
+///
+/// There is no value of this type for anything else.
 public struct Evaluation: Sendable, Hashable {
     /// How the owner was recognised.
     public enum Method: String, Sendable {
@@ -108,8 +115,10 @@ public struct Preflight: Sendable {
     public let hasReader: Bool
     /// What kind of reader it is.
     public let readerKind: ReaderInfo.Kind?
-    /// The digest of the enrollment set for this program, 32 bytes; `nil` when no finger is enrolled or the set
-    /// cannot be trusted. It is there under lockout too.
+    /// The digest of the enrollment set for this program, 32 bytes; `nil` when no finger is enrolled or the
+    /// set cannot be trusted.
+    ///
+    /// It is there under lockout too.
     public let domainState: Data?
 
     /// Describes an answer.

@@ -6,7 +6,9 @@ public import Fingerprint
 public struct Prompt: Sendable, Hashable {
     /// The heading, such as `Touch ID`.
     public let title: String
-    /// Why the program asks. It is somebody's input: pass it through ``DisplayText`` before it is shown.
+    /// Why the program asks.
+    ///
+    /// It is somebody's input: pass it through ``DisplayText`` before it is shown.
     public let reason: String
     /// The text of the cancel button, never empty.
     public let cancelTitle: String
@@ -35,7 +37,9 @@ public struct Prompt: Sendable, Hashable {
     }
 }
 
-/// What a prompt shows as it goes on. It is for the eye: a program takes its answer from the return value alone.
+/// What a prompt shows as it goes on.
+///
+/// It is for the eye: a program takes its answer from the return value alone.
 public enum PromptUpdate: Sendable, Hashable {
     /// Something happened at the reader.
     case scan(ScanEvent)
@@ -59,7 +63,8 @@ public enum PromptAction: Sendable, Hashable {
 ///
 /// Programs that embed Whorl give their own.
 public protocol PromptPresenter: Sendable {
-    /// Whether a person can see the prompt. When not, an evaluation on real hardware ends with `notInteractive`.
+    /// Whether a person can see the prompt. When not, an evaluation on real hardware ends with
+    /// `notInteractive`.
     var isInteractive: Bool { get async }
 
     /// Shows the prompt until `updates` ends or its task is cancelled, and says what the person did.

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+public import Foundation
+package import GRDB
+public import StateStore
+
+/// One line of the audit log.
+public struct AuditEntry: Sendable, Hashable, Identifiable {
+    /// What kind of thing happened; an older log may hold kinds that have no name here.
+    public struct Event: RawRepresentable, Sendable, Hashable {
+        /// The name in the log.
+        public let rawValue: String
+
+        /// Takes any name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// An evaluation ended.
+        ///
+        /// The outcome is `matched`, `reused`, or an error's code.
+        public static let evaluation = Event(rawValue: "evaluation")
+        /// A try was charged.
+        ///
+        /// The outcome is `noMatch`, or `abandoned` when its process died before it told.
+        public static let failedTry = Event(rawValue: "failedTry")
+        /// Fingers were locked.
+        ///
+        /// The outcome is `locked`.
+        public static let lockout = Event(rawValue: "lockout")
+        /// The passcode lifted the lock.
+        ///
+        /// The outcome is `unlocked`.
+        public static let passcode = Event(rawValue: "passcode")
+        /// A reader said what cannot be true.
+        ///
+        /// The outcome is `untrustworthy`.
+        public static let reader = Event(rawValue: "reader")
+        /// A program was opted out (`out`) or in again (`in`).
+        public static let optOut = Event(rawValue: "optOut")
+    }
+
+    /// The number of the line; it only grows, and a deleted line leaves a gap.
+    ///
+    /// 0 before it is stored.
+    public let id: Int64
+    /// When, by the wall clock.
+    public let at: Date
+    /// Whose fingers.
+    public let profile: String
+    /// The program that asked, as it named itself; cleaned.
+    public let application: String
+    /// What kind of thing happened.
+    public let event: Event
+    /// How it ended.
+    public let outcome: String
+    /// The finger that matched, where one did.
+    public let finger: Finger?
+    /// The reader that was asked, where one was.
+    public let reader: ReaderID?
+    /// The reason of the request, or what is known about the cause; cleaned, at most 200 characters.
+    public let detail: String?
+
+    /// Describes what happened.
+    ///
+    /// Texts are cleaned here, so that nothing else reaches the log.
+    public init(
+        id: Int64 = 0,
+        at: Date,
+        profile: String,
+        application: String,
+        event: Event,
+        outcome: String,
+        finger: Finger? = nil,
+        reader: ReaderID? = nil,
+        detail: String? = nil
+    ) {
+        self.id = id
+        self.at = at
+        self.profile = profile
+        self.application = DisplayText.clean(application)
+        self.event = event
+        self.outcome = outcome
+        self.finger = finger
+        self.reader = reader
+        self.detail = detail.map { DisplayText.clean($0) }
+    }
+}
+
+/// What happened around fingers, newest last, at most ``capacity`` lines; in the table `audit`.
+///
+/// It holds no templates and no images. Whoever can write the state directory can change it: it tells the
+/// owner what happened, and proves nothing to others.
+public struct AuditLog: Sendable {
+    /// The most lines that are kept; the oldest ones go first.
+    public static let capacity = 10_000
+
+    private let database: StateDatabase
+
+    /// Works on a database.
+    public init(database: StateDatabase) { self.database = database }
+
+    /// The newest lines, newest first.
+    ///
+    /// - Parameters:
+    ///   - limit: The most lines that come back; fewer than 1 is none.
+    ///   - profile: Whose lines; `nil` means everybody's.
+    /// - Returns: At most `limit` lines.
+    /// - Throws: `storeFailed`.
+    public func entries(
+        limit: Int,
+        profile: String? = nil
+    ) async throws(AuthenticationError) -> [AuditEntry] {
+        do throws(StateError) {
+            return try await database.read { db in
+                try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT id, at, profile, application, event, outcome, finger, reader, detail FROM audit
+                        WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
+                        """,
+                    arguments: [profile, max(0, limit)]
+                ).map(AuditLog.entry)
+            }
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    /// Adds a line.
+    ///
+    /// It survives the process being killed, not a power cut within seconds.
+    ///
+    /// - Throws: `storeFailed`.
+    public func append(_ entry: AuditEntry) async throws(AuthenticationError) {
+        do throws(StateError) {
+            try await database.write(.relaxed) { try AuditLog.append(entry, in: $0) }
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    /// Adds a line within the transaction of what it tells about.
+    package static func append(_ entry: AuditEntry, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO audit (at, profile, application, event, outcome, finger, reader, detail)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            entry.at.timeIntervalSince1970, entry.profile, entry.application, entry.event.rawValue,
+            entry.outcome, entry.finger.map { Int($0.number) }, entry.reader?.rawValue, entry.detail,
+        ])
+        // Line numbers have no gaps but those of rolled-back lines, so this keeps the newest lines.
+        try db.cachedStatement(sql: "DELETE FROM audit WHERE id <= ?")
+            .execute(arguments: [db.lastInsertedRowID - Int64(capacity)])
+    }
+
+    private static func entry(_ row: Row) throws -> AuditEntry {
+        let number: Int? = try row.optionalColumn(6)
+        let reader: String? = try row.optionalColumn(7)
+        return AuditEntry(
+            id: try row.column(0),
+            at: Date(timeIntervalSince1970: try row.column(1)),
+            profile: try row.column(2),
+            application: try row.column(3),
+            event: AuditEntry.Event(rawValue: try row.column(4)),
+            outcome: try row.column(5),
+            finger: number.flatMap { number in Finger.allCases.first { Int($0.number) == number } },
+            reader: reader.map(ReaderID.init(rawValue:)),
+            detail: try row.optionalColumn(8)
+        )
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Fingerprint
+import Foundation
+import GRDB
+import Logging
+package import StateStore
+
+/// What one evaluation writes down: its tries, its match, its end.
+///
+/// Each function is one transaction. Those that take something from the person or guard a try (``reserve()``,
+/// ``charge()``) survive a power cut when they return. A match does not wait for the disk: what a power cut
+/// can lose of it is the good news, and the reservation then counts as a failure.
+package struct EvaluationBooks: Sendable {
+    package let database: StateDatabase
+    package let profile: String
+    package let application: ApplicationID
+    package let reader: ReaderID?
+    /// The reason of the request.
+    package let reason: String
+    /// Whether a lock ends by time, since no passcode is set.
+    package let lockEndsByTime: Bool
+    package let reuse: ReuseWindow
+    package let time: MachineTime
+
+    private var ledger: AttemptLedger { AttemptLedger(profile: profile) }
+
+    /// Reserves the next scan; to be called only by the holder of the profile's ``EvaluationLock``.
+    ///
+    /// - Throws: `biometryLockout` when there is no try; `storeFailed`.
+    package func reserve() async throws(AuthenticationError) {
+        let now = time.now()
+        let lock = try await write(.full) { db in
+            var record = try ledger.record(in: db)
+            if record.isPending { try append(.failedTry, "abandoned", at: now, in: db) }
+            let before = record.lockouts
+            let lock = record.reserve(at: now, endsByTime: lockEndsByTime)
+            try ledger.save(record, in: db)
+            if record.lockouts > before { try locked(at: now, in: db) }
+            return lock
+        }
+        if let error = AuthenticationError.lockout(lock) { throw error }
+    }
+
+    /// The reserved scan did not match.
+    ///
+    /// - Returns: What is left: so many tries, or a lock.
+    package func charge() async throws(AuthenticationError) -> (remaining: Int, lock: LockState) {
+        let now = time.now()
+        let record = try await write(.full) { db in
+            var record = try ledger.record(in: db)
+            let before = record.lockouts
+            record.charge(at: now)
+            try ledger.save(record, in: db)
+            try append(.failedTry, "noMatch", detail: reason, at: now, in: db)
+            if record.lockouts > before { try locked(at: now, in: db) }
+            return record
+        }
+        return (record.remaining, record.lock(at: now, endsByTime: lockEndsByTime))
+    }
+
+    /// The reserved scan came to no answer.
+    ///
+    /// When this cannot be written, the reservation stays and will be charged.
+    package func release() async {
+        do {
+            try await write(.relaxed) { db in
+                var record = try ledger.record(in: db)
+                record.release()
+                try ledger.save(record, in: db)
+            }
+        } catch {
+            log.debug("a reserved try was not released (\(error.cause)), ignoring")
+        }
+    }
+
+    /// The reserved scan matched.
+    ///
+    /// Tries, last match, reuse window and log change together or not at all.
+    ///
+    /// - Throws: `systemCancel` when the set of enrolled fingers changed since `match.generation` was read:
+    ///   the print that matched may be gone. `storeFailed`.
+    package func settle(_ match: ReusableMatch) async throws(AuthenticationError) {
+        let now = time.now()
+        let isCurrent = try await write(.relaxed) { db in
+            var record = try ledger.record(in: db)
+            guard try EnrollmentRows.noteMatch(match, at: now, in: db) else {
+                record.release()
+                try ledger.save(record, in: db)
+                return false
+            }
+            record.reset()
+            try ledger.save(record, in: db)
+            try reuse.remember(match, in: db)
+            try append(.evaluation, "matched", finger: match.finger, detail: reason, at: now, in: db)
+            return true
+        }
+        guard isCurrent else { throw .enrollmentChangedMeanwhile }
+    }
+
+    /// The match that may stand in for a new touch; `nil` when there is none.
+    ///
+    /// - Throws: `storeFailed`, also when its use cannot be logged.
+    package func reusableMatch(
+        generation: UInt64,
+        within window: Duration
+    ) async throws(AuthenticationError) -> ReusableMatch? {
+        guard let reader, window > .zero else { return nil }
+        let now = time.now()
+        return try await write(.relaxed) { db in
+            guard try ledger.record(in: db).lock(at: now, endsByTime: lockEndsByTime) == .open,
+                let match = try reuse.match(of: profile, in: db),
+                match.holds(for: profile, generation: generation, reader: reader, at: now, window: window),
+                try EnrollmentRows.isEnrolled(match, in: db)
+            else { return nil }
+            try append(.evaluation, "reused", finger: match.finger, detail: reason, at: now, in: db)
+            return match
+        }
+    }
+
+    /// Logs the end of an evaluation that was no success, and what else is worth knowing.
+    ///
+    /// A log that cannot be written changes nothing about the answer.
+    package func logEnd(_ error: AuthenticationError) async {
+        await logQuietly(.evaluation, error.code.rawValue, detail: reason)
+    }
+
+    /// Logs a reader that said what cannot be true.
+    package func logUntrustworthy(_ cause: String) async {
+        await logQuietly(.reader, "untrustworthy", detail: cause)
+    }
+
+    private func logQuietly(_ event: AuditEntry.Event, _ outcome: String, detail: String) async {
+        let now = time.now()
+        do {
+            try await write(.relaxed) { try append(event, outcome, detail: detail, at: now, in: $0) }
+        } catch {
+            log.debug("the audit log was not written (\(error.cause)), ignoring")
+        }
+    }
+
+    private func locked(at now: Moment, in db: Database) throws {
+        try ReuseWindow.forget(profile, in: db)
+        try append(.lockout, "locked", at: now, in: db)
+    }
+
+    private func append(
+        _ event: AuditEntry.Event,
+        _ outcome: String,
+        finger: Finger? = nil,
+        detail: String? = nil,
+        at now: Moment,
+        in db: Database
+    ) throws {
+        let entry = AuditEntry(
+            at: now.date,
+            profile: profile,
+            application: application.rawValue,
+            event: event,
+            outcome: outcome,
+            finger: finger,
+            reader: reader,
+            detail: detail
+        )
+        try AuditLog.append(entry, in: db)
+    }
+
+    private func write<Value: Sendable>(
+        _ durability: Durability,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(AuthenticationError) -> Value {
+        do throws(StateError) {
+            return try await database.write(durability, body)
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+}
+
+let log = Logger(label: "whorl.authentication")

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Enrollment
+import Fingerprint
+import Logging
+import StateStore
+
+/// One evaluation, from its request to its answer.
+struct EvaluationSession: Sendable {
+    /// What a prompt and its scan need; gathered while the profile's lock is held.
+    private struct Scan: Sendable {
+        let loop: ScanLoop
+        let info: ReaderInfo
+        let enrollment: EnrollmentState
+        let store: EnrollmentStore
+    }
+
+    /// The longest that a touch is waited for, whatever a request says: a day.
+    private static let longestTimeout = Duration.seconds(86_400)
+
+    let engine: AuthenticationEngine
+    let request: EvaluationRequest
+    let presenter: any PromptPresenter
+
+    private var timeout: Duration { min(max(request.timeout, .zero), EvaluationSession.longestTimeout) }
+
+    func run() async throws(AuthenticationError) -> Evaluation {
+        guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
+        guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+        let survey = await engine.survey(for: request.application)
+        let refusal = survey.standing.refusal(of: request.policy)
+        // Without a database there is nothing to read, and nowhere to write.
+        guard let database = survey.database else { throw refusal ?? .incompleteSurvey }
+        let books = books(database, survey)
+        do throws(AuthenticationError) {
+            if let refusal { throw refusal }
+            return try await answer(survey, books)
+        } catch {
+            await books.logEnd(error)
+            throw error
+        }
+    }
+
+    private func books(_ database: StateDatabase, _ survey: Survey) -> EvaluationBooks {
+        EvaluationBooks(
+            database: database,
+            profile: engine.profile,
+            application: request.application,
+            reader: survey.readerInfo?.id,
+            reason: request.reason,
+            lockEndsByTime: survey.standing.lockEndsByTime,
+            reuse: ReuseWindow(key: database.key(for: .reuse)),
+            time: engine.time
+        )
+    }
+
+    /// Takes an earlier match, or asks for a finger.
+    private func answer(
+        _ survey: Survey,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        guard let reader = survey.reader, let info = survey.readerInfo, let enrollment = survey.enrollment
+        else { throw .incompleteSurvey }
+        if let reused = try await books.reusableMatch(generation: enrollment.generation, within: window) {
+            return evaluation(reused, info, enrollment, isReused: true)
+        }
+        guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        if info.kind == .hardware, await !presenter.isInteractive {
+            throw AuthenticationError(.notInteractive)
+        }
+
+        let path = books.database.directory.path + "/" + EvaluationLock.fileName(profile: engine.profile)
+        let lock = try await EvaluationLock.acquire(path, within: timeout)
+        defer { extendLifetime(lock) }
+        return try await scan(reader, survey.standing.hasPasscode, books)
+    }
+
+    /// Opens the reader, scans and closes it; the profile's lock is held meanwhile.
+    private func scan(
+        _ reader: any FingerprintReader,
+        _ hasPasscode: Bool,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        do throws(ReaderError) { try await reader.open() } catch {
+            throw AuthenticationError(duringScan: error)
+        }
+        let outcome: PromptRace.Outcome
+        do throws(AuthenticationError) {
+            let scan = try await prepare(reader, books)
+            let prompt = engine.texts.prompt(for: request, at: scan.info, hasPasscode: hasPasscode)
+            outcome = await PromptRace(prompt: prompt, presenter: presenter).run { line in
+                await self.outcome(of: scan, line)
+            }
+        } catch {
+            outcome = .failure(error)
+        }
+        await close(reader)
+        return try outcome.get()
+    }
+
+    /// Reads the gallery anew: it may have changed while another evaluation had its turn.
+    private func prepare(
+        _ reader: any FingerprintReader,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Scan {
+        let info = await reader.info
+        let store = EnrollmentStore(database: books.database, generations: engine.state.generations)
+        do throws(EnrollmentError) {
+            // The state first: what changes after it is noticed by its generation.
+            let enrollment = try await store.state(
+                of: books.profile,
+                application: request.application.rawValue
+            )
+            let gallery = try await store.gallery(of: books.profile, on: info.id)
+            let fingers = try await store.fingers(of: books.profile)
+            guard let enrollment, !gallery.isEmpty else { throw EnrollmentError(.noSuchFinger) }
+            let source = TouchSource(
+                reader: reader,
+                gallery: gallery,
+                identifies: info.features.contains(.identify),
+                timeout: timeout
+            )
+            let loop = ScanLoop(
+                source: source,
+                fingers: Dictionary(fingers.map { ($0.id, $0.finger) }) { first, _ in first },
+                generation: enrollment.generation,
+                reader: info.id,
+                books: books
+            )
+            return Scan(loop: loop, info: info, enrollment: enrollment, store: store)
+        } catch {
+            guard error.code != .noSuchFinger else { throw AuthenticationError(.biometryNotEnrolled) }
+            throw AuthenticationError(error)
+        }
+    }
+
+    private func outcome(of scan: Scan, _ line: PromptLine) async -> PromptRace.Outcome {
+        do throws(AuthenticationError) {
+            let success = try await scan.loop.run(line)
+            await keep(success, scan.store)
+            return .success(evaluation(success.match, scan.info, scan.enrollment, isReused: false))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Keeps the better template that some readers make of a match.
+    ///
+    /// Nothing depends on it.
+    private func keep(_ success: ScanLoop.Success, _ store: EnrollmentStore) async {
+        guard success.updated != nil else { return }
+        do throws(EnrollmentError) {
+            try await store.recordMatch(
+                success.match.print,
+                updated: success.updated,
+                at: engine.time.now().date
+            )
+        } catch {
+            log.debug("a better template was not kept (\(error)), ignoring")
+        }
+    }
+
+    private func evaluation(
+        _ match: ReusableMatch,
+        _ info: ReaderInfo,
+        _ enrollment: EnrollmentState,
+        isReused: Bool
+    ) -> Evaluation {
+        Evaluation(
+            method: .biometry,
+            finger: match.finger,
+            domainState: enrollment.digest,
+            isReused: isReused,
+            readerKind: info.kind
+        )
+    }
+
+    private var window: Duration { min(request.reuse, ReuseWindow.longest) }
+
+    /// In a task of its own, which nobody cancels: a cancelled evaluation closes its reader too.
+    private func close(_ reader: any FingerprintReader) async {
+        await Task {
+            do throws(ReaderError) {
+                try await reader.close()
+            } catch {
+                log.debug("the reader was closed with an error (\(error)), ignoring")
+            }
+        }.value
+    }
+}
+
+extension AuthenticationError {
+    /// Whether a finger is asked for was decided from the same survey: without one of its parts it is
+    /// refused, so this is never seen.
+    ///
+    /// It is there so that a mistake in that decision refuses too.
+    fileprivate static let incompleteSurvey = AuthenticationError(
+        .biometryNotAvailable,
+        cause: "the survey is incomplete"
+    )
+}

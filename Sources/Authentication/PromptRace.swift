@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import Synchronization
+
+/// Where the scan loop tells the prompt what goes on; in the order of the calls, which never wait.
+package struct PromptLine: Sendable {
+    private let sink: AsyncStream<PromptUpdate>.Continuation
+
+    package init(_ sink: AsyncStream<PromptUpdate>.Continuation) { self.sink = sink }
+
+    package func send(_ update: PromptUpdate) { sink.yield(update) }
+}
+
+/// Shows a prompt while a scan goes on, until both have ended.
+package struct PromptRace: Sendable {
+    package typealias Outcome = Result<Evaluation, AuthenticationError>
+
+    private enum Ending: Sendable {
+        case prompt(PromptAction?)
+        case scan(Outcome)
+    }
+
+    package let prompt: Prompt
+    package let presenter: any PromptPresenter
+
+    package init(prompt: Prompt, presenter: any PromptPresenter) {
+        self.prompt = prompt
+        self.presenter = presenter
+    }
+
+    /// Runs `scan` beside the prompt.
+    ///
+    /// A button ends the scan, by cancelling its task. The end of the scan ends the prompt's updates. A
+    /// success that is on the books when a button is pressed stays a success, so that the answer and the
+    /// books agree.
+    package func run(_ scan: @escaping @Sendable (PromptLine) async -> Outcome) async -> Outcome {
+        let (updates, sink) = AsyncStream.makeStream(of: PromptUpdate.self)
+        return await withTaskGroup(of: Ending.self) { group in
+            group.addTask { .prompt(await presenter.show(prompt, updates: updates)) }
+            group.addTask {
+                let outcome = await scan(PromptLine(sink))
+                sink.yield(PromptRace.lastUpdate(of: outcome))
+                sink.finish()
+                return .scan(outcome)
+            }
+            var pressed: PromptAction?
+            var outcome: Outcome?
+            for await ending in group {
+                switch ending {
+                case .scan(let ended):
+                    outcome = ended
+                case .prompt(let action):
+                    guard outcome == nil, let action else { continue }
+                    pressed = action
+                    group.cancelAll()
+                }
+            }
+            return PromptRace.decide(outcome, pressed)
+        }
+    }
+
+    private static func lastUpdate(of outcome: Outcome) -> PromptUpdate {
+        switch outcome {
+        case .success(let evaluation): evaluation.finger.map(PromptUpdate.matched) ?? .ended("")
+        case .failure(let error): .ended(error.message)
+        }
+    }
+
+    private static func decide(_ outcome: Outcome?, _ pressed: PromptAction?) -> Outcome {
+        switch (outcome, pressed) {
+        case (.success(let evaluation), _): .success(evaluation)
+        // The task was cancelled from outside; whatever a prompt answered to that was not the person.
+        case (.failure, .some) where Task.isCancelled: .failure(AuthenticationError(.appCancel))
+        case (.failure, .cancel): .failure(AuthenticationError(.userCancel))
+        case (.failure, .fallback): .failure(AuthenticationError(.userFallback))
+        case (.failure(let error), nil): .failure(error)
+        // Both tasks of the group end with a value, so there always is an outcome.
+        case (nil, _): .failure(AuthenticationError(.systemCancel, cause: "the scan gave no outcome"))
+        }
+    }
+}

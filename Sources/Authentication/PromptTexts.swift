@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Fingerprint
+
+/// The texts that a prompt has where a request brings none.
+public struct PromptTexts: Sendable, Hashable {
+    /// The heading.
+    public var title: String
+    /// The text of the cancel button.
+    public var cancel: String
+    /// The text of the fallback button.
+    public var fallback: String
+
+    /// Takes other texts, such as translated ones.
+    public init(title: String = "Touch ID", cancel: String = "Cancel", fallback: String = "Use Password…") {
+        self.title = title
+        self.cancel = cancel
+        self.fallback = fallback
+    }
+
+    /// The prompt of a request.
+    ///
+    /// A cancel title of nothing but white space counts as none, since cancelling cannot be hidden; an empty
+    /// fallback title hides the button, and so does a policy that has nothing to fall back on.
+    package func prompt(for request: EvaluationRequest, at reader: ReaderInfo, hasPasscode: Bool) -> Prompt {
+        let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
+        return Prompt(
+            title: title,
+            reason: DisplayText.clean(request.reason),
+            cancelTitle: DisplayText.isBlank(cancelTitle) ? cancel : cancelTitle,
+            fallbackTitle: fallbackTitle(for: request, hasPasscode: hasPasscode),
+            readerKind: reader.kind,
+            scanType: reader.scanType
+        )
+    }
+
+    private func fallbackTitle(for request: EvaluationRequest, hasPasscode: Bool) -> String? {
+        let canFallBack =
+            switch request.policy {
+            // The program brings its own way.
+            case .biometrics: true
+            case .deviceOwner: hasPasscode
+            }
+        let title = DisplayText.clean(request.fallbackTitle ?? fallback)
+        return canFallBack && !DisplayText.isBlank(title) ? title : nil
+    }
+}
+
+extension DisplayText {
+    /// Whether nothing of a text would be seen.
+    package static func isBlank(_ text: String) -> Bool {
+        clean(text).allSatisfy(\.isWhitespace)
+    }
+}
