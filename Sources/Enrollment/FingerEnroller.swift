@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Fingerprint
+import Foundation
 
 /// What happens in an enrollment, for prompts and progress bars.
 public enum EnrollmentProgress: Sendable, Hashable {
@@ -10,36 +11,44 @@ public enum EnrollmentProgress: Sendable, Hashable {
     case confirming(triesLeft: Int)
 }
 
-/// Which fingers to remove.
-public enum FingerSelection: Sendable, Hashable {
-    /// One print.
-    case print(PrintID)
-    /// All prints of a finger; `nil` means on every reader.
-    case finger(Finger, on: ReaderID?)
-    /// All prints of the profile. This works on a changed-from-outside set too.
-    case all
-}
-
-/// What a reader keeps in itself, compared with the store.
-public struct ReaderReconciliation: Sendable {
-    /// How many prints of interrupted enrollments and removals were deleted from the reader.
-    public let finished: Int
-    /// Prints in the reader that the store does not know, such as another system's. They are never deleted.
-    public let strays: [StoredPrint]
-    /// Fingers of the profile whose print is gone from the reader.
-    public let missing: [EnrolledFinger]
-    /// Whether the reader could list its prints; when not, nothing was compared.
-    public let isListed: Bool
-}
-
 /// Enrolls and removes fingers: what the reader does and what the store keeps, in step.
+///
+/// Each call opens the reader and closes it again, also after an error.
 public struct FingerEnroller: Sendable {
+    /// How often the confirming touch may be of another finger.
+    static let confirmations = 3
+
     let store: EnrollmentStore
+    private let retryLimit: Int
 
     /// Works on a store.
-    public init(store: EnrollmentStore) { self.store = store }
+    ///
+    /// - Parameters:
+    ///   - store: Where the prints go.
+    ///   - retryLimit: How many presentations in a row may be unreadable; they cost nothing else.
+    public init(store: EnrollmentStore, retryLimit: Int = 20) {
+        self.store = store
+        self.retryLimit = retryLimit
+    }
 
-    /// Enrolls one finger; the reader is opened before and closed after.
+    /// Enrolls one finger, and checks with one more touch that it can be recognised.
+    ///
+    /// A finger of that name is refused before any touch. The confirming touch finds a finger that is enrolled
+    /// under another name, and presses that were not of one finger, which libfprint does not compare. An enrollment
+    /// that does not end well leaves nothing, neither in the store nor in the reader; where a reader that keeps
+    /// prints was unplugged meanwhile, ``reconcile(profile:on:)`` deletes what it kept.
+    ///
+    /// - Parameters:
+    ///   - finger: The finger's name.
+    ///   - label: Free text; at most 100 characters are kept.
+    ///   - profile: Whose finger.
+    ///   - reader: The reader; it need not be open.
+    ///   - timeout: For how long each presentation is waited for.
+    ///   - allowingSameFinger: Whether a finger may be enrolled a second time under another name.
+    ///   - observer: Is told what happens, on the reader's own thread.
+    /// - Returns: The finger, which is on the disk now.
+    /// - Throws: `fingerExists`, `duplicate`, `inconsistent`, `tooManyRetries`, `timedOut`, `enrollmentTampered`,
+    ///   `enrollmentRolledBack`, `reader`, `store`. Cancelling gives `reader` with `cancelled`.
     public func enroll(
         _ finger: Finger,
         label: String? = nil,
@@ -48,19 +57,125 @@ public struct FingerEnroller: Sendable {
         timeout: Duration = .seconds(60),
         allowingSameFinger: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
-    ) async throws(EnrollmentError) -> EnrolledFinger { fatalError() }
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        let id = await reader.info.id
+        let enrolled = try await store.fingers(of: profile)
+        if enrolled.contains(where: { $0.finger == finger && $0.reader == id }) {
+            throw EnrollmentError(.fingerExists(finger))
+        }
+        return try await reader.whileOpen { info throws(EnrollmentError) in
+            let request = EnrollmentRequest(
+                finger: finger,
+                label: label,
+                profile: profile,
+                allowsSameFinger: allowingSameFinger,
+                date: Date()
+            )
+            let touches = EnrollmentTouches(
+                reader: reader,
+                info: info,
+                limits: ScanLimits(timeout: timeout, retryLimit: retryLimit),
+                observer: observer
+            )
+            switch info.storage {
+            case .host: return try await enrollOnHost(request, touches)
+            case .reader: return try await enrollOnReader(request, touches)
+            }
+        }
+    }
 
-    /// Removes fingers, from their readers too.
-    public func remove(
-        _ selection: FingerSelection,
-        profile: String,
-        readers: [any FingerprintReader],
-        force: Bool = false
-    ) async throws(EnrollmentError) -> [EnrolledFinger] { fatalError() }
+    private func enrollOnHost(
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        let id = PrintID()
+        let template = try await touches.stages(of: request).get()
+        try await confirm(template, id, request, touches)
+        return try await keep(template, id, request, touches)
+    }
 
-    /// Finishes what was interrupted, and compares a reader's own storage with the store.
-    public func reconcile(
-        profile: String,
-        on reader: any FingerprintReader
-    ) async throws(EnrollmentError) -> ReaderReconciliation { fatalError() }
+    /// The order is: intent, reader, store. Whatever ends the process in between, the intent tells the next one
+    /// what the reader may have kept.
+    private func enrollOnReader(
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        _ = try await finishInterrupted(on: touches.reader, touches.info)
+        let id = PrintID()
+        IntentsUnderway.begin(id)
+        defer { IntentsUnderway.end(id) }
+        let kept = try await touches.reader.listed(touches.info)?.map(\.template)
+        let intent = try await store.beginIntent(
+            id,
+            request.finger,
+            profile: request.profile,
+            on: touches.info,
+            besides: kept,
+            at: request.date
+        )
+        let outcome = await touches.stages(of: request)
+        do {
+            let template = try outcome.get()
+            try await confirm(template, id, request, touches)
+            return try await keep(template, id, request, touches)
+        } catch {
+            await undo(intent, made: try? outcome.result.get(), on: touches.reader, touches.info)
+            throw error
+        }
+    }
+
+    private func confirm(
+        _ template: Template,
+        _ id: PrintID,
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) {
+        // The gallery is read now: another process may have enrolled the finger meanwhile.
+        let others = try await store.gallery(of: request.profile, on: touches.info.id)
+        let entry = GalleryEntry(id: id, template: template)
+        let match = try await touches.confirmation(of: entry, against: request.allowsSameFinger ? [] : others)
+        guard match != id else { return }
+        throw EnrollmentError(.duplicate(of: try await store.finger(match, of: request.profile)?.finger))
+    }
+
+    private func keep(
+        _ template: Template,
+        _ id: PrintID,
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        try await store.add(
+            template,
+            as: request.finger,
+            label: request.label,
+            profile: request.profile,
+            on: touches.info,
+            id: id,
+            at: request.date
+        )
+    }
+}
+
+/// What is to be enrolled.
+struct EnrollmentRequest: Sendable {
+    let finger: Finger
+    let label: String?
+    let profile: String
+    let allowsSameFinger: Bool
+    let date: Date
+
+    /// What the reader may write beside the print.
+    var metadata: EnrollmentMetadata {
+        EnrollmentMetadata(finger: finger, userName: profile, date: CalendarDate(date))
+    }
+}
+
+extension CalendarDate {
+    /// The day in UTC.
+    init(_ date: Date) {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = calendar.dateComponents([.year, .month, .day], from: date)
+        self.init(year: parts.year ?? 1, month: parts.month ?? 1, day: parts.day ?? 1)
+    }
 }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Fingerprint
+import Foundation
+
+/// What the digest is made of: the generation, and of each print what makes it that print.
+///
+/// Labels, names, match times and improved templates are left out: they may change without another finger coming
+/// in. Encoding, version 1, all numbers big-endian:
+///
+///     "WHES"  version: 1 byte = 1
+///     generation: 8 bytes  number of prints: 2 bytes
+///     for each print, sorted by id:
+///         id: 16 bytes  finger: 1 byte, 1...10
+///         size of reader: 4 bytes  reader: UTF-8
+///         SHA-256 of the template as it was enrolled: 32 bytes
+struct EnrollmentSet: Hashable, Sendable {
+    /// One print of the set.
+    struct Member: Hashable, Sendable {
+        let id: PrintID
+        let finger: Finger
+        let reader: ReaderID
+        let templateDigest: Data
+    }
+
+    let generation: UInt64
+    let members: [Member]
+
+    init(generation: UInt64, members: [Member]) {
+        self.generation = generation
+        self.members = members.sorted { $0.id < $1.id }
+    }
+
+    private static let header = Data("WHES".utf8) + [1]
+
+    /// The canonical bytes: equal sets have equal bytes, different sets different ones.
+    var encoded: Data {
+        var bytes = ByteWriter(EnrollmentSet.header)
+        bytes.append(generation)
+        bytes.append(UInt16(clamping: members.count))
+        for member in members {
+            bytes.append(raw: member.id.bytes)
+            bytes.append(member.finger.number)
+            bytes.append(sized: Data(member.reader.rawValue.utf8))
+            bytes.append(raw: member.templateDigest)
+        }
+        return bytes.data
+    }
+
+    /// Reads what ``encoded`` gave; `nil` for anything else.
+    init?(encoded: Data) {
+        var bytes = ByteReader(encoded)
+        guard bytes.take(EnrollmentSet.header.count) == EnrollmentSet.header,
+            let generation = bytes.number(UInt64.self),
+            let count = bytes.number(UInt16.self)
+        else { return nil }
+        var members: [Member] = []
+        for _ in 0..<count {
+            guard let id = bytes.take(16).flatMap(PrintID.init(bytes:)),
+                let finger = bytes.number(UInt8.self).flatMap(Finger.init(number:)),
+                let size = bytes.number(UInt32.self),
+                let reader = bytes.take(Int(size)).flatMap({ String(data: $0, encoding: .utf8) }),
+                let digest = bytes.take(32)
+            else { return nil }
+            members.append(
+                Member(id: id, finger: finger, reader: ReaderID(rawValue: reader), templateDigest: digest)
+            )
+        }
+        guard bytes.isAtEnd else { return nil }
+        self.init(generation: generation, members: members)
+    }
+
+    /// The digest for one program: 32 bytes.
+    ///
+    /// - Parameter key: The key for domain states; the program's own is derived from it.
+    func digest(application: String, key: SymmetricKey) -> Data {
+        EnrollmentSet.digest(of: encoded, application: application, key: key)
+    }
+
+    /// The same, of a set that is encoded already.
+    static func digest(of encoded: Data, application: String, key: SymmetricKey) -> Data {
+        let own = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key,
+            info: Data("whorl domain state v1 \(application)".utf8),
+            outputByteCount: 32
+        )
+        return Data(HMAC<SHA256>.authenticationCode(for: encoded, using: own))
+    }
+}
+
+extension Finger {
+    /// The finger of a stored number; `nil` when there is none.
+    init?(number: UInt8) {
+        guard let finger = Finger.allCases.first(where: { $0.number == number }) else { return nil }
+        self = finger
+    }
+}
+
+extension PrintID {
+    /// The 16 bytes that the 32 digits stand for.
+    var bytes: Data {
+        let digits = description.utf8.map { $0 < 58 ? $0 - 48 : $0 - 87 }
+        return Data(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+
+    /// Takes exactly 16 bytes.
+    init?(bytes: Data) {
+        let digits = Array("0123456789abcdef")
+        self.init(String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }))
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+import Foundation
+
+/// What a reader keeps in itself, compared with the store.
+public struct ReaderReconciliation: Sendable {
+    /// How many prints of interrupted enrollments and removals were deleted from the reader.
+    public let finished: Int
+    /// Prints in the reader that the store does not know, such as another system's. They are never deleted.
+    public let strays: [StoredPrint]
+    /// Fingers of the profile whose print is gone from the reader.
+    public let missing: [EnrolledFinger]
+    /// Whether the reader could list its prints; when not, `strays` and `missing` say nothing.
+    public let isListed: Bool
+}
+
+extension FingerEnroller {
+    /// Finishes what was interrupted at a reader, and compares the reader's own storage with the store.
+    ///
+    /// It does nothing for a reader that keeps no prints.
+    ///
+    /// - Parameters:
+    ///   - profile: Whose fingers are looked for. Interrupted work of every profile is finished.
+    ///   - reader: The reader; it need not be open.
+    /// - Throws: `reader`, `store`, `enrollmentTampered`, `enrollmentRolledBack`.
+    public func reconcile(
+        profile: String,
+        on reader: any FingerprintReader
+    ) async throws(EnrollmentError) -> ReaderReconciliation {
+        try await reader.whileOpen { info throws(EnrollmentError) in
+            guard info.storage == .reader else {
+                return ReaderReconciliation(finished: 0, strays: [], missing: [], isListed: false)
+            }
+            let finished = try await finishInterrupted(on: reader, info)
+            guard let stored = try await reader.listed(info) else {
+                return ReaderReconciliation(finished: finished, strays: [], missing: [], isListed: false)
+            }
+            let ours = try await store.kept(by: info.id)
+            var strays: [StoredPrint] = []
+            for print in stored where await !reader.holds(print.template, in: ours.compactMap(\.template)) {
+                strays.append(print)
+            }
+            var missing: [EnrolledFinger] = []
+            for entry in try await store.gallery(of: profile, on: info.id) {
+                if await reader.holds(entry.template, in: stored.map(\.template)) { continue }
+                if let finger = try await store.finger(entry.id, of: profile) { missing.append(finger) }
+            }
+            return ReaderReconciliation(finished: finished, strays: strays, missing: missing, isListed: true)
+        }
+    }
+
+    /// Deletes from an open reader what interrupted enrollments and removals left there.
+    ///
+    /// - Returns: How many prints were deleted.
+    func finishInterrupted(
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async throws(EnrollmentError) -> Int {
+        let unfinished = try await store.unfinished(on: info.id)
+        var deleted = 0
+        for print in unfinished { deleted += try await finish(print, on: reader, info) }
+        return deleted
+    }
+
+    private func finish(
+        _ print: UnfinishedPrint,
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async throws(EnrollmentError) -> Int {
+        switch print.kind {
+        case .removing(let template):
+            // What cannot be decrypted cannot be named to the reader: it stays there, as a stray.
+            let deleted = if let template { try await reader.deleteIfThere(template) } else { false }
+            try await store.finishRemoval(print.row.id)
+            return deleted ? 1 : 0
+        case .pending(.exactly(let template)):
+            let deleted = try await reader.deleteIfThere(template)
+            try await store.dropIntent(print.row.id)
+            return deleted ? 1 : 0
+        case .pending(.besides(let kept?)):
+            let deleted = try await deleteLeftover(of: print.row, besides: kept, on: reader, info)
+            try await store.dropIntent(print.row.id)
+            return deleted
+        case .pending(.besides(nil)), .pending(nil):
+            // The reader cannot list its prints, or the plan cannot be read: nothing tells which print it was.
+            try await store.dropIntent(print.row.id)
+            return 0
+        }
+    }
+
+    /// Deletes the print that is in the reader since the enrollment began, and whose metadata do not say that it is
+    /// another's. A print that is none of ours in every way is left alone.
+    private func deleteLeftover(
+        of row: PrintRow,
+        besides kept: [Template],
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async throws(EnrollmentError) -> Int {
+        let ours = try await store.kept(by: info.id)
+        guard ours.allSatisfy({ $0.template != nil }) else {
+            throw EnrollmentError(.enrollmentTampered, cause: "a template of reader \(info.id)")
+        }
+        var deleted = 0
+        for print in try await reader.listed(info) ?? [] where row.mayHaveLeft(print.metadata) {
+            if await reader.holds(print.template, in: ours.compactMap(\.template) + kept) { continue }
+            if try await reader.deleteIfThere(print.template) { deleted += 1 }
+        }
+        return deleted
+    }
+
+    /// Deletes what a failed enrollment made, and forgets its intent. It runs to its end even when the task is
+    /// cancelled; what it cannot do now, the intent keeps for the next time.
+    func undo(
+        _ intent: PrintRow,
+        made template: Template?,
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async {
+        await Task { () async in
+            // Not pending any more means that the print was stored after all.
+            guard (try? await store.isPending(intent.id)) == true else { return }
+            if let template {
+                if (try? await store.narrowIntent(intent, to: template)) == nil { return }
+            }
+            let all = (try? await store.unfinished(on: info.id, including: intent.id)) ?? []
+            guard let mine = all.first(where: { $0.row.id == intent.id }) else { return }
+            _ = try? await finish(mine, on: reader, info)
+        }.value
+    }
+}
+
+extension PrintRow {
+    /// Whether a print with these metadata can be what this enrollment left; what the reader did not keep fits.
+    fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {
+        let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
+        return (metadata.finger ?? finger) == finger && (metadata.userName ?? profile) == profile
+            && (metadata.date ?? date) == date
+    }
+}
+
+extension FingerprintReader {
+    /// Opens the reader, runs `body`, and closes it again, also when the task is cancelled meanwhile.
+    func whileOpen<Value: Sendable>(
+        _ body: (ReaderInfo) async throws(EnrollmentError) -> Value
+    ) async throws(EnrollmentError) -> Value {
+        try await translated { () throws(ReaderError) in try await open() }
+        let result: Result<Value, EnrollmentError>
+        do {
+            result = .success(try await body(await info))
+        } catch {
+            result = .failure(error)
+        }
+        // A reader whose closing failed counts as closed; what happened before is the answer.
+        await Task { () async in try? await close() }.value
+        return try result.get()
+    }
+
+    /// What the reader keeps; `nil` when it cannot list.
+    func listed(_ info: ReaderInfo) async throws(EnrollmentError) -> [StoredPrint]? {
+        guard info.features.contains(.storageList) else { return nil }
+        return try await translated { () throws(ReaderError) in try await storedPrints(whenBusy: .wait) }
+    }
+
+    /// Deletes a print; `false` when the reader does not keep it.
+    func deleteIfThere(_ template: Template) async throws(EnrollmentError) -> Bool {
+        do {
+            try await delete(template, whenBusy: .wait)
+            return true
+        } catch where error.code == .printNotFound {
+            return false
+        } catch {
+            throw EnrollmentError(.reader(error))
+        }
+    }
+
+    /// Whether one of the templates is the same print.
+    func holds(_ template: Template, in templates: [Template]) async -> Bool {
+        for other in templates where await isSamePrint(other, template) { return true }
+        return false
+    }
+
+    private func translated<Value>(
+        _ body: () async throws(ReaderError) -> Value
+    ) async throws(EnrollmentError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw EnrollmentError(.reader(error))
+        }
+    }
+}

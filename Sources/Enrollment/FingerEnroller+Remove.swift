@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+
+/// Which fingers to remove.
+public enum FingerSelection: Sendable, Hashable {
+    /// One print.
+    case print(PrintID)
+    /// The prints of a finger on one reader; `nil` means on every reader.
+    case finger(Finger, on: ReaderID?)
+    /// All prints of the profile. This works on a set that was changed from outside, too, and makes it sound again.
+    case all
+}
+
+extension FingerEnroller {
+    /// Removes fingers, from their readers too. They match no more once the store has forgotten them, which comes
+    /// first.
+    ///
+    /// - Parameters:
+    ///   - selection: Which fingers.
+    ///   - profile: Whose fingers.
+    ///   - readers: The connected readers. They are used only when they keep a print that is removed.
+    ///   - force: Whether a print may be removed although the reader that keeps it is not among `readers`. The reader
+    ///     deletes it when it is used for an enrollment, or reconciled, the next time.
+    /// - Returns: The removed fingers; none when `all` were meant and there were none.
+    /// - Throws: `noSuchFinger`; `readerNotConnected`, and nothing is removed; `reader` when a reader did not delete
+    ///   a print: the finger is removed here, and the next reconciliation finishes it. Also `store`, and, except
+    ///   for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
+    public func remove(
+        _ selection: FingerSelection,
+        profile: String,
+        readers: [any FingerprintReader],
+        force: Bool = false
+    ) async throws(EnrollmentError) -> [EnrolledFinger] {
+        var connected: [ReaderID: any FingerprintReader] = [:]
+        for reader in readers { connected[await reader.info.id] = reader }
+        let candidates = try await store.selected(selection, of: profile)
+        let away = candidates.first { $0.isOnReader && connected[$0.reader] == nil }
+        if let away, !force { throw EnrollmentError(.readerNotConnected(away.reader)) }
+        let removed =
+            switch selection {
+            case .all: try await store.beginRemovalOfAll(of: profile)
+            case .print, .finger:
+                try await store.beginRemoval(of: profile) { selection.includes($0) }
+            }
+        for reader in Set(removed.filter(\.isOnReader).map(\.reader)).sorted(by: { $0.rawValue < $1.rawValue }) {
+            guard let reader = connected[reader] else { continue }
+            try await reader.whileOpen { info throws(EnrollmentError) in
+                _ = try await finishInterrupted(on: reader, info)
+            }
+        }
+        return removed.map(\.enrolledFinger)
+    }
+}
+
+extension FingerSelection {
+    func includes(_ row: PrintRow) -> Bool {
+        switch self {
+        case .print(let id): row.id == id
+        case .finger(let finger, on: let reader): row.finger == finger && (reader == nil || row.reader == reader)
+        case .all: true
+        }
+    }
+}
+
+extension EnrollmentStore {
+    /// The enrolled prints that are meant. For `all` the set need not be sound.
+    fileprivate func selected(
+        _ selection: FingerSelection,
+        of profile: String
+    ) async throws(EnrollmentError) -> [PrintRow] {
+        let prints =
+            switch selection {
+            case .all: try await read { try Manifest($0, profile: profile).prints }
+            case .print, .finger: try await manifest(of: profile).prints
+            }
+        return prints.filter(selection.includes)
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import Foundation
+import GRDB
+
+/// One row of the table `prints`, whose columns all have a meaning.
+struct PrintRow: Sendable, Hashable {
+    /// How far a print is.
+    enum State: String, Sendable {
+        /// An enrollment on a reader that keeps prints has begun.
+        case pending
+        /// It is enrolled.
+        case enrolled
+        /// It is not enrolled any more, and its reader still has to delete it.
+        case removing
+    }
+
+    let id: PrintID
+    let profile: String
+    let finger: Finger
+    var label: String?
+    let reader: ReaderID
+    let readerName: String
+    let storage: ReaderInfo.Storage
+    /// AES-GCM; for `pending` an ``Intent``, else the template.
+    var sealed: Data?
+    /// SHA-256 of the template as it was enrolled, 32 bytes; empty while `pending`.
+    let templateDigest: Data
+    /// Seconds since 1970.
+    let enrolledAt: Double
+    var lastMatchedAt: Double?
+    let state: State
+
+    /// Whether the reader itself keeps the print.
+    var isOnReader: Bool { storage == .reader }
+
+    var member: EnrollmentSet.Member {
+        EnrollmentSet.Member(id: id, finger: finger, reader: reader, templateDigest: templateDigest)
+    }
+
+    var enrolledFinger: EnrolledFinger {
+        EnrolledFinger(
+            id: id,
+            finger: finger,
+            label: label,
+            reader: reader,
+            readerName: readerName,
+            storage: storage,
+            enrolledAt: Date(timeIntervalSince1970: enrolledAt),
+            lastMatchedAt: lastMatchedAt.map(Date.init(timeIntervalSince1970:))
+        )
+    }
+}
+
+extension PrintRow {
+    /// Reads a row; `nil` when a column holds what this module never writes. A database that was changed from
+    /// outside may hold anything, also what the table's definition forbids.
+    init?(_ row: Row) {
+        let column = Columns(row)
+        guard let id = (column["id"] as String?).flatMap({ PrintID($0) }),
+            let profile = column["profile"] as String?,
+            let number = column["finger"] as Int64?,
+            let finger = UInt8(exactly: number).flatMap(Finger.init(number:)),
+            let reader = column["reader"] as String?,
+            let readerName = column["reader_name"] as String?,
+            let storage = (column["storage"] as String?).flatMap(ReaderInfo.Storage.init(rawValue:)),
+            let enrolledAt = column["enrolled_at"] as Double?,
+            let state = (column["state"] as String?).flatMap(State.init(rawValue:))
+        else { return nil }
+        self.init(
+            id: id,
+            profile: profile,
+            finger: finger,
+            label: column["label"],
+            reader: ReaderID(rawValue: reader),
+            readerName: readerName,
+            storage: storage,
+            sealed: column["template"],
+            templateDigest: column["template_digest"] ?? Data(),
+            enrolledAt: enrolledAt,
+            lastMatchedAt: column["last_matched_at"],
+            state: state
+        )
+    }
+
+    func insert(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO prints (id, profile, finger, label, reader, reader_name, storage, template,
+                    template_digest, enrolled_at, last_matched_at, state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                id.description, profile, Int64(finger.number), label, reader.rawValue, readerName,
+                storage.rawValue, sealed, templateDigest.isEmpty ? nil : templateDigest, enrolledAt,
+                lastMatchedAt, state.rawValue,
+            ]
+        )
+    }
+}
+
+/// The columns of a row as what they are; GRDB's own conversions end the program when a value does not fit.
+struct Columns {
+    private let row: Row
+
+    init(_ row: Row) { self.row = row }
+
+    subscript<Value>(_ name: String) -> Value? {
+        let value: (any DatabaseValueConvertible)? = row[name]
+        return value as? Value
+    }
+}

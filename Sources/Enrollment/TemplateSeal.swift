@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Fingerprint
+import Foundation
+
+/// Encrypts templates for the database: AES-256-GCM, bound to the print that they belong to.
+///
+/// A ciphertext that was moved to another row, profile, finger or reader does not open. The digest of the template
+/// as enrolled is bound too, so that an improved template still belongs to the enrollment that the manifest's MAC
+/// covers.
+struct TemplateSeal: Sendable {
+    let key: SymmetricKey
+
+    func seal(_ template: Template, for row: PrintRow) throws -> Data {
+        try seal(Data(template.bytes), context(row, "template"))
+    }
+
+    /// The template; `nil` when the row or its ciphertext is not what was sealed.
+    func open(_ row: PrintRow) -> Template? {
+        open(row.sealed, context(row, "template")).map { Template(bytes: Array($0)) }
+    }
+
+    func seal(_ intent: Intent, for row: PrintRow) throws -> Data {
+        try seal(intent.encoded, context(row, "intent"))
+    }
+
+    /// What was planned; `nil` when it cannot be read.
+    func openIntent(_ row: PrintRow) -> Intent? {
+        open(row.sealed, context(row, "intent")).flatMap(Intent.init(encoded:))
+    }
+
+    static func digest(of template: Template) -> Data { Data(SHA256.hash(data: template.bytes)) }
+
+    private func seal(_ plain: Data, _ context: Data) throws -> Data {
+        let box = try AES.GCM.seal(plain, using: key, authenticating: context)
+        // With the nonce of 12 bytes that GCM makes itself, the combined form is always there.
+        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+        return combined
+    }
+
+    private func open(_ sealed: Data?, _ context: Data) -> Data? {
+        guard let sealed, let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
+        return try? AES.GCM.open(box, using: key, authenticating: context)
+    }
+
+    private func context(_ row: PrintRow, _ purpose: String) -> Data {
+        var bytes = ByteWriter(Data("whorl \(purpose) v1".utf8))
+        bytes.append(raw: row.id.bytes)
+        bytes.append(sized: Data(row.profile.utf8))
+        bytes.append(row.finger.number)
+        bytes.append(sized: Data(row.reader.rawValue.utf8))
+        bytes.append(sized: row.templateDigest)
+        return bytes.data
+    }
+}
+
+/// What an enrollment on a reader that keeps prints may have left in the reader.
+enum Intent: Sendable, Hashable {
+    /// A print besides these, which the reader kept before; `nil` when it cannot list them.
+    case besides([Template]?)
+    /// Exactly this print, which the reader did not delete.
+    case exactly(Template)
+
+    var encoded: Data {
+        var bytes = ByteWriter()
+        switch self {
+        case .besides(nil): bytes.append(UInt8(0))
+        case .besides(let kept?):
+            bytes.append(UInt8(1))
+            for template in kept { bytes.append(sized: Data(template.bytes)) }
+        case .exactly(let template):
+            bytes.append(UInt8(2))
+            bytes.append(sized: Data(template.bytes))
+        }
+        return bytes.data
+    }
+
+    init?(encoded: Data) {
+        var bytes = ByteReader(encoded)
+        switch bytes.number(UInt8.self) {
+        case 0: self = .besides(nil)
+        case 1:
+            var kept: [Template] = []
+            while !bytes.isAtEnd {
+                guard let template = bytes.sized() else { return nil }
+                kept.append(Template(bytes: Array(template)))
+            }
+            self = .besides(kept)
+        case 2:
+            guard let template = bytes.sized() else { return nil }
+            self = .exactly(Template(bytes: Array(template)))
+        default: return nil
+        }
+    }
+}
