@@ -82,3 +82,10 @@ package func terminalEnvironment() -> [String: String] {
     }
     return values
 }
+
+extension TerminalStyle {
+    /// The style of an answer on standard output: colours on a terminal, nothing is drawn again.
+    package static func onStandardOutput() -> TerminalStyle {
+        Terminal(output: STDOUT_FILENO).style(environment: terminalEnvironment())
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Fingerprint
+import Synchronization
+import TerminalPrompt
+
+/// Shows a longer work at a reader while it goes on: a progress for people, events for programs.
+struct Activity: Sendable {
+    private let console: Console
+    private let updates: AsyncStream<ScanActivityUpdate>.Continuation
+
+    /// Runs `work`, and shows what it tells until it ends.
+    ///
+    /// - Parameters:
+    ///   - title: What is done, such as `Enroll the right index finger`.
+    ///   - success: The last line when it went well.
+    ///   - failure: The last line when not; the reason follows as the command's error.
+    static func run<Value: Sendable>(
+        _ title: String,
+        at info: ReaderInfo,
+        console: Console,
+        success: String,
+        failure: String,
+        _ work: (Activity) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let (stream, updates) = AsyncStream.makeStream(of: ScanActivityUpdate.self)
+        let progress = ScanActivity(
+            title: title,
+            readerName: info.name,
+            readerKind: info.kind,
+            scanType: info.scanType
+        )
+        // A task of its own, so that the last line is shown when this one is cancelled too.
+        let display = Task { if !console.isJSON { await progress.show(stream) } }
+        do throws(Failure) {
+            let value = try await work(Activity(console: console, updates: updates))
+            await end(updates, .finished(success), display)
+            return value
+        } catch {
+            await end(updates, .failed(failure), display)
+            throw error
+        }
+    }
+
+    private static func end(
+        _ updates: AsyncStream<ScanActivityUpdate>.Continuation,
+        _ last: ScanActivityUpdate,
+        _ display: Task<Void, Never>
+    ) async {
+        updates.yield(last)
+        updates.finish()
+        await display.value
+    }
+
+    /// Tells what happened at the reader.
+    func scan(_ event: ScanEvent) {
+        console.event(.event(event))
+        updates.yield(.scan(event))
+    }
+
+    /// Tells that another part begins.
+    func part(_ text: String) { updates.yield(.part(text)) }
+}
+
+/// Runs one operation of a reader, and cancels it when no finger comes.
+///
+/// - Parameters:
+///   - limit: How long each touch is waited for; it begins anew with every event.
+///   - observer: Receives the events.
+/// - Throws: `systemCancel` when the time was up; what the operation threw.
+func patiently<Value: Sendable>(
+    _ limit: Duration,
+    observer: @escaping ScanObserver,
+    _ operation: @escaping @Sendable (@escaping ScanObserver) async throws(ReaderError) -> Value
+) async throws(Failure) -> Value {
+    let deadline = Deadline(limit)
+    let work = Task { () async -> Result<Value, ReaderError> in
+        do throws(ReaderError) {
+            return .success(
+                try await operation { event in
+                    deadline.restart()
+                    observer(event)
+                }
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+    let watch = Task {
+        await deadline.passes()
+        if !Task.isCancelled { work.cancel() }
+    }
+    let result = await withTaskCancellationHandler { await work.value } onCancel: { work.cancel() }
+    watch.cancel()
+    switch result {
+    case .success(let value): return value
+    case .failure(let error) where error.code == .cancelled && deadline.isPast && !Task.isCancelled:
+        throw Failure(.init(.systemCancel, cause: error.description))
+    case .failure(let error): throw Failure(error)
+    }
+}
+
+/// A time limit that begins anew whenever something happens.
+private final class Deadline: Sendable {
+    private let limit: Duration
+    private let end: Mutex<ContinuousClock.Instant>
+
+    init(_ limit: Duration) {
+        self.limit = limit
+        end = Mutex(.now + limit)
+    }
+
+    func restart() { end.withLock { $0 = .now + limit } }
+
+    var isPast: Bool { end.withLock { $0 <= .now } }
+
+    /// Returns when the time is up, or the task is cancelled.
+    func passes() async {
+        while !Task.isCancelled {
+            let end = end.withLock(\.self)
+            if end <= .now { return }
+            try? await Task.sleep(until: end, clock: .continuous)
+        }
+    }
+}

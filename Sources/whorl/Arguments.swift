@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+
+extension Finger {
+    /// The finger that an argument names.
+    init(argument: String) throws(Failure) {
+        guard let finger = Finger(name: argument) else { throw Finger.unknown(argument) }
+        self = finger
+    }
+
+    /// What is said about a name that is no finger's: the nearest one, or where the names are.
+    static func unknown(_ argument: String) -> Failure {
+        let typed = DisplayText.clean(argument, limit: 40)
+        let hint =
+            nearest(to: argument).map { "Did you mean \($0.rawValue)?" }
+            ?? "Fingers are named like right-index-finger or left-thumb; `whorl enroll --help` lists them."
+        return .usage("There is no finger named “\(typed)”.", hint: hint)
+    }
+
+    /// The names for help texts and completions.
+    static let allNames = allCases.map(\.rawValue)
+}
+
+extension FingerSelection {
+    /// What `whorl remove` names: a finger, a print's id, or everything.
+    init(argument: String?, all: Bool, on reader: ReaderID?) throws(Failure) {
+        switch (argument, all) {
+        case (nil, true): self = .all
+        case (let name?, false):
+            if let id = PrintID(name) {
+                self = .print(id)
+            } else {
+                self = .finger(try Finger(argument: name), on: reader)
+            }
+        case (nil, false), (_?, true):
+            throw .usage(
+                "Name one finger, one id, or --all.",
+                hint: "`whorl fingers` lists what is enrolled."
+            )
+        }
+    }
+}

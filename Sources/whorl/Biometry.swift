@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import WhorlSystem
+
+/// `whorl biometry`
+struct Biometry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lets a program use fingers, or not.",
+        discussion: """
+            A program that is denied gets an answer of its own, and may ask for a password instead. Example:
+
+              whorl biometry deny --application org.example.vault
+            """,
+        subcommands: [Allow.self, Deny.self, Status.self]
+    )
+
+    /// `whorl biometry allow`
+    struct Allow: Verb {
+        static let configuration = CommandConfiguration(abstract: "Lets the program use fingers again.")
+        @OptionGroup var program: ProgramOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            try await session.setOptedOut(false, for: program.id(session))
+        }
+    }
+
+    /// `whorl biometry deny`
+    struct Deny: Verb {
+        static let configuration = CommandConfiguration(abstract: "Keeps the program from using fingers.")
+        @OptionGroup var program: ProgramOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            try await session.setOptedOut(true, for: program.id(session))
+        }
+    }
+
+    /// `whorl biometry status`
+    struct Status: Verb {
+        static let configuration = CommandConfiguration(abstract: "Says whether the program may use fingers.")
+        @OptionGroup var program: ProgramOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let id = try program.id(session)
+            let isOptedOut = try await failing { () async throws(AuthenticationError) in
+                try await session.services.authentication.isOptedOut(id)
+            }
+            return .biometry(isAllowed: !isOptedOut, id)
+        }
+    }
+
+    /// Which program is meant.
+    struct ProgramOption: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "The program's name, as it names itself; otherwise whorl itself.",
+                valueName: "id"
+            )
+        )
+        var application: String?
+
+        /// The name that was given, or this program's own.
+        fileprivate func id(_ session: Session) throws(Failure) -> ApplicationID {
+            guard let application else { return session.services.application }
+            guard !DisplayText.clean(application).allSatisfy(\.isWhitespace), application.count <= 200 else {
+                throw .usage("--application must be 1 to 200 characters.", hint: "Example: org.example.vault.")
+            }
+            return ApplicationID(rawValue: application)
+        }
+    }
+}
+
+extension Session {
+    fileprivate func setOptedOut(_ isOut: Bool, for id: ApplicationID) async throws(Failure) -> Answer {
+        try await failing { () async throws(AuthenticationError) in
+            try await services.authentication.setOptedOut(isOut, for: id)
+        }
+        return .biometry(isAllowed: !isOut, id)
+    }
+}
+
+extension Answer {
+    fileprivate static func biometry(isAllowed: Bool, _ id: ApplicationID) -> Answer {
+        Answer(
+            result: ["application": .string(id.rawValue), "allowed": .bool(isAllowed)],
+            text: ["\(DisplayText.clean(id.rawValue)): \(isAllowed ? "allowed" : "denied")"]
+        )
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import TerminalPrompt
+
+/// `whorl doctor`
+struct Doctor: Verb {
+    static let configuration = CommandConfiguration(
+        abstract: "Looks whether everything is in place, and says how to mend what is not.",
+        discussion: """
+            It opens the reader for a moment, asks for no finger, and removes nothing but what an interrupted \
+            enrollment or removal left behind. The status is 0 when all is well, else 1. Example:
+
+              whorl doctor
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func answer(_ session: Session) async throws(Failure) -> Answer {
+        let state = await StateDiagnosis(session).checks()
+        let readers = await ReaderDiagnosis(session).checks()
+        let checks = readers + state + [TPMDiagnosis(session).check()]
+        return Answer(
+            result: ["checks": .array(checks.map(\.json))],
+            text: checks.flatMap { $0.lines(.onStandardOutput()) },
+            status: checks.allSatisfy(\.isOK) ? .success : .failure
+        )
+    }
+}
+
+/// One thing that was looked at.
+struct Check: Sendable, Equatable {
+    enum Verdict: Sendable {
+        case good
+        case bad
+        /// Nothing is wrong and nothing is proved: a fact that helps.
+        case note
+    }
+
+    let name: String
+    let verdict: Verdict
+    /// What was found.
+    let detail: String
+    /// What to do about it, or how to learn more.
+    var remedy: String?
+
+    static func good(_ name: String, _ detail: String) -> Check {
+        Check(name: name, verdict: .good, detail: detail)
+    }
+
+    static func note(_ name: String, _ detail: String, remedy: String? = nil) -> Check {
+        Check(name: name, verdict: .note, detail: detail, remedy: remedy)
+    }
+
+    static func bad(_ name: String, _ detail: String, remedy: String) -> Check {
+        Check(name: name, verdict: .bad, detail: detail, remedy: remedy)
+    }
+
+    static func bad(_ name: String, _ failure: Failure) -> Check {
+        let cause = failure.reason.isEmpty ? "" : " (\(failure.reason))"
+        return .bad(name, failure.message + cause, remedy: failure.recovery)
+    }
+
+    /// Whether it needs no mending.
+    var isOK: Bool {
+        switch verdict {
+        case .good, .note: true
+        case .bad: false
+        }
+    }
+
+    var json: JSONValue {
+        [
+            "name": .string(name), "ok": .bool(isOK), "detail": .string(detail),
+            "remedy": remedy.map(JSONValue.string),
+        ]
+    }
+
+    func lines(_ style: TerminalStyle) -> [String] {
+        let mark: TerminalStyle.Mark =
+            switch verdict {
+            case .good: .good
+            case .bad: .bad
+            case .note: .neutral
+            }
+        let text = TerminalText.line("\(name): \(detail)", columns: 2000, ascii: style.ascii)
+        let remedy = remedy.map {
+            "  " + (style.ascii ? "->" : "→") + " " + TerminalText.line($0, columns: 2000, ascii: style.ascii)
+        }
+        return [style.sign(mark) + " " + text] + (remedy.map { [$0] } ?? [])
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import Enrollment
+import Fingerprint
+import FoundationEssentials
+import StateStore
+import WhorlSystem
+
+/// `whorl domain-state`
+struct DomainState: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "domain-state",
+        abstract: "Prints what changes when a finger is added or removed.",
+        discussion: """
+            A program keeps the value and compares it later: another value means another set of fingers, even \
+            when a finger was added and removed again. Example:
+
+              before=$(whorl domain-state)
+              whorl domain-state --since "$before"
+            """
+    )
+
+    @Option(help: ArgumentHelp("An earlier value; says what has changed since then.", valueName: "base64"))
+    var since: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func answer(_ session: Session) async throws(Failure) -> Answer {
+        let earlier = try decodedSince()
+        let services = session.services
+        guard let store = try failing({ () throws(StateError) in try services.existingStore() }) else {
+            return try answer(nil, earlier.map { _ in .everythingGone })
+        }
+        let application = services.application.rawValue
+        let state = try await failing { () async throws(EnrollmentError) in
+            try await store.state(of: services.profile, application: application)
+        }
+        guard let earlier else { return try answer(state?.digest, nil) }
+        let difference = try await failing { () async throws(EnrollmentError) in
+            try await store.difference(of: services.profile, application: application, since: earlier)
+        }
+        return try answer(state?.digest, difference)
+    }
+
+    private func decodedSince() throws(Failure) -> Data? {
+        guard let since else { return nil }
+        guard let data = Data(base64Encoded: since), data.count == 32 else {
+            throw .usage(
+                "--since takes a value that `whorl domain-state` printed.",
+                hint: "It is the Base64 form of 32 bytes, 44 characters."
+            )
+        }
+        return data
+    }
+
+    private func answer(_ digest: Data?, _ difference: EnrollmentDifference?) throws(Failure) -> Answer {
+        guard let difference else {
+            guard let digest else { throw Failure(AuthenticationError(.biometryNotEnrolled)) }
+            let text = digest.base64EncodedString()
+            return Answer(result: ["domainState": .string(text)], text: [text])
+        }
+        let text = digest?.base64EncodedString()
+        return Answer(
+            result: [
+                "domainState": text.map(JSONValue.string) ?? .null,
+                "changed": .bool(difference.changed),
+                "added": .strings(difference.added.map(\.rawValue)),
+                "removed": .strings(difference.removed.map(\.rawValue)),
+            ],
+            text: [text ?? "none"] + words(for: difference)
+        )
+    }
+
+    private func words(for difference: EnrollmentDifference) -> [String] {
+        guard difference.changed else { return ["unchanged"] }
+        guard difference.isKnown else { return ["changed: the earlier value is not known here"] }
+        let lines =
+            difference.added.map { "added: \($0.rawValue)" } + difference.removed.map { "removed: \($0.rawValue)" }
+        return lines.isEmpty ? ["changed, and changed back"] : lines
+    }
+}
+
+extension EnrollmentDifference {
+    /// Since any earlier value, where nothing is stored.
+    fileprivate static let everythingGone = EnrollmentDifference(
+        changed: true,
+        added: [],
+        removed: [],
+        isKnown: false
+    )
+}

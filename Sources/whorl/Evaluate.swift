@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import Fingerprint
+import FoundationEssentials
+import TerminalPrompt
+import WhorlSystem
+
+/// `whorl evaluate`
+struct Evaluate: Verb {
+    static let configuration = CommandConfiguration(
+        abstract: "Asks for a finger; the status is 0 only when an enrolled one was there.",
+        discussion: """
+            The prompt is on the terminal, its keys are q or Escape for cancel and f for the fallback. With --json \
+            it is events, for the program that reads them to show. Example:
+
+              whorl evaluate --reason "sign the release" && git tag -s v1.0
+            """
+    )
+
+    @Option(help: ArgumentHelp("Why the finger is asked for; it is shown to the person.", valueName: "text"))
+    var reason: String
+
+    @Option(help: "What must be shown: a finger, or the owner's finger or passcode.")
+    var policy = Policy.biometrics
+
+    @Option(help: ArgumentHelp("The fallback key's text; empty hides the key.", valueName: "text"))
+    var fallbackTitle: String?
+
+    @Option(help: ArgumentHelp("The cancel key's text.", valueName: "text"))
+    var cancelTitle: String?
+
+    @Option(
+        help: ArgumentHelp("Takes a match that is no older than this, at most 300.", valueName: "seconds")
+    )
+    var allowReuse: Double = 0
+
+    @Flag(help: "Never prompts: only a reusable match can succeed.")
+    var noInteraction = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard allowReuse.isFinite, allowReuse >= 0 else {
+            throw ValidationError("--allow-reuse must be 0 or more seconds.")
+        }
+    }
+
+    func answer(_ session: Session) async throws(Failure) -> Answer {
+        guard !DisplayText.clean(reason).allSatisfy(\.isWhitespace) else {
+            throw Failure(AuthenticationError(.reasonMissing))
+        }
+        let console = session.console
+        let presenter: any PromptPresenter =
+            console.isJSON
+            ? EventPresenter(console: console)
+            : ReportingPresenter(console: console, presenter: TerminalPrompt.onStandardError())
+        let evaluation = try await failing { () async throws(AuthenticationError) in
+            try await session.services.authentication.evaluate(
+                request(of: session.services.application),
+                presenter: presenter
+            )
+        }
+        console.used(evaluation.readerKind)
+        return answer(evaluation)
+    }
+
+    private func request(of application: ApplicationID) -> EvaluationRequest {
+        EvaluationRequest(
+            policy: policy,
+            reason: reason,
+            application: application,
+            cancelTitle: cancelTitle,
+            fallbackTitle: fallbackTitle,
+            // More than 300 s counts as 300 s.
+            reuse: .milliseconds(Int64(min(allowReuse, 300) * 1000)),
+            interactionAllowed: !noInteraction,
+            timeout: global.patience
+        )
+    }
+
+    private func answer(_ evaluation: Evaluation) -> Answer {
+        let finger = evaluation.finger
+        let when = evaluation.isReused ? "matched a moment ago" : "matched"
+        return Answer(
+            result: [
+                "success": true,
+                "method": .string(evaluation.method.rawValue),
+                "finger": finger.map { .string($0.rawValue) } ?? .null,
+                "domainState": evaluation.domainState.map { .string($0.base64EncodedString()) } ?? .null,
+            ],
+            text: [finger.map { "\(when): \($0.rawValue)" } ?? when]
+        )
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Fingerprint
+
+extension JSONValue {
+    /// What programs are told while a reader works.
+    static func event(_ event: ScanEvent) -> JSONValue {
+        switch event {
+        case .touch: ["event": "touch"]
+        case .finger(let present): ["event": "finger", "present": .bool(present)]
+        case .retry(let reason): ["event": "retry", "reason": .string(reason.rawValue)]
+        case .stage(let completed, let total):
+            ["event": "stage", "completed": .integer(completed), "total": .integer(total)]
+        }
+    }
+}
+
+/// The prompt of `--json`: events for the program that reads them, and shows them to a person in its own way.
+///
+/// It counts as interactive: whoever asks for events takes the prompt upon himself.
+struct EventPresenter: PromptPresenter {
+    let console: Console
+
+    var isInteractive: Bool { get async { true } }
+
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+        console.used(prompt.readerKind)
+        for await update in updates {
+            switch update {
+            case .scan(let event): console.event(.event(event))
+            case .noMatch(let remaining): console.event(["event": "noMatch", "remaining": .integer(remaining)])
+            // The result or the error line says it, and only that counts.
+            case .matched, .ended: break
+            }
+        }
+        return nil
+    }
+}
+
+/// A presenter that also tells the console what kind of reader answers.
+struct ReportingPresenter: PromptPresenter {
+    let console: Console
+    let presenter: any PromptPresenter
+
+    var isInteractive: Bool { get async { await presenter.isInteractive } }
+
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+        console.used(prompt.readerKind)
+        return await presenter.show(prompt, updates: updates)
+    }
+}

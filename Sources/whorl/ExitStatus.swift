@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+
+/// What the program's exit says; scripts rely on it, so a number never changes its meaning.
+enum ExitStatus: Int32, Sendable, CaseIterable {
+    case success = 0
+    /// Anything without a row of its own.
+    case failure = 1
+    case authenticationFailed = 10
+    case userCancel = 11
+    case userFallback = 12
+    case systemCancel = 13
+    case passcodeNotSet = 14
+    case biometryNotAvailable = 15
+    case biometryNotEnrolled = 16
+    case biometryLockout = 17
+    case appCancel = 18
+    case invalidContext = 19
+    case notInteractive = 20
+    case biometryDisconnected = 21
+    /// The enrollment was changed, tampered with, or rolled back.
+    case enrollmentUntrusted = 30
+    case noSuchItem = 32
+    case existsAlready = 34
+    case readerInUse = 35
+    case usage = 64
+    /// The disk or the store failed.
+    case storeFailed = 74
+
+    /// The row of an evaluation's error.
+    init(_ code: AuthenticationError.Code) {
+        self =
+            switch code {
+            case .authenticationFailed: .authenticationFailed
+            case .userCancel: .userCancel
+            case .userFallback: .userFallback
+            case .systemCancel: .systemCancel
+            case .passcodeNotSet: .passcodeNotSet
+            case .biometryNotAvailable: .biometryNotAvailable
+            // A state of its own, without a row of its own.
+            case .biometryOptedOut: .failure
+            case .biometryNotEnrolled: .biometryNotEnrolled
+            case .biometryLockout: .biometryLockout
+            case .appCancel: .appCancel
+            case .invalidContext: .invalidContext
+            case .notInteractive: .notInteractive
+            case .biometryDisconnected: .biometryDisconnected
+            case .reasonMissing, .readerNotChosen: .usage
+            case .enrollmentTampered, .enrollmentRolledBack: .enrollmentUntrusted
+            case .readerInUse: .readerInUse
+            case .storeFailed: .storeFailed
+            }
+    }
+}
+
+extension AuthenticationError.Code {
+    /// The number of Apple's `LAError` code of the same name; `nil` where Apple has none.
+    var appleRawValue: Int? {
+        switch self {
+        case .authenticationFailed: -1
+        case .userCancel: -2
+        case .userFallback: -3
+        case .systemCancel: -4
+        case .passcodeNotSet: -5
+        case .biometryNotAvailable: -6
+        case .biometryNotEnrolled: -7
+        case .biometryLockout: -8
+        case .appCancel: -9
+        case .invalidContext: -10
+        case .biometryDisconnected: -13
+        case .notInteractive: -1004
+        case .biometryOptedOut, .reasonMissing, .enrollmentTampered, .enrollmentRolledBack, .readerInUse,
+            .storeFailed, .readerNotChosen:
+            nil
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+import StateStore
+
+// One function for each layer's error, so that a verb reads as what it does.
+
+func failing<Value>(_ body: () async throws(AuthenticationError) -> Value) async throws(Failure) -> Value {
+    do { return try await body() } catch { throw Failure(error) }
+}
+
+func failing<Value>(_ body: () async throws(EnrollmentError) -> Value) async throws(Failure) -> Value {
+    do { return try await body() } catch { throw Failure(error) }
+}
+
+func failing<Value>(_ body: () async throws(ReaderError) -> Value) async throws(Failure) -> Value {
+    do { return try await body() } catch { throw Failure(error) }
+}
+
+func failing<Value>(_ body: () throws(StateError) -> Value) throws(Failure) -> Value {
+    do { return try body() } catch { throw Failure(error) }
+}

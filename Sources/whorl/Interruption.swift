@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// Turns the signals that ask a program to end into the cancellation of its work.
+///
+/// The first one cancels, so that the reader is closed and the terminal given back; a second one ends the process.
+enum Interruption {
+    private struct State {
+        var status: ExitStatus?
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    private static let state = Mutex(State())
+
+    /// To be called first, on the main thread: threads inherit that these signals are held back for one of them.
+    ///
+    /// A signal that whoever started the program has set to be ignored (`nohup`, a background job) stays ignored.
+    static func listen() {
+        signal(SIGPIPE, SIG_IGN)
+        var wanted = sigset_t()
+        sigemptyset(&wanted)
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { sigaddset(&wanted, number) }
+        pthread_sigmask(SIG_BLOCK, &wanted, nil)
+        startThread { [wanted] in
+            while true {
+                var number: CInt = 0
+                guard withUnsafePointer(to: wanted, { sigwait($0, &number) }) == 0 else { return }
+                end(by: number == SIGINT ? .userCancel : .systemCancel)
+            }
+        }
+    }
+
+    /// Who reads our output has gone: nobody is left to work for.
+    static func outputIsGone() {
+        interrupt(.systemCancel)
+    }
+
+    /// What an interruption makes the program end with; `nil` when there was none.
+    static var status: ExitStatus? { state.withLock(\.status) }
+
+    /// Runs `work` so that an interruption cancels it.
+    static func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        let task = Task { await work() }
+        let isLate = state.withLock { state in
+            state.cancel = { task.cancel() }
+            return state.status != nil
+        }
+        if isLate { task.cancel() }
+        return await task.value
+    }
+
+    private static func end(by status: ExitStatus) {
+        let isFirst = interrupt(status)
+        // exit(3), not _exit(2): a prompt gives the terminal back on the way out.
+        if !isFirst { exit(status.rawValue) }
+    }
+
+    @discardableResult
+    private static func interrupt(_ status: ExitStatus) -> Bool {
+        let (isFirst, cancel) = state.withLock { state in
+            let isFirst = state.status == nil
+            if isFirst { state.status = status }
+            return (isFirst, state.cancel)
+        }
+        if isFirst { cancel?() }
+        return isFirst
+    }
+
+    private static func isIgnored(_ number: CInt) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0, action.sa_flags & SA_SIGINFO == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
+    }
+}
+
+/// Runs `body` on a detached thread of its own; without a thread left the program has no way to go on.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    // Retained here, taken by the thread once.
+    let box = Unmanaged.passRetained(Box(body))
+    var thread = pthread_t()
+    let failure = pthread_create(
+        &thread,
+        nil,
+        { argument in
+            guard let argument else { return nil }
+            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+            return nil
+        },
+        box.toOpaque()
+    )
+    precondition(failure == 0, "the system has no thread left")
+    pthread_detach(thread)
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value whose members keep their order, so that output can be compared as text.
+enum JSONValue: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case integer(Int)
+    /// Rounded to milliseconds, what all our figures need.
+    case seconds(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+
+    struct Member: Sendable, Equatable {
+        let name: String
+        let value: JSONValue
+    }
+
+    /// The value on one line (RFC 8259).
+    var line: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let value): String(value)
+        case .seconds(let value): Self.number(value)
+        case .string(let value): Self.quoted(value)
+        case .array(let values): "[" + values.map(\.line).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { Self.quoted($0.name) + ":" + $0.value.line }.joined(separator: ",") + "}"
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        guard value.isFinite else { return "0" }
+        return String((value * 1000).rounded() / 1000)
+    }
+
+    /// Control characters of C0 and C1 are escaped, so that a line on a terminal does nothing but be read.
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            default:
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator: quoted += escaped(scalar)
+                default: quoted.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return quoted + "\""
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        String(scalar).utf16.map { unit in
+            let digits = String(unit, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined()
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    init(stringLiteral value: String) { self = .string(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(integerLiteral value: Int) { self = .integer(value) }
+    init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+
+    /// Members in the order of the literal; `nil` leaves a member out.
+    init(dictionaryLiteral elements: (String, JSONValue?)...) {
+        self = .object(elements.compactMap { name, value in value.map { Member(name: name, value: $0) } })
+    }
+
+    /// The object with one member more; `nil` leaves it out. What is no object stays as it is.
+    func adding(_ name: String, _ value: JSONValue?) -> JSONValue {
+        guard case .object(let members) = self, let value else { return self }
+        return .object(members + [Member(name: name, value: value)])
+    }
+
+    static func strings(_ values: [String]) -> JSONValue { .array(values.map(JSONValue.string)) }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import Enrollment
+import Fingerprint
+import FoundationEssentials
+import StateStore
+import WhorlSystem
+
+/// `whorl log`
+struct Log: Verb {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows who asked for a finger, and how it ended.",
+        discussion: """
+            The newest lines of the profile, oldest of them first. It tells the owner what happened; whoever may \
+            write the state directory could change it. Example:
+
+              whorl log --limit 5
+            """
+    )
+
+    @Option(help: ArgumentHelp("How many lines.", valueName: "n"))
+    var limit = 20
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit must be 1 or more.") }
+    }
+
+    func answer(_ session: Session) async throws(Failure) -> Answer {
+        let services = session.services
+        var entries: [AuditEntry] = []
+        if let store = try failing({ () throws(StateError) in try services.existingStore() }) {
+            let log = AuditLog(database: store.database)
+            entries = try await failing { () async throws(AuthenticationError) in
+                try await log.entries(limit: limit, profile: services.profile)
+            }.reversed()
+        }
+        return Answer(
+            result: ["entries": .array(entries.map(\.json))],
+            text: entries.isEmpty ? ["The log is empty."] : Table.lines(entries.map(\.row))
+        )
+    }
+}
+
+extension AuditEntry {
+    fileprivate var json: JSONValue {
+        [
+            "id": .integer(Int(id)), "at": .string(at.ISO8601Format()), "application": .string(application),
+            "event": .string(event.rawValue), "outcome": .string(outcome),
+            "finger": finger.map { .string($0.rawValue) }, "reader": reader.map { .string($0.rawValue) },
+            "detail": detail.map(JSONValue.string),
+        ]
+    }
+
+    fileprivate var row: [String] {
+        [at.ISO8601Format(), application, event.rawValue, outcome, finger?.rawValue ?? "", detail ?? ""]
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+import StateStore
+import WhorlSystem
+
+/// Looks for readers, whether they can be opened, and what they keep.
+struct ReaderDiagnosis: Sendable {
+    private let session: Session
+    private var services: SystemServices { session.services }
+
+    init(_ session: Session) { self.session = session }
+
+    func checks() async -> [Check] {
+        let usb = USBReaders.connected()
+        var checks = [await found(usb)] + usb.compactMap(permission)
+        if let fprintd = Processes.named("fprintd") {
+            checks.append(
+                .note(
+                    "fprintd",
+                    "It runs (process \(fprintd)), and holds a reader while a program asks it to.",
+                    remedy: "If a reader is in use: sudo systemctl stop fprintd"
+                )
+            )
+        }
+        return checks + (await chosen())
+    }
+
+    private func found(_ usb: [USBReaders.Device]) async -> Check {
+        do throws(AuthenticationError) {
+            let readers = try await services.readers()
+            guard !readers.isEmpty else { return .bad("reader", missing(usb), remedy: remedy(usb)) }
+            var names: [String] = []
+            for reader in readers {
+                let info = await reader.info
+                names.append("\(info.name) (\(info.id))")
+            }
+            return .good("reader", "\(readers.count) connected: \(names.joined(separator: ", ")).")
+        } catch {
+            return .bad("reader", Failure(error))
+        }
+    }
+
+    private func missing(_ usb: [USBReaders.Device]) -> String {
+        usb.isEmpty
+            ? "No reader that libfprint supports is connected."
+            : "A supported reader is on the bus (\(usb[0].id)), and libfprint does not list it."
+    }
+
+    private func remedy(_ usb: [USBReaders.Device]) -> String {
+        usb.isEmpty
+            ? "Plug one in; https://fprint.freedesktop.org/supported-devices.html lists them."
+            : "Unplug it, plug it in again, and look again."
+    }
+
+    /// Whether this user may open a USB device; `nil` when all is well.
+    private func permission(_ device: USBReaders.Device) -> Check? {
+        guard !device.isAccessible else { return nil }
+        return .bad(
+            "permission",
+            "This user may not open \(device.node) (\(device.id)).",
+            remedy: "Install Whorl's udev rules with sudo make install-udev, then plug the reader in again."
+        )
+    }
+
+    private func chosen() async -> [Check] {
+        let reader: any FingerprintReader
+        do throws(AuthenticationError) {
+            reader = try await services.chosenReader()
+        } catch {
+            // That none is there has been said.
+            return error.code == .readerNotChosen ? [.bad("choice", Failure(error))] : []
+        }
+        let info = await reader.info
+        session.console.used(info.kind)
+        var checks = [await opening(reader, info)]
+        if info.kind != .hardware {
+            checks.append(.note("pretended reader", "\(info.id) is no real reader (\(info.kind.rawValue))."))
+        }
+        if checks[0].isOK, info.storage == .reader { checks += await storage(reader) }
+        return checks
+    }
+
+    private func opening(_ reader: any FingerprintReader, _ info: ReaderInfo) async -> Check {
+        do throws(ReaderError) {
+            try await reader.open()
+            try await reader.close()
+            return .good("access", "\(info.id) can be opened.")
+        } catch {
+            return .bad("access", Failure(error))
+        }
+    }
+
+    /// What a reader that matches on the chip keeps, compared with the store.
+    private func storage(_ reader: any FingerprintReader) async -> [Check] {
+        do throws(EnrollmentError) {
+            guard let store = try? services.existingStore() else { return [] }
+            let state = try await FingerEnroller(store: store).reconcile(profile: services.profile, on: reader)
+            guard state.isListed else { return [.note("prints in the reader", "The reader cannot list them.")] }
+            return [strays(state), missing(state)].compactMap { $0 }
+        } catch {
+            return [.bad("prints in the reader", Failure(error))]
+        }
+    }
+
+    private func strays(_ state: ReaderReconciliation) -> Check {
+        guard !state.strays.isEmpty else {
+            return .good("prints in the reader", "All of them are known.")
+        }
+        let owners = state.strays.map { print in
+            [print.metadata.finger?.spokenName, print.metadata.userName.map { "of \($0)" }]
+                .compactMap(\.self).joined(separator: " ")
+        }.map { $0.isEmpty ? "unnamed" : $0 }
+        return .note(
+            "prints in the reader",
+            "\(state.strays.count) are not from here: \(owners.joined(separator: ", ")).",
+            remedy: "Remove them with the system that enrolled them."
+        )
+    }
+
+    private func missing(_ state: ReaderReconciliation) -> Check? {
+        guard let first = state.missing.first else { return nil }
+        let names = state.missing.map(\.finger.rawValue).joined(separator: ", ")
+        return .bad(
+            "missing prints",
+            "The reader lost \(state.missing.count) enrolled here: \(names).",
+            remedy: "whorl remove \(first.id), then whorl enroll \(first.finger.rawValue)"
+        )
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+
+/// One thing that a reader is tried with; the order of the cases is the order of the trial.
+enum ExerciseStep: String, CaseIterable, Sendable {
+    case open
+    case clearStorage = "clear-storage"
+    case enroll, list, verify, identify, delete, close
+
+    /// Those that the others can do without. Without its deletion the print would stay in the reader.
+    static let skippable: [ExerciseStep] = [.list, .verify, .identify]
+}
+
+/// How one step went.
+struct StepReport: Sendable {
+    let step: ExerciseStep
+    let seconds: Double
+    /// Why it went wrong; `nil` when it did not.
+    let failure: Failure?
+}
+
+/// Runs a reader through what it supports, with a bare print of its own.
+///
+/// It sends the reader nothing but the steps, each once: a recorded reader answers nothing else. Whatever goes
+/// wrong after the print is enrolled, the print is deleted and the reader closed.
+struct ReaderExercise: Sendable {
+    struct Report: Sendable {
+        var steps: [StepReport] = []
+        /// Set when the caller cancelled.
+        var cancellation: Failure?
+    }
+
+    let reader: any FingerprintReader
+    let clears: Bool
+    let skipped: Set<ExerciseStep>
+    let patience: Duration
+
+    /// How often a finger that cannot be read is asked for again within a step.
+    private static let retries = 5
+
+    func run(_ activity: Activity) async -> Report {
+        var report = Report()
+        let reader = reader
+        let opened: Void? = await step(.open, &report) { () async throws(Failure) in
+            try await failing { () async throws(ReaderError) in try await reader.open() }
+        }
+        guard opened != nil else { return report }
+        await tryOut(&report, activity)
+        // Not cancelled with the rest: an open reader is of no use to anybody.
+        await step(.close, &report) { () async throws(Failure) in
+            try await uncancelled { () async throws(ReaderError) in try await reader.close() }
+        }
+        return report
+    }
+
+    private func tryOut(_ report: inout Report, _ activity: Activity) async {
+        let reader = reader
+        // Some drivers know what they can do only now.
+        let features = await reader.info.features
+        if clears {
+            let cleared: Void? = await step(.clearStorage, &report) { () async throws(Failure) in
+                try await failing { () async throws(ReaderError) in
+                    try await reader.clearStorage(whenBusy: .fail)
+                }
+            }
+            guard cleared != nil else { return }
+        }
+        let enrolled = await step(.enroll, &report) { () async throws(Failure) in try await enroll(activity) }
+        guard let template = enrolled else { return }
+        await compare(template, features, &report, activity)
+        guard features.contains(.storageDelete) else { return }
+        await step(.delete, &report) { () async throws(Failure) in
+            try await uncancelled { () async throws(ReaderError) in
+                try await reader.delete(template, whenBusy: .fail)
+            }
+        }
+    }
+
+    /// The steps between enrolling and deleting; the first that fails ends them.
+    private func compare(
+        _ template: Template,
+        _ features: ReaderFeatures,
+        _ report: inout Report,
+        _ activity: Activity
+    ) async {
+        func wants(_ step: ExerciseStep, _ feature: ReaderFeatures) -> Bool {
+            features.contains(feature) && !skipped.contains(step)
+        }
+        if wants(.list, .storageList) {
+            let listed: Void? = await step(.list, &report) { () async throws(Failure) in
+                _ = try await failing { () async throws(ReaderError) in
+                    try await reader.storedPrints(whenBusy: .fail)
+                }
+            }
+            guard listed != nil else { return }
+        }
+        if wants(.verify, .verify) {
+            activity.part("Compare: the same finger again.")
+            let verified: Void? = await step(.verify, &report) { () async throws(Failure) in
+                try await verify(template, activity)
+            }
+            guard verified != nil else { return }
+        }
+        if wants(.identify, .identify) {
+            activity.part("Find: the same finger again.")
+            await step(.identify, &report) { () async throws(Failure) in try await identify(template, activity) }
+        }
+    }
+
+    private func enroll(_ activity: Activity) async throws(Failure) -> Template {
+        let reader = reader
+        activity.part("Enroll: the same finger each time.")
+        return try await patiently(patience, observer: activity.scan) { (observer) async throws(ReaderError) in
+            // Bare: a match-on-chip driver writes anything else into the reader.
+            try await reader.enroll(EnrollmentMetadata(), whenBusy: .fail, observer: observer)
+        }
+    }
+
+    private func verify(_ template: Template, _ activity: Activity) async throws(Failure) {
+        let reader = reader
+        for _ in 0...Self.retries {
+            let result = try await patiently(patience, observer: activity.scan) {
+                (observer) async throws(ReaderError) in
+                try await reader.verify(template, whenBusy: .fail, observer: observer)
+            }
+            switch result {
+            case .match: return
+            case .noMatch: throw Failure(.init(.authenticationFailed))
+            case .retry(let reason): activity.scan(.retry(reason))
+            }
+        }
+        throw Failure(EnrollmentError(.tooManyRetries))
+    }
+
+    private func identify(_ template: Template, _ activity: Activity) async throws(Failure) {
+        let reader = reader
+        let entry = GalleryEntry(id: PrintID(), template: template)
+        for _ in 0...Self.retries {
+            let result = try await patiently(patience, observer: activity.scan) {
+                (observer) async throws(ReaderError) in
+                try await reader.identify(among: [entry], whenBusy: .fail, observer: observer)
+            }
+            switch result {
+            case .match(entry.id, _): return
+            case .match: throw Failure(ReaderError(.untrustworthy, operation: "identify"))
+            case .noMatch: throw Failure(.init(.authenticationFailed))
+            case .retry(let reason): activity.scan(.retry(reason))
+            }
+        }
+        throw Failure(EnrollmentError(.tooManyRetries))
+    }
+
+    /// Runs one step and writes down how it went; `nil` when it failed.
+    @discardableResult
+    private func step<Value>(
+        _ step: ExerciseStep,
+        _ report: inout Report,
+        _ body: () async throws(Failure) -> Value
+    ) async -> Value? {
+        let start = ContinuousClock.now
+        let outcome: Result<Value, Failure>
+        do throws(Failure) { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+        let time = (ContinuousClock.now - start).components
+        let seconds = Double(time.seconds) + Double(time.attoseconds) / 1e18
+        switch outcome {
+        case .success(let value):
+            report.steps.append(StepReport(step: step, seconds: seconds, failure: nil))
+            return value
+        case .failure(let failure):
+            report.steps.append(StepReport(step: step, seconds: seconds, failure: failure))
+            if failure.isCancellation, report.cancellation == nil { report.cancellation = failure }
+            return nil
+        }
+    }
+}
+
+/// Does what must be done although the task was cancelled.
+private func uncancelled(
+    _ body: @escaping @Sendable () async throws(ReaderError) -> Void
+) async throws(Failure) {
+    let result = await Task { () async -> Result<Void, ReaderError> in
+        do throws(ReaderError) { return .success(try await body()) } catch { return .failure(error) }
+    }.value
+    try await failing { () async throws(ReaderError) in try result.get() }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+import StateStore
+import WhorlSystem
+
+/// Looks at the state directory and at what is in it.
+struct StateDiagnosis: Sendable {
+    private let session: Session
+    private var services: SystemServices { session.services }
+
+    init(_ session: Session) { self.session = session }
+
+    func checks() async -> [Check] {
+        let path = services.stateDirectory.path
+        let store: EnrollmentStore?
+        do throws(StateError) { store = try services.existingStore() } catch { return [problem(error)] }
+        guard let store else {
+            return [
+                .good("state directory", "Nothing is stored in \(path) yet."),
+                .note("fingers", "None is enrolled.", remedy: "whorl enroll right-index-finger"),
+            ]
+        }
+        return [
+            .good("state directory", "\(path) belongs to this user alone."),
+            .good("database", "It is sound, and of this version."),
+            .note("key", "A file that only this user may read protects the prints; no TPM does."),
+        ] + (await fingers(in: store)) + [await lockout()]
+    }
+
+    /// The first thing that is wrong; what lies behind it cannot be looked at.
+    private func problem(_ error: StateError) -> Check {
+        let name =
+            switch error.code {
+            case .notWritable, .tooOpen, .failed: "state directory"
+            case .damaged, .newerVersion, .foreign, .diskFull, .busy: "database"
+            case .keyMissing, .keyDamaged: "key"
+            }
+        return .bad(name, Failure(error))
+    }
+
+    private func fingers(in store: EnrollmentStore) async -> [Check] {
+        let fingers: [EnrolledFinger]
+        do throws(EnrollmentError) {
+            fingers = try await store.fingers(of: services.profile)
+        } catch {
+            return [.bad("fingers", Failure(error))]
+        }
+        guard !fingers.isEmpty else {
+            return [.note("fingers", "None is enrolled.", remedy: "whorl enroll right-index-finger")]
+        }
+        let names = fingers.map(\.finger.rawValue).joined(separator: ", ")
+        return [.good("fingers", "\(fingers.count) enrolled: \(names).")] + (await places(of: fingers))
+    }
+
+    /// Fingers whose reader is not there.
+    private func places(of fingers: [EnrolledFinger]) async -> [Check] {
+        let readers = (try? await services.readers()) ?? []
+        var connected: Set<ReaderID> = []
+        for reader in readers { connected.insert(await reader.info.id) }
+        let away = fingers.filter { !connected.contains($0.reader) }
+        guard !away.isEmpty else { return [] }
+        let names = Set(away.map { "\($0.readerName) (\($0.reader))" }).sorted().joined(separator: ", ")
+        let detail = "\(away.count) of \(fingers.count) enrolled for a reader that is not connected: \(names)."
+        return away.count < fingers.count
+            ? [.note("fingers elsewhere", detail)]
+            : [
+                .bad(
+                    "fingers elsewhere",
+                    detail,
+                    remedy: "Connect that reader, or enroll a finger on the connected one."
+                )
+            ]
+    }
+
+    private func lockout() async -> Check {
+        let preflight = await services.authentication.preflight(.biometrics, for: services.application)
+        guard let obstacle = preflight.obstacle, obstacle.code == .biometryLockout else {
+            return .good("lockout", "Fingers are not locked.")
+        }
+        return .bad("lockout", Failure(obstacle))
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The USB devices that libfprint supports, found without libfprint: it does not list what it may not open.
+enum USBReaders {
+    struct Device: Sendable, Equatable {
+        /// Vendor and product, such as `04f3:0c7d`.
+        let id: String
+        /// Such as `/dev/bus/usb/001/004`.
+        let node: String
+        /// Whether this user may open it for reading and writing.
+        let isAccessible: Bool
+    }
+
+    /// Where libfprint installs its list of devices, and where the kernel lists what is connected.
+    static func connected(
+        lists: [String] = [
+            "/usr/lib/udev/hwdb.d/60-autosuspend-libfprint-2.hwdb",
+            "/lib/udev/hwdb.d/60-autosuspend-libfprint-2.hwdb",
+            "/usr/lib/udev/hwdb.d/60-autosuspend-fingerprint-reader.hwdb",
+        ],
+        devices: String = "/sys/bus/usb/devices"
+    ) -> [Device] {
+        guard let list = lists.lazy.compactMap({ Files.text($0) }).first else { return [] }
+        let supported = ids(in: list)
+        return Files.names(in: devices).sorted().compactMap { name in
+            let folder = "\(devices)/\(name)"
+            guard let vendor = Files.word("\(folder)/idVendor"), let product = Files.word("\(folder)/idProduct"),
+                supported.contains("\(vendor):\(product)"),
+                let bus = Files.word("\(folder)/busnum").flatMap({ Int($0) }),
+                let number = Files.word("\(folder)/devnum").flatMap({ Int($0) })
+            else { return nil }
+            let node = "/dev/bus/usb/\(padded(bus))/\(padded(number))"
+            return Device(id: "\(vendor):\(product)", node: node, isAccessible: access(node, R_OK | W_OK) == 0)
+        }
+    }
+
+    /// The devices in a hwdb file: lines such as `usb:v04F3p0C7D*`. Those that no driver of libfprint supports
+    /// come last, under a heading that says so.
+    static func ids(in list: String) -> Set<String> {
+        var ids: Set<String> = []
+        for line in list.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("#"), line.lowercased().contains("known unsupported") { break }
+            guard line.hasPrefix("usb:v") else { continue }
+            let rest = line.dropFirst("usb:v".count)
+            guard rest.count >= 9, rest.dropFirst(4).first == "p" else { continue }
+            ids.insert("\(rest.prefix(4)):\(rest.dropFirst(5).prefix(4))".lowercased())
+        }
+        return ids
+    }
+
+    private static func padded(_ number: Int) -> String {
+        String(repeating: "0", count: max(0, 3 - String(number).count)) + String(number)
+    }
+}
+
+/// Running programs.
+enum Processes {
+    /// The first process of this name; `nil` when none runs.
+    static func named(_ name: String) -> Int? {
+        Files.names(in: "/proc").compactMap { Int($0) }.sorted()
+            .first { Files.word("/proc/\($0)/comm") == name }
+    }
+}
+
+/// Small reads from the kernel's file systems.
+enum Files {
+    /// The names in a folder; none when it cannot be read.
+    static func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The text of a file of at most 1 MiB; `nil` when it cannot be read.
+    static func text(_ path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < 1 << 20 {
+            let got = read(file, &buffer, buffer.count)
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else { break }
+            bytes += buffer.prefix(got)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The text of a file without the white space around it.
+    static func word(_ path: String) -> String? {
+        text(path)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import Fingerprint
+import WhorlSystem
+
+/// A command that answers once: with a result, or with a failure.
+protocol Verb: AsyncParsableCommand, Sendable {
+    /// The options that every command takes.
+    var global: GlobalOptions { get }
+
+    /// Does what the command is for.
+    func answer(_ session: Session) async throws(Failure) -> Answer
+}
+
+extension Verb {
+    func run() async throws {
+        let console = Console(json: global.json)
+        let status = await execute(console)
+        if status != .success { throw ExitCode(status.rawValue) }
+    }
+
+    private func execute(_ console: Console) async -> ExitStatus {
+        let outcome = await Interruption.cancelling { await self.outcome(console) }
+        switch outcome {
+        case .success(let answer):
+            console.finish(answer)
+            return console.hasLostOutput ? .storeFailed : answer.status
+        case .failure(let failure):
+            let failure = failure.interrupted(by: Interruption.status)
+            console.finish(failure)
+            return failure.status
+        }
+    }
+
+    private func outcome(_ console: Console) async -> Result<Answer, Failure> {
+        do throws(Failure) {
+            let session = Session(options: global, console: console, try global.configuration())
+            return .success(try await answer(session))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Failure {
+    /// The failure in the words of the signal, where the work ended because of one.
+    func interrupted(by status: ExitStatus?) -> Failure {
+        guard isCancellation, let status else { return self }
+        return status == .userCancel
+            ? Failure(.init(.userCancel))
+            : Failure(.init(.systemCancel, message: "The system ended the request.", recovery: "Start again when ready."))
+    }
+}
+
+/// What one command works with.
+struct Session: Sendable {
+    let options: GlobalOptions
+    let console: Console
+    let services: SystemServices
+
+    init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) {
+        self.options = options
+        self.console = console
+        services = SystemServices(configuration)
+    }
+
+    /// The reader that is meant, remembered as used.
+    func reader() async throws(Failure) -> any FingerprintReader {
+        let reader = try await failing { () async throws(AuthenticationError) in try await services.chosenReader() }
+        console.used(await reader.info.kind)
+        return reader
+    }
+}
