@@ -20,8 +20,27 @@ package struct EvaluationBooks: Sendable {
     package let reason: String
     /// Whether a lock ends by time, since no passcode is set.
     package let lockEndsByTime: Bool
-    package let reuse: ReuseWindow
     package let time: MachineTime
+    private let reuse: ReuseWindow
+
+    package init(
+        database: StateDatabase,
+        profile: String,
+        application: ApplicationID,
+        reader: ReaderID?,
+        reason: String,
+        lockEndsByTime: Bool,
+        time: MachineTime
+    ) {
+        self.database = database
+        self.profile = profile
+        self.application = application
+        self.reader = reader
+        self.reason = reason
+        self.lockEndsByTime = lockEndsByTime
+        self.reuse = ReuseWindow(key: database.key(for: .reuse))
+        self.time = time
+    }
 
     private var ledger: AttemptLedger { AttemptLedger(profile: profile) }
 

@@ -49,7 +49,6 @@ struct EvaluationSession: Sendable {
             reader: survey.readerInfo?.id,
             reason: request.reason,
             lockEndsByTime: survey.standing.lockEndsByTime,
-            reuse: ReuseWindow(key: database.key(for: .reuse)),
             time: engine.time
         )
     }

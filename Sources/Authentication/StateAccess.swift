@@ -17,7 +17,7 @@ public struct StateAccess: Sendable {
     ///
     /// Both may be called often and at the same time; they are expected to give the same open database.
     public init(
-        generations: any GenerationCounter,
+        generations: any GenerationCounter = SoftwareGeneration(),
         existing: @escaping @Sendable () throws(StateError) -> StateDatabase?,
         created: @escaping @Sendable () throws(StateError) -> StateDatabase
     ) {
@@ -27,7 +27,10 @@ public struct StateAccess: Sendable {
     }
 
     /// Opens a state directory when it is first needed, and keeps it open.
-    public init(directory: StateDirectory, generations: any GenerationCounter) {
+    public init(
+        directory: StateDirectory,
+        generations: any GenerationCounter = SoftwareGeneration()
+    ) {
         let kept = KeptDatabase()
         self.init(
             generations: generations,

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Fingerprint
+import Foundation
+import GRDB
+import StateStore
+import Testing
+
+@Suite struct `A program that is opted out` {
+    @Test func `is refused, and others are not`() async throws {
+        let fixture = try await Fixture.enrolled([.match(0)])
+        let engine = fixture.engine()
+        try await engine.setOptedOut(true, for: Fixture.application)
+        #expect(try await engine.isOptedOut(Fixture.application))
+        #expect(await fixture.evaluate().code == .biometryOptedOut)
+        #expect(await fixture.evaluate(Fixture.request(.deviceOwner)).code == .passcodeNotSet)
+        let other = ApplicationID(rawValue: "org.example.other")
+        #expect(try await !engine.isOptedOut(other))
+        #expect(await engine.preflight(.biometrics, for: other).canEvaluate)
+    }
+
+    @Test func `may use fingers again when the person says so`() async throws {
+        let fixture = try await Fixture.enrolled([.match(0)])
+        let engine = fixture.engine()
+        try await engine.setOptedOut(true, for: Fixture.application)
+        try await engine.setOptedOut(true, for: Fixture.application)
+        try await fixture.engine().setOptedOut(false, for: Fixture.application)
+        #expect(await fixture.evaluate(engine: engine).success != nil)
+        #expect(try await fixture.log() == ["optOut out", "optOut in", "evaluation matched"])
+    }
+
+    @Test func `is remembered before any finger is enrolled`() async throws {
+        let fixture = try Fixture()
+        try await fixture.engine().setOptedOut(true, for: Fixture.application)
+        #expect(await fixture.evaluate().code == .biometryOptedOut)
+    }
+}
+
+@Suite struct `The audit log` {
+    private func entry(_ number: Int, detail: String? = nil) -> AuditEntry {
+        AuditEntry(
+            at: Date(timeIntervalSince1970: TimeInterval(number)),
+            profile: "owner",
+            application: "app\u{1B}[31m",
+            event: .evaluation,
+            outcome: "\(number)",
+            finger: .leftRing,
+            reader: ReaderID(rawValue: "r-1"),
+            detail: detail
+        )
+    }
+
+    @Test func `gives back what was put in, cleaned, newest first`() async throws {
+        let fixture = try Fixture()
+        let log = AuditLog(database: try fixture.database())
+        try await log.append(entry(1))
+        try await log.append(entry(2, detail: String(repeating: "x", count: 5000) + "\u{7}"))
+        let entries = try await log.entries(limit: 10)
+        #expect(entries.map(\.outcome) == ["2", "1"])
+        #expect(entries[0].detail?.count == 200)
+        #expect(entries[1].detail == nil)
+        #expect(entries[1].application == "app[31m")
+        #expect(entries[1].finger == .leftRing)
+        #expect(entries[1].reader == ReaderID(rawValue: "r-1"))
+        #expect(entries[1].at == Date(timeIntervalSince1970: 1))
+        #expect(entries[0].id > entries[1].id)
+    }
+
+    @Test func `gives no more than was asked for, of one profile or all`() async throws {
+        let fixture = try Fixture()
+        let log = AuditLog(database: try fixture.database())
+        for number in 1...5 { try await log.append(entry(number)) }
+        #expect(try await log.entries(limit: 2).map(\.outcome) == ["5", "4"])
+        #expect(try await log.entries(limit: -1).isEmpty)
+        #expect(try await log.entries(limit: 10, profile: "nobody").isEmpty)
+        #expect(try await log.entries(limit: 10, profile: "owner").count == 5)
+    }
+
+    @Test func `keeps its newest 10,000 lines`() async throws {
+        let fixture = try Fixture()
+        let database = try fixture.database()
+        let (first, last) = (entry(0), entry(-1))
+        try await database.write { db in
+            for _ in 0..<AuditLog.capacity { try AuditLog.append(first, in: db) }
+        }
+        let log = AuditLog(database: database)
+        #expect(try await log.entries(limit: .max).count == AuditLog.capacity)
+        try await log.append(last)
+        let entries = try await log.entries(limit: .max)
+        #expect(entries.count == AuditLog.capacity)
+        #expect(entries.first?.outcome == "-1")
+    }
+
+    @Test func `that is damaged is an error, not a crash`() async throws {
+        let fixture = try Fixture()
+        // Kept open: a store without its own tables is not opened.
+        let database = try fixture.database()
+        let log = AuditLog(database: database)
+        try await log.append(entry(1))
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE loose AS SELECT * FROM audit;
+                    DROP TABLE audit;
+                    ALTER TABLE loose RENAME TO audit;
+                    UPDATE audit SET at = 'never';
+                    """
+            )
+        }
+        await #expect(throws: AuthenticationError.self) { try await log.entries(limit: 1) }
+    }
+}
+
+@Suite struct `The texts of a prompt` {
+    private func prompt(
+        _ change: (inout EvaluationRequest) -> Void,
+        hasPasscode: Bool = false
+    ) -> Prompt {
+        var request = Fixture.request()
+        change(&request)
+        return PromptTexts().prompt(for: request, at: .scripted(), hasPasscode: hasPasscode)
+    }
+
+    @Test func `have defaults`() {
+        let plain = prompt { _ in }
+        #expect(plain.title == "Touch ID")
+        #expect(plain.cancelTitle == "Cancel")
+        #expect(plain.fallbackTitle == "Use Password…")
+        #expect(plain.readerKind == .mock)
+    }
+
+    @Test(arguments: ["", " ", "\u{1B}", "\n"]) func `always have a way to cancel`(_ title: String) {
+        #expect(prompt { $0.cancelTitle = title }.cancelTitle == "Cancel")
+    }
+
+    @Test func `are the request's where it brings some, cleaned`() {
+        #expect(prompt { $0.cancelTitle = "No\u{7}" }.cancelTitle == "No")
+        #expect(prompt { $0.fallbackTitle = "PIN\u{9B}" }.fallbackTitle == "PIN")
+        #expect(prompt { $0.fallbackTitle = "" }.fallbackTitle == nil)
+    }
+
+    @Test func `offer no fallback under deviceOwner where no passcode is set`() {
+        #expect(prompt { $0.policy = .deviceOwner }.fallbackTitle == nil)
+        #expect(prompt({ $0.policy = .deviceOwner }, hasPasscode: true).fallbackTitle == "Use Password…")
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Testing
+
+private typealias Code = AuthenticationError.Code
+
+/// One row of the decision table: what holds, and what each policy then comes to.
+struct DecisionCase: Sendable, CustomTestStringConvertible {
+    let title: String
+    let standing: Standing
+    /// Under `biometrics`; `nil` means that a finger is asked for.
+    let biometrics: AuthenticationError.Code?
+    /// Under `deviceOwner` without a passcode; `nil` means that a finger is asked for.
+    let withoutPasscode: AuthenticationError.Code?
+    /// Whether, with a passcode, `deviceOwner` asks for it; otherwise it is as under `biometrics`.
+    let asksPasscode: Bool
+
+    var testDescription: String { title }
+
+    init(
+        _ title: String,
+        biometrics: AuthenticationError.Code?,
+        withoutPasscode: AuthenticationError.Code?,
+        asksPasscode: Bool,
+        _ change: (inout Standing) -> Void
+    ) {
+        var standing = Standing()
+        standing.reader = .connected
+        standing.fingers = .usable
+        change(&standing)
+        self.title = title
+        self.standing = standing
+        self.biometrics = biometrics
+        self.withoutPasscode = withoutPasscode
+        self.asksPasscode = asksPasscode
+    }
+}
+
+extension DecisionCase {
+    static let single: [DecisionCase] = [
+        DecisionCase("all is well", biometrics: nil, withoutPasscode: nil, asksPasscode: false) { _ in },
+        DecisionCase(
+            "no reader, nothing enrolled",
+            biometrics: .biometryNotAvailable,
+            withoutPasscode: .passcodeNotSet,
+            asksPasscode: true
+        ) {
+            $0.reader = .none
+            $0.fingers = .none
+        },
+        DecisionCase(
+            "no reader, fingers enrolled",
+            biometrics: .biometryDisconnected,
+            withoutPasscode: .passcodeNotSet,
+            asksPasscode: true
+        ) {
+            $0.reader = .none
+            $0.fingers = .elsewhere
+        },
+        DecisionCase(
+            "a reader, nothing enrolled",
+            biometrics: .biometryNotEnrolled,
+            withoutPasscode: .passcodeNotSet,
+            asksPasscode: true
+        ) { $0.fingers = .none },
+        DecisionCase(
+            "a reader, fingers enrolled for another one",
+            biometrics: .biometryDisconnected,
+            withoutPasscode: .passcodeNotSet,
+            asksPasscode: true
+        ) { $0.fingers = .elsewhere },
+        DecisionCase(
+            "two readers and none named",
+            biometrics: .readerNotChosen,
+            withoutPasscode: .readerNotChosen,
+            asksPasscode: true
+        ) { $0.reader = .unclear(AuthenticationError(.readerNotChosen)) },
+        DecisionCase(
+            "locked for a time",
+            biometrics: .biometryLockout,
+            withoutPasscode: .biometryLockout,
+            asksPasscode: true
+        ) { $0.lock = .for(.seconds(300)) },
+        DecisionCase(
+            "locked until the passcode",
+            biometrics: .biometryLockout,
+            withoutPasscode: .biometryLockout,
+            asksPasscode: true
+        ) { $0.lock = .untilPasscode },
+        DecisionCase(
+            "opted out",
+            biometrics: .biometryOptedOut,
+            withoutPasscode: .passcodeNotSet,
+            asksPasscode: true
+        ) { $0.isOptedOut = true },
+        DecisionCase(
+            "tampered with",
+            biometrics: .enrollmentTampered,
+            withoutPasscode: .enrollmentTampered,
+            asksPasscode: true
+        ) { $0.enrollmentFault = AuthenticationError(.enrollmentTampered) },
+        DecisionCase(
+            "rolled back",
+            biometrics: .enrollmentRolledBack,
+            withoutPasscode: .enrollmentRolledBack,
+            asksPasscode: true
+        ) { $0.enrollmentFault = AuthenticationError(.enrollmentRolledBack) },
+        DecisionCase(
+            "the store cannot be used",
+            biometrics: .storeFailed,
+            withoutPasscode: .storeFailed,
+            asksPasscode: false
+        ) { $0.storeFailure = AuthenticationError(.storeFailed) },
+    ]
+}
+
+@Suite struct `Who may be asked` {
+    @Test(arguments: DecisionCase.single)
+    func `follows from what holds`(_ example: DecisionCase) {
+        #expect(example.standing.refusal(of: .biometrics)?.code == example.biometrics)
+        #expect(example.standing.refusal(of: .deviceOwner)?.code == example.withoutPasscode)
+    }
+
+    @Test(arguments: DecisionCase.single)
+    func `includes the passcode where one is set, under deviceOwner alone`(_ example: DecisionCase) {
+        var standing = example.standing
+        standing.passcode = .set
+        #expect(standing.refusal(of: .biometrics)?.code == example.biometrics)
+        switch standing.plan(for: .deviceOwner) {
+        case .finger: #expect(example.biometrics == nil)
+        case .passcode(insteadOf: let obstacle):
+            #expect(example.asksPasscode)
+            #expect(obstacle.code == example.biometrics)
+        case .refuse(let error):
+            #expect(!example.asksPasscode)
+            #expect(error.code == example.biometrics)
+        }
+    }
+
+    @Test func `is refused when only a passcode could do and it cannot be told whether one is set`() {
+        var standing = Standing()
+        standing.passcode = .unknown(AuthenticationError(.storeFailed, cause: "authority"))
+        #expect(standing.refusal(of: .deviceOwner)?.cause == "authority")
+        #expect(!standing.lockEndsByTime)
+        standing.reader = .connected
+        standing.fingers = .usable
+        #expect(standing.refusal(of: .deviceOwner) == nil)
+    }
+
+    /// Each reason with everything that it goes before.
+    @Test func `tells the first reason of the order when several hold`() {
+        var standing = Standing()
+        standing.reader = .connected
+        standing.fingers = .usable
+        let steps: [(AuthenticationError.Code, (inout Standing) -> Void)] = [
+            (.biometryLockout, { $0.lock = .untilPasscode }),
+            (.biometryDisconnected, { $0.fingers = .elsewhere }),
+            (.biometryNotEnrolled, { $0.fingers = .none }),
+            (.biometryNotAvailable, { $0.reader = .none }),
+            (.readerNotChosen, { $0.reader = .unclear(AuthenticationError(.readerNotChosen)) }),
+            (.biometryOptedOut, { $0.isOptedOut = true }),
+            (.enrollmentTampered, { $0.enrollmentFault = AuthenticationError(.enrollmentTampered) }),
+            (.storeFailed, { $0.storeFailure = AuthenticationError(.storeFailed) }),
+        ]
+        for (code, add) in steps {
+            add(&standing)
+            #expect(standing.biometryObstacle?.code == code)
+        }
+    }
+
+    @Test(arguments: [
+        (1, "1 second"), (119, "119 seconds"), (120, "2 minutes"), (299, "5 minutes"), (300, "5 minutes"),
+        (7199, "120 minutes"), (7200, "2 hours"), (86_400, "24 hours"),
+    ])
+    func `is told how long a lock lasts`(_ seconds: Int, _ words: String) throws {
+        let error = try #require(AuthenticationError.lockout(.for(.seconds(seconds))))
+        #expect(error.recovery.contains(words), "\(error.recovery)")
+        #expect(AuthenticationError.lockout(.open) == nil)
+    }
+}
