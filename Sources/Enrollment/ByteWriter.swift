@@ -36,7 +36,9 @@ struct ByteReader {
     }
 
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
-        take(MemoryLayout<Number>.size)?.reduce(0) { Number(truncatingIfNeeded: UInt64($0) << 8 | UInt64($1)) }
+        take(MemoryLayout<Number>.size)?.reduce(0) {
+            Number(truncatingIfNeeded: UInt64($0) << 8 | UInt64($1))
+        }
     }
 
     mutating func sized() -> Data? {

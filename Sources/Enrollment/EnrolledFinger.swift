@@ -13,7 +13,9 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable {
     public let label: String?
     /// The reader that it was enrolled with, the only one that can match it.
     public let reader: ReaderID
-    /// The reader's name at the time. It may come from the device: clean it before it reaches a terminal.
+    /// The reader's name at the time.
+    ///
+    /// It may come from the device: clean it before it reaches a terminal.
     public let readerName: String
     /// Who keeps the template.
     public let storage: ReaderInfo.Storage
@@ -58,13 +60,17 @@ public struct EnrollmentState: Sendable, Hashable {
 
 /// What has happened to the set of enrolled fingers since a digest was taken.
 public struct EnrollmentDifference: Sendable, Hashable {
-    /// Whether the digest is another one now. A set that was changed and changed back has changed.
+    /// Whether the digest is another one now.
+    ///
+    /// A set that was changed and changed back has changed.
     public let changed: Bool
     /// The fingers of prints that are new since then.
     public let added: [Finger]
     /// The fingers of prints that are gone since then.
     public let removed: [Finger]
-    /// Whether the digest was one of ours for this program. When not, it has `changed` and nothing is listed.
+    /// Whether the digest was one of ours for this program.
+    ///
+    /// When not, it has `changed` and nothing is listed.
     public let isKnown: Bool
 
     package init(changed: Bool, added: [Finger], removed: [Finger], isKnown: Bool) {

@@ -33,7 +33,9 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// What kind of failure it is.
     public let code: Code
-    /// What is known about the cause, for logs; may be empty. It may hold text from outside.
+    /// What is known about the cause, for logs; may be empty.
+    ///
+    /// It may hold text from outside.
     public let cause: String
 
     /// Describes a failure.
@@ -46,7 +48,8 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
     public var message: String {
         switch code {
         case .fingerExists(let finger): "The \(finger.spokenName) is enrolled for this reader already."
-        case .duplicate(of: .some(let finger)): "This finger is enrolled already, as the \(finger.spokenName)."
+        case .duplicate(of: .some(let finger)):
+            "This finger is enrolled already, as the \(finger.spokenName)."
         case .duplicate(of: nil): "This finger is enrolled in the reader already."
         case .inconsistent: "The presses were not of one finger."
         case .tooManyRetries: "The finger could not be read too many times in a row."

@@ -73,7 +73,10 @@ struct EnrollmentSet: Hashable, Sendable {
 
     /// The digest for one program: 32 bytes.
     ///
-    /// - Parameter key: The key for domain states; the program's own is derived from it.
+    /// - Parameters:
+    ///   - application: The name of the program.
+    ///   - key: The key for domain states; the program's own is derived from it.
+    /// - Returns: HMAC-SHA-256 of ``encoded``.
     func digest(application: String, key: SymmetricKey) -> Data {
         EnrollmentSet.digest(of: encoded, application: application, key: key)
     }

@@ -9,7 +9,15 @@ import StateStore
 extension EnrollmentStore {
     /// Adds one print to the set: row, generation, history and MAC in one transaction.
     ///
-    /// - Parameter id: The print's identity; an intent of the same identity is replaced.
+    /// - Parameters:
+    ///   - template: What the reader made.
+    ///   - finger: Which finger it is.
+    ///   - label: The person's own words; they are cleaned.
+    ///   - profile: Whose finger.
+    ///   - reader: The reader that made it.
+    ///   - id: The print's identity; an intent of the same identity is replaced.
+    ///   - date: When it was enrolled.
+    /// - Returns: The finger as it is stored.
     /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     package func add(
         _ template: Template,
@@ -37,7 +45,9 @@ extension EnrollmentStore {
         do {
             row.sealed = try templateSeal.seal(template, for: row)
         } catch {
-            throw EnrollmentError(.store(StateError(.failed, path: database.directory.path, cause: "\(error)")))
+            throw EnrollmentError(
+                .store(StateError(.failed, path: database.directory.path, cause: "\(error)"))
+            )
         }
         let complete = row
         return try await change(profile, at: date) { db, prints in
@@ -53,8 +63,9 @@ extension EnrollmentStore {
         }
     }
 
-    /// Takes prints out of the set, in one transaction. Those that a reader keeps stay as `removing`, until
-    /// ``finishRemoval(_:)``.
+    /// Takes prints out of the set, in one transaction.
+    ///
+    /// Those that a reader keeps stay as `removing`, until ``finishRemoval(_:)``.
     ///
     /// - Returns: The rows that were taken out.
     /// - Throws: `noSuchFinger` when none was meant; `enrollmentTampered`, `enrollmentRolledBack`, `store`.
@@ -97,9 +108,9 @@ extension EnrollmentStore {
         let removed = try await write { db in
             let rows = try Manifest(db, profile: profile).prints
             for row in rows { try row.leaveSet(db) }
-            // Rows that cannot be read are not anybody's finger.
+            // Rows that cannot be read, or that this program never leaves so, are not anybody's finger.
             try db.execute(
-                sql: "DELETE FROM prints WHERE profile = ? AND state = 'enrolled'",
+                sql: "DELETE FROM prints WHERE profile = ? AND (state = 'enrolled' OR storage = 'host')",
                 arguments: [profile]
             )
             let manifest = Manifest(profile: profile, generation: current + 1, mac: nil, prints: [])

@@ -24,7 +24,10 @@ extension EnrollmentStore {
         for _ in 0..<EnrollmentStore.patience {
             let manifest = try await read { try Manifest($0, profile: profile) }
             guard manifest.isAuthentic(key: key) else {
-                throw EnrollmentError(.enrollmentTampered, cause: "the manifest of generation \(manifest.generation)")
+                throw EnrollmentError(
+                    .enrollmentTampered,
+                    cause: "the manifest of generation \(manifest.generation)"
+                )
             }
             // Without a generation there never was a print, nor a counter.
             guard manifest.generation > 0 else { return manifest }
@@ -38,7 +41,10 @@ extension EnrollmentStore {
             }
             // Read again: the set may have been changed between the two looks. If it was not, it is an older one.
             if last == stored {
-                throw EnrollmentError(.enrollmentRolledBack, cause: "generation \(stored), counter \(current)")
+                throw EnrollmentError(
+                    .enrollmentRolledBack,
+                    cause: "generation \(stored), counter \(current)"
+                )
             }
             last = stored
         }
@@ -51,6 +57,7 @@ extension EnrollmentStore {
     ///   - profile: Whose set.
     ///   - date: When, for a profile that is new.
     ///   - body: Writes the rows. It gets the enrolled prints, and may run again when another process was faster.
+    /// - Returns: The value that `body` gave.
     /// - Throws: what `body` refuses, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     func change<Value: Sendable>(
         _ profile: String,

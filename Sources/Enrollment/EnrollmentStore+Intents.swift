@@ -98,18 +98,14 @@ extension EnrollmentStore {
         }
     }
 
-    /// What was begun at a reader and not finished, of every profile, without what this process is busy with.
+    /// What was begun at a reader and not finished, of every profile.
     ///
-    /// - Parameter own: An enrollment of the caller's, which is not left out.
-    func unfinished(
-        on reader: ReaderID,
-        including own: PrintID? = nil
-    ) async throws(EnrollmentError) -> [UnfinishedPrint] {
+    /// Who asks has the reader's turn.
+    func unfinished(on reader: ReaderID) async throws(EnrollmentError) -> [UnfinishedPrint] {
         let rows = try await rows(on: reader, "state <> 'enrolled'")
         let seal = templateSeal
-        let underway = IntentsUnderway.all
         return rows.compactMap { row in
-            guard let row, row.id == own || !underway.contains(row.id) else { return nil }
+            guard let row else { return nil }
             let kind: UnfinishedPrint.Kind =
                 row.state == .pending ? .pending(seal.openIntent(row)) : .removing(seal.open(row))
             return UnfinishedPrint(row: row, kind: kind)

@@ -63,6 +63,7 @@ public final class EnrollmentStore: Sendable {
     /// - Parameters:
     ///   - profile: Whose fingers.
     ///   - application: The name of the program.
+    /// - Returns: The digest and the generation.
     /// - Throws: as ``fingers(of:)``.
     public func state(
         of profile: String,
@@ -80,6 +81,7 @@ public final class EnrollmentStore: Sendable {
     ///   - profile: Whose fingers.
     ///   - application: The name of the program.
     ///   - digest: 32 bytes; anything else is unknown.
+    /// - Returns: What came and what went, and whether the digest was ours.
     /// - Throws: as ``fingers(of:)``.
     public func difference(
         of profile: String,
@@ -105,7 +107,9 @@ public final class EnrollmentStore: Sendable {
         return EnrollmentDifference(from: then, to: now.set)
     }
 
-    /// Remembers a match, and the better template where the reader made one. The digest does not change.
+    /// Remembers a match, and the better template where the reader made one.
+    ///
+    /// The digest does not change.
     ///
     /// It is lost when the power fails within seconds; nothing depends on it. A print that was removed meanwhile
     /// is ignored.
@@ -132,7 +136,9 @@ public final class EnrollmentStore: Sendable {
         }
     }
 
-    /// Gives a finger another label, or none. The digest does not change.
+    /// Gives a finger another label, or none.
+    ///
+    /// The digest does not change.
     ///
     /// - Parameters:
     ///   - id: Which print.

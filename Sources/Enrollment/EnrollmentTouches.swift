@@ -9,7 +9,9 @@ struct EnrollmentTouches: Sendable {
     let limits: ScanLimits
     let observer: @Sendable (EnrollmentProgress) -> Void
 
-    /// The template that the reader makes. Both a limit and a template can come out: see ``ScanLimits/Outcome``.
+    /// The template that the reader makes.
+    ///
+    /// Both a limit and a template can come out: see ``ScanLimits/Outcome``.
     func stages(of request: EnrollmentRequest) async -> ScanLimits.Outcome<Template> {
         await limits.run(observer: scan) { [reader] observer throws(ReaderError) in
             try await reader.enroll(request.metadata, whenBusy: .wait, observer: observer)
@@ -34,7 +36,9 @@ struct EnrollmentTouches: Sendable {
             case .match(let id, updated: _):
                 guard id == new.id || others.contains(where: { $0.id == id }) else {
                     let lie = "a match with a print that it was not given"
-                    throw EnrollmentError(.reader(ReaderError(.untrustworthy, operation: "identify", cause: lie)))
+                    throw EnrollmentError(
+                        .reader(ReaderError(.untrustworthy, operation: "identify", cause: lie))
+                    )
                 }
                 return id
             case .retry(let reason):

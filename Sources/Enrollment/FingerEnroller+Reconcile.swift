@@ -7,7 +7,9 @@ import Foundation
 public struct ReaderReconciliation: Sendable {
     /// How many prints of interrupted enrollments and removals were deleted from the reader.
     public let finished: Int
-    /// Prints in the reader that the store does not know, such as another system's. They are never deleted.
+    /// Prints in the reader that the store does not know, such as another system's.
+    ///
+    /// They are never deleted.
     public let strays: [StoredPrint]
     /// Fingers of the profile whose print is gone from the reader.
     public let missing: [EnrolledFinger]
@@ -23,12 +25,13 @@ extension FingerEnroller {
     /// - Parameters:
     ///   - profile: Whose fingers are looked for. Interrupted work of every profile is finished.
     ///   - reader: The reader; it need not be open.
+    /// - Returns: What was finished, and where reader and store still differ.
     /// - Throws: `reader`, `store`, `enrollmentTampered`, `enrollmentRolledBack`.
     public func reconcile(
         profile: String,
         on reader: any FingerprintReader
     ) async throws(EnrollmentError) -> ReaderReconciliation {
-        try await reader.whileOpen { info throws(EnrollmentError) in
+        try await reader.whileOpen("reconcile") { info throws(EnrollmentError) in
             guard info.storage == .reader else {
                 return ReaderReconciliation(finished: 0, strays: [], missing: [], isListed: false)
             }
@@ -89,8 +92,10 @@ extension FingerEnroller {
         }
     }
 
-    /// Deletes the print that is in the reader since the enrollment began, and whose metadata do not say that it is
-    /// another's. A print that is none of ours in every way is left alone.
+    /// Deletes the print that is in the reader since the enrollment began, and whose metadata do not say that
+    /// it is another's.
+    ///
+    /// A print that is none of ours in every way is left alone.
     private func deleteLeftover(
         of row: PrintRow,
         besides kept: [Template],
@@ -109,8 +114,10 @@ extension FingerEnroller {
         return deleted
     }
 
-    /// Deletes what a failed enrollment made, and forgets its intent. It runs to its end even when the task is
-    /// cancelled; what it cannot do now, the intent keeps for the next time.
+    /// Deletes what a failed enrollment made, and forgets its intent.
+    ///
+    /// It runs to its end even when the task is cancelled; what it cannot do now, the intent keeps for the
+    /// next time.
     func undo(
         _ intent: PrintRow,
         made template: Template?,
@@ -123,7 +130,7 @@ extension FingerEnroller {
             if let template {
                 if (try? await store.narrowIntent(intent, to: template)) == nil { return }
             }
-            let all = (try? await store.unfinished(on: info.id, including: intent.id)) ?? []
+            let all = (try? await store.unfinished(on: info.id)) ?? []
             guard let mine = all.first(where: { $0.row.id == intent.id }) else { return }
             _ = try? await finish(mine, on: reader, info)
         }.value
@@ -136,57 +143,5 @@ extension PrintRow {
         let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
         return (metadata.finger ?? finger) == finger && (metadata.userName ?? profile) == profile
             && (metadata.date ?? date) == date
-    }
-}
-
-extension FingerprintReader {
-    /// Opens the reader, runs `body`, and closes it again, also when the task is cancelled meanwhile.
-    func whileOpen<Value: Sendable>(
-        _ body: (ReaderInfo) async throws(EnrollmentError) -> Value
-    ) async throws(EnrollmentError) -> Value {
-        try await translated { () throws(ReaderError) in try await open() }
-        let result: Result<Value, EnrollmentError>
-        do {
-            result = .success(try await body(await info))
-        } catch {
-            result = .failure(error)
-        }
-        // A reader whose closing failed counts as closed; what happened before is the answer.
-        await Task { () async in try? await close() }.value
-        return try result.get()
-    }
-
-    /// What the reader keeps; `nil` when it cannot list.
-    func listed(_ info: ReaderInfo) async throws(EnrollmentError) -> [StoredPrint]? {
-        guard info.features.contains(.storageList) else { return nil }
-        return try await translated { () throws(ReaderError) in try await storedPrints(whenBusy: .wait) }
-    }
-
-    /// Deletes a print; `false` when the reader does not keep it.
-    func deleteIfThere(_ template: Template) async throws(EnrollmentError) -> Bool {
-        do {
-            try await delete(template, whenBusy: .wait)
-            return true
-        } catch where error.code == .printNotFound {
-            return false
-        } catch {
-            throw EnrollmentError(.reader(error))
-        }
-    }
-
-    /// Whether one of the templates is the same print.
-    func holds(_ template: Template, in templates: [Template]) async -> Bool {
-        for other in templates where await isSamePrint(other, template) { return true }
-        return false
-    }
-
-    private func translated<Value>(
-        _ body: () async throws(ReaderError) -> Value
-    ) async throws(EnrollmentError) -> Value {
-        do {
-            return try await body()
-        } catch {
-            throw EnrollmentError(.reader(error))
-        }
     }
 }

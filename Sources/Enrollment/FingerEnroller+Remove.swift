@@ -13,8 +13,9 @@ public enum FingerSelection: Sendable, Hashable {
 }
 
 extension FingerEnroller {
-    /// Removes fingers, from their readers too. They match no more once the store has forgotten them, which comes
-    /// first.
+    /// Removes fingers, from their readers too.
+    ///
+    /// They match no more once the store has forgotten them, which comes first.
     ///
     /// - Parameters:
     ///   - selection: Which fingers.
@@ -43,9 +44,10 @@ extension FingerEnroller {
             case .print, .finger:
                 try await store.beginRemoval(of: profile) { selection.includes($0) }
             }
-        for reader in Set(removed.filter(\.isOnReader).map(\.reader)).sorted(by: { $0.rawValue < $1.rawValue }) {
+        for reader in Set(removed.filter(\.isOnReader).map(\.reader)).sorted(by: { $0.rawValue < $1.rawValue }
+        ) {
             guard let reader = connected[reader] else { continue }
-            try await reader.whileOpen { info throws(EnrollmentError) in
+            try await reader.whileOpen("remove") { info throws(EnrollmentError) in
                 _ = try await finishInterrupted(on: reader, info)
             }
         }
@@ -57,14 +59,17 @@ extension FingerSelection {
     func includes(_ row: PrintRow) -> Bool {
         switch self {
         case .print(let id): row.id == id
-        case .finger(let finger, on: let reader): row.finger == finger && (reader == nil || row.reader == reader)
+        case .finger(let finger, on: let reader):
+            row.finger == finger && (reader == nil || row.reader == reader)
         case .all: true
         }
     }
 }
 
 extension EnrollmentStore {
-    /// The enrolled prints that are meant. For `all` the set need not be sound.
+    /// The enrolled prints that are meant.
+    ///
+    /// For `all` the set need not be sound.
     fileprivate func selected(
         _ selection: FingerSelection,
         of profile: String

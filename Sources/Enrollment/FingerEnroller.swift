@@ -63,7 +63,7 @@ public struct FingerEnroller: Sendable {
         if enrolled.contains(where: { $0.finger == finger && $0.reader == id }) {
             throw EnrollmentError(.fingerExists(finger))
         }
-        return try await reader.whileOpen { info throws(EnrollmentError) in
+        return try await reader.whileOpen("enroll") { info throws(EnrollmentError) in
             let request = EnrollmentRequest(
                 finger: finger,
                 label: label,
@@ -94,16 +94,15 @@ public struct FingerEnroller: Sendable {
         return try await keep(template, id, request, touches)
     }
 
-    /// The order is: intent, reader, store. Whatever ends the process in between, the intent tells the next one
-    /// what the reader may have kept.
+    /// The order is: intent, reader, store.
+    ///
+    /// Whatever ends the process in between, the intent tells the next one what the reader may have kept.
     private func enrollOnReader(
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
     ) async throws(EnrollmentError) -> EnrolledFinger {
         _ = try await finishInterrupted(on: touches.reader, touches.info)
         let id = PrintID()
-        IntentsUnderway.begin(id)
-        defer { IntentsUnderway.end(id) }
         let kept = try await touches.reader.listed(touches.info)?.map(\.template)
         let intent = try await store.beginIntent(
             id,

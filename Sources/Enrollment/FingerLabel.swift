@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The person's own words for a finger. They are kept and shown, never interpreted.
+/// The person's own words for a finger.
+///
+/// They are kept and shown, never interpreted.
 enum FingerLabel {
     /// The most characters that are kept.
     static let limit = 100

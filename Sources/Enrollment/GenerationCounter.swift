@@ -15,6 +15,8 @@ public protocol GenerationCounter: Sendable {
     ///   - profile: Whose counter; one that is not there is made when `stored` is 0.
     ///   - stored: The generation in the database; 0 when the profile never had a print. A counter that has no
     ///     place of its own gives it back.
+    /// - Returns: The last value that the counter was advanced to, or where it begins.
+    /// - Throws: what keeps the counter from being asked.
     func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64
 
     /// Counts up by one, to `generation`; does nothing when that is the value already.

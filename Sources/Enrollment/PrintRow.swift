@@ -54,8 +54,9 @@ struct PrintRow: Sendable, Hashable {
 }
 
 extension PrintRow {
-    /// Reads a row; `nil` when a column holds what this module never writes. A database that was changed from
-    /// outside may hold anything, also what the table's definition forbids.
+    /// Reads a row; `nil` when a column holds what this module never writes.
+    ///
+    /// A database that was changed from outside may hold anything, also what the table's definition forbids.
     init?(_ row: Row) {
         let column = Columns(row)
         guard let id = (column["id"] as String?).flatMap({ PrintID($0) }),

@@ -21,7 +21,9 @@ final class ScanLimits: Sendable {
         }
     }
 
-    /// How an operation went. Both can be there: it may have succeeded just before it was told to end.
+    /// How an operation went.
+    ///
+    /// Both can be there: it may have succeeded just before it was told to end.
     struct Outcome<Value: Sendable>: Sendable {
         let stop: Stop?
         let result: Result<Value, ReaderError>
@@ -75,7 +77,9 @@ final class ScanLimits: Sendable {
             observer(event)
         }
         return await withTaskGroup(of: Step<Value>.self) { group in
-            group.addTask { .ended(await ScanLimits.result { () throws(ReaderError) in try await operation(watching) }) }
+            group.addTask {
+                .ended(await ScanLimits.result { () throws(ReaderError) in try await operation(watching) })
+            }
             group.addTask {
                 for await stop in stops { return .stop(stop) }
                 return .quiet

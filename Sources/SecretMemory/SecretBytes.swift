@@ -16,8 +16,10 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     /// The number of secret bytes.
     public let count: Int
 
-    /// Whether the pages are kept out of swap. Locking fails where the limit for locked memory is used up
-    /// (`ulimit -l`); the secret works all the same, and `doctor` can say so.
+    /// Whether the pages are kept out of swap.
+    ///
+    /// Locking fails where the limit for locked memory is used up (`ulimit -l`); the secret works all the
+    /// same, and `doctor` can say so.
     public let isLocked: Bool
 
     /// Makes room for `count` bytes, which are zero, and lets `body` fill them.
@@ -27,6 +29,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - count: The number of bytes, 0 or more.
     ///   - body: Fills the bytes; it must not keep the pointer.
+    /// - Throws: what `body` throws.
     public init<Failure: Error>(
         count: Int,
         initialisedBy body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
@@ -53,7 +56,9 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Lends the bytes as a pointer, for C. The pointer ends with `body`.
+    /// Lends the bytes as a pointer, for C.
+    ///
+    /// The pointer ends with `body`.
     public borrowing func withUnsafeBytes<Value: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -67,7 +72,9 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(rebasing: pages[..<count]).bytes)
     }
 
-    /// Whether both hold the same bytes. The time depends on the sizes alone, not on where they differ.
+    /// Whether both hold the same bytes.
+    ///
+    /// The time depends on the sizes alone, not on where they differ.
     public static func areEqual(_ first: borrowing SecretBytes, _ second: borrowing SecretBytes) -> Bool {
         first.withBytes { left in second.withBytes { right in constantTimeEqual(left, right) } }
     }
@@ -77,7 +84,9 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Whether two runs of bytes are the same. The time depends on the sizes alone; different sizes are unequal.
+/// Whether two runs of bytes are the same.
+///
+/// The time depends on the sizes alone; different sizes are unequal.
 public func constantTimeEqual(_ first: RawSpan, _ second: RawSpan) -> Bool {
     guard first.byteCount == second.byteCount else { return false }
     var difference: UInt8 = 0

@@ -35,8 +35,8 @@ struct DatabaseHeader {
 
     /// Refuses another program's database, a newer version's, and one that was cut off.
     ///
-    /// - Parameter isLogEmpty: Whether the write-ahead log holds nothing. When it holds something, it may complete
-    ///   the file, and only SQLite can tell.
+    /// When the write-ahead log holds something (`isLogEmpty` is `false`), it may complete the file, and only SQLite
+    /// can tell whether something is missing.
     func check(path: String, isLogEmpty: Bool) throws(StateError) {
         try DatabaseHeader.check(applicationID: number(at: 68), version: number(at: 60), path: path)
         let pageSize = number(at: 16) >> 16 == 1 ? 65_536 : Int(number(at: 16) >> 16)

@@ -18,8 +18,10 @@ enum DatabaseOpening {
         return try PrivateFiles.checkFile(directory.databasePath)
     }
 
-    /// Makes an empty database. It gets its name when it is whole: no other process sees half of it, and a crash
-    /// leaves no empty file that would look like a damaged one.
+    /// Makes an empty database.
+    ///
+    /// It gets its name when it is whole: no other process sees half of it, and a crash leaves no empty file
+    /// that would look like a damaged one.
     static func create(_ directory: StateDirectory) throws(StateError) {
         let temporary = PrivateFiles.temporaryName(beside: directory.databasePath)
         close(try PrivateFiles.createExclusively(temporary))

@@ -82,7 +82,9 @@ struct KeyBinding {
 }
 
 extension KeyPurpose {
-    /// HKDF-SHA-256 of the state key, 32 bytes. The purpose's name is part of the format of stored data.
+    /// HKDF-SHA-256 of the state key, 32 bytes.
+    ///
+    /// The purpose's name is part of the format of stored data.
     func key(from stateKey: UnsafeRawBufferPointer) -> SymmetricKey {
         // SymmetricKey copies into memory that it wipes itself.
         HKDF<SHA256>.deriveKey(

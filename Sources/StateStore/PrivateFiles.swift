@@ -75,7 +75,8 @@ enum PrivateFiles {
                 .tooOpen,
                 path: path,
                 message: "\(path) belongs to another user (uid \(found.st_uid)).",
-                recovery: "Use it as that user, give it back with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
+                recovery:
+                    "Use it as that user, give it back with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
                     + "or name another directory with --state-dir."
             )
         }
@@ -106,7 +107,8 @@ enum PrivateFiles {
     /// Gives a finished file its name, unless that name was taken meanwhile, and syncs the directory.
     ///
     /// - Returns: `false` when another process was faster; its file is left alone.
-    static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError) -> Bool {
+    static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError) -> Bool
+    {
         let linked = link(temporary, path) == 0
         let code = errno
         unlink(temporary)

@@ -2,7 +2,9 @@
 
 import GRDB
 
-/// The tables of the database, all of them. Modules above read and write their own tables with GRDB.
+/// The tables of the database, all of them.
+///
+/// Modules above read and write their own tables with GRDB.
 ///
 /// Times are seconds since 1970-01-01 UTC. A changed schema gets a new `version` and a step from the one before.
 enum Schema {

@@ -13,9 +13,11 @@ public final class StateDatabase: Sendable {
     /// Where the database lies.
     public let directory: StateDirectory
 
-    /// One connection. A pool would open a second one at the first read, which a cold start pays for, and the
-    /// tasks of one process have nothing to read side by side. In WAL mode the readers of other processes do not
-    /// wait for our writes, nor our reads for theirs.
+    /// One connection.
+    ///
+    /// A pool would open a second one at the first read, which a cold start pays for, and the tasks of one
+    /// process have nothing to read side by side. In WAL mode the readers of other processes do not wait for
+    /// our writes, nor our reads for theirs.
     private let queue: DatabaseQueue
     private let stateKey: SecretBytes
 
@@ -70,8 +72,10 @@ public final class StateDatabase: Sendable {
         return StateDatabase(directory: directory, queue: queue, stateKey: key)
     }
 
-    /// Whether there is a database. The key is made after the database, so that a key alone means that the
-    /// database was lost. It is looked at first: both may be appearing at this moment.
+    /// Whether there is a database.
+    ///
+    /// The key is made after the database, so that a key alone means that the database was lost. It is looked
+    /// at first: both may be appearing at this moment.
     private static func isThere(
         _ directory: StateDirectory,
         _ keySource: any StateKeySource
@@ -94,14 +98,17 @@ public final class StateDatabase: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StateError) -> Value {
         let path = directory.databasePath
-        return try await withCheckedContinuation { (done: CheckedContinuation<Result<Value, StateError>, Never>) in
+        return try await withCheckedContinuation {
+            (done: CheckedContinuation<Result<Value, StateError>, Never>) in
             queue.asyncRead { database in
                 done.resume(returning: Result(failingAt: path) { try body(database.get()) })
             }
         }.get()
     }
 
-    /// Runs `body` in an IMMEDIATE transaction: nobody else writes in between. An error rolls it back.
+    /// Runs `body` in an IMMEDIATE transaction: nobody else writes in between.
+    ///
+    /// An error rolls it back.
     package func write<Value: Sendable>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Value

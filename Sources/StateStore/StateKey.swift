@@ -2,7 +2,9 @@
 
 package import SecretMemory
 
-/// What a key derived from the state key is for. Keys of different purposes tell nothing of each other.
+/// What a key derived from the state key is for.
+///
+/// Keys of different purposes tell nothing of each other.
 package enum KeyPurpose: String, Sendable, CaseIterable {
     /// Encrypts templates (AES-256-GCM).
     case templates

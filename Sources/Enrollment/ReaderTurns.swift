@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Fingerprint
+import Synchronization
+
+/// One piece of work at a time on a reader, for work that takes several of its operations.
+///
+/// A reader's own gate lets one *operation* through. Between two operations of an enrollment another task of this
+/// process could close the reader, or take the enrollment's intent for an interrupted one. Other processes cannot:
+/// they do not get the reader open.
+package enum ReaderTurns {
+    private static let gates = Mutex<[ReaderID: OperationGate]>([:])
+
+    /// The gate of a reader; whoever opens, uses and closes the reader runs within it.
+    package static func gate(of reader: ReaderID) -> OperationGate {
+        gates.withLock { gates in
+            if let gate = gates[reader] { return gate }
+            let gate = OperationGate()
+            gates[reader] = gate
+            return gate
+        }
+    }
+}
+
+extension FingerprintReader {
+    /// Waits for the reader's turn, opens it, runs `body`, and closes it again, also when the task is cancelled
+    /// meanwhile.
+    func whileOpen<Value: Sendable>(
+        _ work: String,
+        _ body: (ReaderInfo) async throws(EnrollmentError) -> Value
+    ) async throws(EnrollmentError) -> Value {
+        let gate = ReaderTurns.gate(of: await info.id)
+        let result = try await translated { () throws(ReaderError) in
+            try await gate.run(work, whenBusy: .wait) { () throws(ReaderError) in
+                try await open()
+                let result: Result<Value, EnrollmentError>
+                do throws(EnrollmentError) {
+                    result = .success(try await body(await info))
+                } catch {
+                    result = .failure(error)
+                }
+                // A reader whose closing failed counts as closed; what happened before is the answer.
+                await Task { () async in try? await close() }.value
+                return result
+            }
+        }
+        return try result.get()
+    }
+
+    /// What the reader keeps; `nil` when it cannot list.
+    func listed(_ info: ReaderInfo) async throws(EnrollmentError) -> [StoredPrint]? {
+        guard info.features.contains(.storageList) else { return nil }
+        return try await translated { () throws(ReaderError) in try await storedPrints(whenBusy: .wait) }
+    }
+
+    /// Deletes a print; `false` when the reader does not keep it.
+    func deleteIfThere(_ template: Template) async throws(EnrollmentError) -> Bool {
+        do {
+            try await delete(template, whenBusy: .wait)
+            return true
+        } catch  where error.code == .printNotFound {
+            return false
+        } catch {
+            throw EnrollmentError(.reader(error))
+        }
+    }
+
+    /// Whether one of the templates is the same print.
+    func holds(_ template: Template, in templates: [Template]) async -> Bool {
+        for other in templates where await isSamePrint(other, template) { return true }
+        return false
+    }
+
+    private func translated<Value: Sendable>(
+        _ body: () async throws(ReaderError) -> Value
+    ) async throws(EnrollmentError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw EnrollmentError(.reader(error))
+        }
+    }
+}

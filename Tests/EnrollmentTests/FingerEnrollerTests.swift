@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Enrollment
+import Fingerprint
+import Foundation
+import GRDB
+import StateStore
+import Synchronization
+import Testing
+
+struct FingerEnrollerTests {
+    typealias Presentation = TestReader.Presentation
+
+    private func enroll(
+        _ fixture: Fixture,
+        _ finger: Finger,
+        on reader: TestReader,
+        profile: String = "ada",
+        timeout: Duration = .seconds(60),
+        allowingSameFinger: Bool = false,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        try await fixture.enroller.enroll(
+            finger,
+            profile: profile,
+            on: reader,
+            timeout: timeout,
+            allowingSameFinger: allowingSameFinger,
+            observer: observer
+        )
+    }
+
+    /// Three stages and the confirming touch of one finger.
+    private func presses(_ word: String) -> [Presentation] { Array(repeating: .finger(word), count: 4) }
+
+    @Test(arguments: [ReaderInfo.Storage.host, .reader])
+    func `a finger is enrolled with its stages and one confirming touch`(storage: ReaderInfo.Storage)
+        async throws
+    {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(storage: storage), presses("index"))
+        let seen = Mutex<[EnrollmentProgress]>([])
+        let enrolled = try await enroll(fixture, .rightIndex, on: reader) { event in
+            seen.withLock { $0.append(event) }
+        }
+        #expect(enrolled.finger == .rightIndex && enrolled.storage == storage)
+        #expect(try await fixture.store.fingers(of: "ada") == [enrolled])
+        let gallery = try await fixture.store.gallery(of: "ada", on: reader.info.id)
+        #expect(gallery.map(\.id) == [enrolled.id])
+        #expect(reader.stored.map(\.template) == (storage == .reader ? gallery.map(\.template) : []))
+        #expect(reader.touches == 4 && !reader.isOpen)
+        #expect(
+            seen.withLock { $0 } == [
+                .scan(.touch), .scan(.stage(completed: 1, total: 3)),
+                .scan(.touch), .scan(.stage(completed: 2, total: 3)),
+                .scan(.touch), .scan(.stage(completed: 3, total: 3)),
+                .confirming(triesLeft: 3), .scan(.touch),
+            ]
+        )
+    }
+
+    @Test func `a finger of that name is refused before any touch, on this reader only`() async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(), presses("index"))
+        _ = try await enroll(fixture, .rightIndex, on: reader)
+        let touches = reader.touches
+        let code = await failure { () throws(EnrollmentError) in
+            try await enroll(fixture, .rightIndex, on: reader)
+        }
+        #expect(code == .fingerExists(.rightIndex))
+        #expect(reader.touches == touches)
+        _ = try await enroll(fixture, .rightIndex, on: TestReader(.test("test-1"), presses("index")))
+    }
+
+    @Test(arguments: [ReaderInfo.Storage.host, .reader])
+    func `a finger that is enrolled under another name is named, and nothing is kept`(
+        storage: ReaderInfo.Storage
+    ) async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(storage: storage), presses("index") + presses("index"))
+        let first = try await enroll(fixture, .rightIndex, on: reader)
+        let kept = reader.stored
+        let code = await failure { () throws(EnrollmentError) in
+            try await enroll(fixture, .leftThumb, on: reader)
+        }
+        #expect(code == .duplicate(of: .rightIndex))
+        #expect(try await fixture.store.fingers(of: "ada") == [first])
+        #expect(reader.stored == kept)
+    }
+
+    @Test func `the same finger may be enrolled twice where that was asked for`() async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(), presses("index") + presses("index"))
+        _ = try await enroll(fixture, .rightIndex, on: reader)
+        _ = try await enroll(fixture, .leftThumb, on: reader, allowingSameFinger: true)
+        #expect(try await fixture.store.fingers(of: "ada").count == 2)
+    }
+
+    @Test func `another profile's finger is no duplicate`() async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(), presses("index") + presses("index"))
+        _ = try await enroll(fixture, .rightIndex, on: reader)
+        _ = try await enroll(fixture, .rightIndex, on: reader, profile: "bob")
+        #expect(try await fixture.store.fingers(of: "bob").count == 1)
+    }
+
+    /// Presentations after the stages, and what must come of it.
+    static let confirmations: [(String, [Presentation], EnrollmentError.Code?)] = [
+        ("another finger once", [.finger("b"), .finger("a")], nil),
+        ("another finger twice", [.finger("b"), .finger("c"), .finger("a")], nil),
+        (
+            "three times another finger", [.finger("b"), .finger("b"), .finger("b"), .finger("a")],
+            .inconsistent
+        ),
+        ("unreadable, then good", Array(repeating: .retry(.tooShort), count: 20) + [.finger("a")], nil),
+        ("unreadable for ever", Array(repeating: .retry(.general), count: 100), .tooManyRetries),
+        (
+            "unreadable touches cost no try",
+            [.finger("b"), .retry(.general), .finger("b"), .retry(.general), .finger("a")], nil
+        ),
+        ("the reader lies", [.lie], .reader(ReaderError(.untrustworthy, operation: "identify", cause: lie))),
+        ("unplugged", [.fails(.unplugged)], .reader(ReaderError(.unplugged, operation: "identify"))),
+    ]
+    static let lie = "a match with a print that it was not given"
+
+    @Test(arguments: confirmations, [ReaderInfo.Storage.host, .reader])
+    func `the confirming touch decides, and a failure leaves nothing`(
+        row: (what: String, touches: [Presentation], code: EnrollmentError.Code?),
+        storage: ReaderInfo.Storage
+    ) async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(
+            .test(storage: storage),
+            Array(repeating: .finger("a"), count: 3) + row.touches
+        )
+        let code = await failure { () throws(EnrollmentError) in
+            try await enroll(fixture, .rightIndex, on: reader)
+        }
+        #expect(code == row.code)
+        #expect(try await fixture.store.fingers(of: "ada").count == (row.code == nil ? 1 : 0))
+        #expect(reader.stored.count == (row.code == nil && storage == .reader ? 1 : 0))
+        #expect(try await rows(fixture) == (row.code == nil ? 1 : 0))
+        #expect(!reader.isOpen)
+    }
+
+    @Test func `a reader that cannot identify verifies the new print alone`() async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(features: [.verify]), presses("index"))
+        _ = try await enroll(fixture, .rightIndex, on: reader)
+        reader.script(.finger("x"), .finger("x"), .finger("x"), .finger("y"), .finger("y"), .finger("y"))
+        let code = await failure { () throws(EnrollmentError) in
+            try await enroll(fixture, .leftThumb, on: reader)
+        }
+        #expect(code == .inconsistent)
+    }
+
+    @Test func `retries between stages cost nothing, a storm of them ends`() async throws {
+        let fixture = try Fixture()
+        let storm = Array(repeating: Presentation.retry(.centerFinger), count: 20)
+        let reader = TestReader(
+            .test(),
+            storm + [.finger("a")] + storm + [.finger("a"), .finger("a")] + presses("a")
+        )
+        _ = try await enroll(fixture, .rightIndex, on: reader)
+
+        let endless = TestReader(.test(), Array(repeating: .retry(.tooFast), count: 10_000))
+        let code = await failure { () throws(EnrollmentError) in
+            try await enroll(fixture, .leftThumb, on: endless)
+        }
+        #expect(code == .tooManyRetries)
+        #expect(try await fixture.store.fingers(of: "ada").count == 1)
+    }
+
+    /// At which touch nobody comes: in the stages, and at the confirmation.
+    @Test(arguments: [0, 2, 3], [ReaderInfo.Storage.host, .reader])
+    func `a touch that does not come ends the enrollment`(after count: Int, storage: ReaderInfo.Storage)
+        async throws
+    {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(storage: storage), Array(repeating: .finger("a"), count: count))
+        let code = await failure { () throws(EnrollmentError) in
+            try await enroll(fixture, .rightIndex, on: reader, timeout: .milliseconds(50))
+        }
+        #expect(code == .timedOut)
+        #expect(reader.stored.isEmpty && !reader.isOpen)
+        #expect(try await rows(fixture) == 0)
+    }
+
+    @Test(arguments: [1, 3, 4], [ReaderInfo.Storage.host, .reader])
+    func `cancelling at any touch leaves nothing`(touch: Int, storage: ReaderInfo.Storage) async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(.test(storage: storage), Array(repeating: .finger("a"), count: touch - 1))
+        let (reached, mark) = AsyncStream.makeStream(of: Void.self)
+        reader.state.withLock { $0.atTouch[touch] = { mark.finish() } }
+        let task = Task {
+            await failure { () throws(EnrollmentError) in try await enroll(fixture, .rightIndex, on: reader) }
+        }
+        for await _ in reached {}
+        task.cancel()
+        guard case .reader(let error) = await task.value else {
+            Issue.record("not a reader's error")
+            return
+        }
+        #expect(error.code == .cancelled)
+        #expect(reader.stored.isEmpty && !reader.isOpen)
+        #expect(try await rows(fixture) == 0)
+    }
+
+    @Test func `a reader that does not open is closed, and its error is told`() async throws {
+        let fixture = try Fixture()
+        let reader = TestReader()
+        reader.failNext("open", .inUse)
+        let code = await failure { () throws(EnrollmentError) in
+            try await enroll(fixture, .rightIndex, on: reader)
+        }
+        #expect(code == .reader(ReaderError(.inUse, operation: "open")))
+    }
+
+    @Test func `every error has a sentence for what happened and one for what to do`() {
+        let codes: [EnrollmentError.Code] = [
+            .fingerExists(.leftThumb), .duplicate(of: .leftThumb), .duplicate(of: nil), .inconsistent,
+            .tooManyRetries, .timedOut, .enrollmentTampered, .enrollmentRolledBack, .noSuchFinger,
+            .readerNotConnected(ReaderID(rawValue: "r")), .reader(ReaderError(.busy, operation: "x")),
+        ]
+        for code in codes {
+            let error = EnrollmentError(code)
+            #expect(error.message.hasSuffix(".") && error.recovery.hasSuffix("."), "\(code)")
+        }
+    }
+
+    /// All rows of prints, whatever their state.
+    private func rows(_ fixture: Fixture) async throws -> Int {
+        try await fixture.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM prints") ?? -1 }
+    }
+}
