@@ -14,13 +14,17 @@ final class Console: Sendable {
     private let readerKind = Mutex<ReaderInfo.Kind?>(nil)
     /// One line at a time, from whatever thread.
     private let writing = Mutex(())
+    private let outputFailed = Mutex(false)
 
     init(json: Bool) { isJSON = json }
 
-    /// Remembers what kind of reader was used, so that a pretended one is named at the end.
+    /// Remembers what kind of reader was used, so that a pretended one is named at the end; hardware beside a
+    /// pretended reader does not hide it.
     func used(_ kind: ReaderInfo.Kind?) {
         guard let kind else { return }
-        readerKind.withLock { $0 = kind }
+        readerKind.withLock { used in
+            if used == nil || used == .hardware { used = kind }
+        }
     }
 
     /// One event on the way, where they are wanted.
@@ -96,8 +100,6 @@ final class Console: Sendable {
             }
         }
     }
-
-    private let outputFailed = Mutex(false)
 
     /// Whether a part of the answer could not be written: the command cannot count as done.
     var hasLostOutput: Bool { outputFailed.withLock(\.self) }

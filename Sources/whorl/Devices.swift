@@ -41,7 +41,7 @@ extension ReaderInfo {
             "id": .string(id.rawValue), "driver": .string(driver), "name": .string(name),
             "scanType": .string(scanType.rawValue), "features": .strings(features.names),
             "enrollStages": .integer(enrollStages), "storage": .string(storage.rawValue),
-            "strength": .string(strength.name), "kind": .string(kind.rawValue),
+            "strength": .string(strength.name), "readerKind": .string(kind.rawValue),
         ]
     }
 

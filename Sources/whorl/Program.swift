@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Authentication
 import Glibc
 
 /// The program: reads the command, runs it, ends with its status.
@@ -33,22 +34,47 @@ enum Program {
             print(Whorl.fullMessage(for: error))
             return ExitStatus.success.rawValue
         }
-        let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
-        let failure = Failure.usage(Whorl.message(for: error), hint: "`\(help(for: arguments))` shows what it takes.")
-        Console(json: isJSON).finish(failure)
+        let meant = MeantCommand(arguments)
+        let failure =
+            meant.unknownWord.map { unknown($0, of: meant) }
+            ?? .usage(Whorl.message(for: error), hint: "`\(meant.help)` shows what it takes.")
+        Console(json: arguments.prefix { $0 != "--" }.contains("--json")).finish(failure)
         return ExitStatus.usage.rawValue
     }
 
-    /// The help of the command that was meant, as far as it was understood.
-    private static func help(for arguments: [String]) -> String {
+    private static func unknown(_ word: String, of meant: MeantCommand) -> Failure {
+        let typed = DisplayText.clean(word, limit: 40)
+        return .usage("There is no command “\(typed)”.", hint: "`\(meant.help)` lists the commands.")
+    }
+}
+
+/// The command that was meant, as far as its words were understood.
+private struct MeantCommand {
+    private(set) var words = ["whorl"]
+    /// The first word that names no command where one is needed.
+    private(set) var unknownWord: String?
+
+    init(_ arguments: [String]) {
         var command: any ParsableCommand.Type = Whorl.self
-        var words = ["whorl"]
-        for argument in arguments where !argument.hasPrefix("-") {
-            guard let next = command.configuration.subcommands.first(where: { $0._commandName == argument })
-            else { break }
+        var rest = arguments[...]
+        while let argument = rest.popFirst(), argument != "--" {
+            if argument.hasPrefix("-") {
+                if Self.takesValue.contains(argument) { rest = rest.dropFirst() }
+                continue
+            }
+            let commands = command.configuration.subcommands
+            guard let next = commands.first(where: { $0._commandName == argument }) else {
+                // A command that has commands has no arguments of its own.
+                unknownWord = commands.isEmpty ? nil : argument
+                return
+            }
             command = next
             words.append(argument)
         }
-        return (words + ["--help"]).joined(separator: " ")
     }
+
+    /// The options that may stand before a command's name.
+    private static let takesValue: Set = ["--state-dir", "--profile", "--reader", "--tcti", "--timeout"]
+
+    var help: String { (words + ["--help"]).joined(separator: " ") }
 }

@@ -22,4 +22,12 @@ struct Whorl: AsyncParsableCommand {
             DomainState.self, Biometry.self, Log.self, Simulate.self,
         ]
     )
+
+    @OptionGroup var global: GlobalOptions
+
+    /// Without a command: the help, or for a program the error.
+    func run() async throws {
+        if global.json { throw ValidationError("A command is missing.") }
+        throw CleanExit.helpRequest(self)
+    }
 }
