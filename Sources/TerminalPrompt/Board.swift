@@ -35,10 +35,17 @@ struct Board<Content: Drawing> {
     }
 
     /// Shows each update, until they end or the task is cancelled; what stays on the terminal is over.
-    consuming func show(_ updates: AsyncStream<Content.Update>) async {
+    ///
+    /// - Parameters:
+    ///   - updates: What happens.
+    ///   - interrupted: The last update, for an end that nobody announced.
+    consuming func show(
+        _ updates: AsyncStream<Content.Update>,
+        interrupted: () -> Content.Update = { Content.interrupted }
+    ) async {
         begin()
         for await update in updates { show(update) }
-        if !content.isOver { show(Content.interrupted) }
+        if !content.isOver { show(interrupted()) }
     }
 
     private mutating func begin() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Authentication
+internal import Synchronization
 
 /// The prompt of an evaluation on a terminal.
 ///
@@ -58,18 +59,20 @@ public struct TerminalPrompt: PromptPresenter {
             return nil
         }
         let keys = reader.keys
+        let pressed = Pressed()
         let action = await withTaskGroup(of: End.self) { group in
-            group.addTask { .display(await display(prompt, updates, on: terminal)) }
+            group.addTask { .display(await display(prompt, updates, on: terminal, pressed)) }
             group.addTask { .key(await Self.action(keys, hasFallback: prompt.fallbackTitle != nil)) }
             var action: PromptAction?
             for await end in group {
                 switch end {
                 case .display:
                     group.cancelAll()
-                case .key(let pressed):
+                case .key(let key):
                     // Without a key the terminal went away, or the display ended first: the display goes on or is over.
-                    guard let pressed else { continue }
-                    action = action ?? pressed
+                    guard let key else { continue }
+                    action = key
+                    pressed.action.withLock { $0 = key }
                     group.cancelAll()
                 }
             }
@@ -97,8 +100,22 @@ public struct TerminalPrompt: PromptPresenter {
     }
 
     /// Draws each update, until they end or the task is cancelled.
-    private func display(_ prompt: Prompt, _ updates: AsyncStream<PromptUpdate>, on terminal: Terminal) async
-    {
-        await Board(PromptState(prompt), terminal, environment).show(updates)
+    private func display(
+        _ prompt: Prompt,
+        _ updates: AsyncStream<PromptUpdate>,
+        on terminal: Terminal,
+        _ pressed: Pressed = Pressed()
+    ) async {
+        await Board(PromptState(prompt), terminal, environment).show(updates) {
+            switch pressed.action.withLock(\.self) {
+            case .fallback: .ended("The other way was chosen.")
+            case .cancel, nil: PromptState.interrupted
+            }
+        }
+    }
+
+    /// The key that ended the prompt, for what the prompt says at last.
+    private final class Pressed: Sendable {
+        let action = Mutex<PromptAction?>(nil)
     }
 }

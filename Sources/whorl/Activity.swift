@@ -12,10 +12,8 @@ struct Activity: Sendable {
 
     /// Runs `work`, and shows what it tells until it ends.
     ///
-    /// - Parameters:
-    ///   - title: What is done, such as `Enroll the right index finger`.
-    ///   - success: The last line when it went well.
-    ///   - failure: The last line when not; the reason follows as the command's error.
+    /// The title tells what is done, such as `Enroll the right index finger`. The last line is one of two; where it
+    /// is `failure`, the reason follows as the command's error.
     static func run<Value: Sendable>(
         _ title: String,
         at info: ReaderInfo,
@@ -65,10 +63,8 @@ struct Activity: Sendable {
 
 /// Runs one operation of a reader, and cancels it when no finger comes.
 ///
-/// - Parameters:
-///   - limit: How long each touch is waited for; it begins anew with every event.
-///   - observer: Receives the events.
-/// - Throws: `systemCancel` when the time was up; what the operation threw.
+/// The limit begins anew with every event. When it is over the failure is `systemCancel`; otherwise it is what the
+/// operation threw.
 func patiently<Value: Sendable>(
     _ limit: Duration,
     observer: @escaping ScanObserver,
@@ -91,7 +87,11 @@ func patiently<Value: Sendable>(
         await deadline.passes()
         if !Task.isCancelled { work.cancel() }
     }
-    let result = await withTaskCancellationHandler { await work.value } onCancel: { work.cancel() }
+    let result = await withTaskCancellationHandler {
+        await work.value
+    } onCancel: {
+        work.cancel()
+    }
     watch.cancel()
     switch result {
     case .success(let value): return value

@@ -4,7 +4,7 @@ import ArgumentParser
 import Authentication
 import WhorlSystem
 
-/// `whorl biometry`
+/// The command `whorl biometry`.
 struct Biometry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lets a program use fingers, or not.",
@@ -16,7 +16,7 @@ struct Biometry: AsyncParsableCommand {
         subcommands: [Allow.self, Deny.self, Status.self]
     )
 
-    /// `whorl biometry allow`
+    /// The command `whorl biometry allow`.
     struct Allow: Verb {
         static let configuration = CommandConfiguration(abstract: "Lets the program use fingers again.")
         @OptionGroup var program: ProgramOption
@@ -27,7 +27,7 @@ struct Biometry: AsyncParsableCommand {
         }
     }
 
-    /// `whorl biometry deny`
+    /// The command `whorl biometry deny`.
     struct Deny: Verb {
         static let configuration = CommandConfiguration(abstract: "Keeps the program from using fingers.")
         @OptionGroup var program: ProgramOption
@@ -38,7 +38,7 @@ struct Biometry: AsyncParsableCommand {
         }
     }
 
-    /// `whorl biometry status`
+    /// The command `whorl biometry status`.
     struct Status: Verb {
         static let configuration = CommandConfiguration(abstract: "Says whether the program may use fingers.")
         @OptionGroup var program: ProgramOption
@@ -67,7 +67,10 @@ struct Biometry: AsyncParsableCommand {
         fileprivate func id(_ session: Session) throws(Failure) -> ApplicationID {
             guard let application else { return session.services.application }
             guard !DisplayText.clean(application).allSatisfy(\.isWhitespace), application.count <= 200 else {
-                throw .usage("--application must be 1 to 200 characters.", hint: "Example: org.example.vault.")
+                throw .usage(
+                    "--application must be 1 to 200 characters.",
+                    hint: "Example: org.example.vault."
+                )
             }
             return ApplicationID(rawValue: application)
         }

@@ -5,7 +5,7 @@ import Authentication
 import FoundationEssentials
 import WhorlSystem
 
-/// `whorl can-evaluate`
+/// The command `whorl can-evaluate`.
 struct CanEvaluate: Verb {
     static let configuration = CommandConfiguration(
         commandName: "can-evaluate",

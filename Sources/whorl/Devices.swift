@@ -6,7 +6,7 @@ import Fingerprint
 import TerminalPrompt
 import WhorlSystem
 
-/// `whorl devices`
+/// The command `whorl devices`.
 struct Devices: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Lists the fingerprint readers.",

@@ -4,7 +4,7 @@ import ArgumentParser
 import Fingerprint
 import GreyscalePNG
 
-/// `whorl devices capture`
+/// The command `whorl devices capture`.
 struct DevicesCapture: Verb {
     static let configuration = CommandConfiguration(
         commandName: "capture",
@@ -47,7 +47,9 @@ struct DevicesCapture: Verb {
             throw Failure(error)
         }
         return Answer(
-            result: ["output": .string(output), "width": .integer(image.width), "height": .integer(image.height)],
+            result: [
+                "output": .string(output), "width": .integer(image.width), "height": .integer(image.height),
+            ],
             text: ["\(output): \(image.width) × \(image.height) pixels"]
         )
     }

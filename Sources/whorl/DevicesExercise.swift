@@ -3,7 +3,7 @@
 import ArgumentParser
 import Fingerprint
 
-/// `whorl devices exercise`
+/// The command `whorl devices exercise`.
 struct DevicesExercise: Verb {
     static let configuration = CommandConfiguration(
         commandName: "exercise",

@@ -3,7 +3,7 @@
 import ArgumentParser
 import TerminalPrompt
 
-/// `whorl doctor`
+/// The command `whorl doctor`.
 struct Doctor: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Looks whether everything is in place, and says how to mend what is not.",

@@ -8,7 +8,7 @@ import FoundationEssentials
 import StateStore
 import WhorlSystem
 
-/// `whorl domain-state`
+/// The command `whorl domain-state`.
 struct DomainState: Verb {
     static let configuration = CommandConfiguration(
         commandName: "domain-state",
@@ -77,7 +77,8 @@ struct DomainState: Verb {
         guard difference.changed else { return ["unchanged"] }
         guard difference.isKnown else { return ["changed: the earlier value is not known here"] }
         let lines =
-            difference.added.map { "added: \($0.rawValue)" } + difference.removed.map { "removed: \($0.rawValue)" }
+            difference.added.map { "added: \($0.rawValue)" }
+            + difference.removed.map { "removed: \($0.rawValue)" }
         return lines.isEmpty ? ["changed, and changed back"] : lines
     }
 }

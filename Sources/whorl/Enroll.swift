@@ -7,7 +7,7 @@ import Fingerprint
 import StateStore
 import WhorlSystem
 
-/// `whorl enroll`
+/// The command `whorl enroll`.
 struct Enroll: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Enrolls a finger.",

@@ -7,7 +7,7 @@ import FoundationEssentials
 import TerminalPrompt
 import WhorlSystem
 
-/// `whorl evaluate`
+/// The command `whorl evaluate`.
 struct Evaluate: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Asks for a finger; the status is 0 only when an enrolled one was there.",

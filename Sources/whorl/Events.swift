@@ -29,7 +29,8 @@ struct EventPresenter: PromptPresenter {
         for await update in updates {
             switch update {
             case .scan(let event): console.event(.event(event))
-            case .noMatch(let remaining): console.event(["event": "noMatch", "remaining": .integer(remaining)])
+            case .noMatch(let remaining):
+                console.event(["event": "noMatch", "remaining": .integer(remaining)])
             // The result or the error line says it, and only that counts.
             case .matched, .ended: break
             }

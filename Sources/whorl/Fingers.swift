@@ -7,7 +7,7 @@ import FoundationEssentials
 import StateStore
 import WhorlSystem
 
-/// `whorl fingers`
+/// The command `whorl fingers`.
 struct Fingers: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Lists the enrolled fingers.",
@@ -32,7 +32,9 @@ struct Fingers: Verb {
 extension Session {
     /// The enrolled fingers of the profile; none where nothing was ever stored, and nothing is made then.
     func enrolledFingers() async throws(Failure) -> [EnrolledFinger] {
-        guard let store = try failing({ () throws(StateError) in try services.existingStore() }) else { return [] }
+        guard let store = try failing({ () throws(StateError) in try services.existingStore() }) else {
+            return []
+        }
         return try await failing { () async throws(EnrollmentError) in
             try await store.fingers(of: services.profile)
         }

@@ -17,7 +17,9 @@ struct GlobalOptions: ParsableArguments {
     )
     var stateDirectory: String?
 
-    @Option(help: ArgumentHelp("Whose fingers (WHORL_PROFILE); otherwise the user's name.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Whose fingers (WHORL_PROFILE); otherwise the user's name.", valueName: "name")
+    )
     var profile: String?
 
     @Option(

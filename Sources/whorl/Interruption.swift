@@ -14,22 +14,52 @@ enum Interruption {
 
     private static let state = Mutex(State())
 
-    /// To be called first, on the main thread: threads inherit that these signals are held back for one of them.
+    /// Where the signal handlers write the signal's number; set before they are installed, never closed.
+    ///
+    /// Not `sigwait`: the main thread of a Swift program sleeps in libdispatch with every signal let through.
+    nonisolated(unsafe) private static let notices = allocated(CInt(-1))
+
+    /// To be called first.
     ///
     /// A signal that whoever started the program has set to be ignored (`nohup`, a background job) stays ignored.
     static func listen() {
         signal(SIGPIPE, SIG_IGN)
-        var wanted = sigset_t()
-        sigemptyset(&wanted)
-        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { sigaddset(&wanted, number) }
-        pthread_sigmask(SIG_BLOCK, &wanted, nil)
-        startThread { [wanted] in
-            while true {
-                var number: CInt = 0
-                guard withUnsafePointer(to: wanted, { sigwait($0, &number) }) == 0 else { return }
-                end(by: number == SIGINT ? .userCancel : .systemCancel)
-            }
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        notices.pointee = ends[1]
+        startThread { [source = ends[0]] in
+            while let number = next(from: source) { end(by: number == SIGINT ? .userCancel : .systemCancel) }
         }
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { handle(number) }
+    }
+
+    private static func handle(_ number: CInt) {
+        var action = sigaction()
+        action.sa_flags = SA_RESTART
+        // write(2) is async-signal-safe (signal-safety(7)); the number fits a byte.
+        action.__sigaction_handler.sa_handler = { number in
+            var byte = UInt8(truncatingIfNeeded: number)
+            let before = errno
+            _ = write(Interruption.notices.pointee, &byte, 1)
+            errno = before
+        }
+        sigaction(number, &action, nil)
+    }
+
+    private static func next(from source: CInt) -> CInt? {
+        var byte: UInt8 = 0
+        while true {
+            let got = read(source, &byte, 1)
+            if got == 1 { return CInt(byte) }
+            guard got < 0, errno == EINTR else { return nil }
+        }
+    }
+
+    private static func allocated(_ value: CInt) -> UnsafeMutablePointer<CInt> {
+        let memory = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
+        memory.initialize(to: value)
+        return memory
     }
 
     /// Who reads our output has gone: nobody is left to work for.

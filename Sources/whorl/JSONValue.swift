@@ -75,7 +75,9 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
         self = .object(elements.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
-    /// The object with one member more; `nil` leaves it out. What is no object stays as it is.
+    /// The object with one member more; `nil` leaves it out.
+    ///
+    /// What is no object stays as it is.
     func adding(_ name: String, _ value: JSONValue?) -> JSONValue {
         guard case .object(let members) = self, let value else { return self }
         return .object(members + [Member(name: name, value: value)])

@@ -8,7 +8,7 @@ import FoundationEssentials
 import StateStore
 import WhorlSystem
 
-/// `whorl log`
+/// The command `whorl log`.
 struct Log: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Shows who asked for a finger, and how it ended.",

@@ -97,8 +97,13 @@ struct ReaderDiagnosis: Sendable {
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         do throws(EnrollmentError) {
             guard let store = try? services.existingStore() else { return [] }
-            let state = try await FingerEnroller(store: store).reconcile(profile: services.profile, on: reader)
-            guard state.isListed else { return [.note("prints in the reader", "The reader cannot list them.")] }
+            let state = try await FingerEnroller(store: store).reconcile(
+                profile: services.profile,
+                on: reader
+            )
+            guard state.isListed else {
+                return [.note("prints in the reader", "The reader cannot list them.")]
+            }
             return [strays(state), missing(state)].compactMap { $0 }
         } catch {
             return [.bad("prints in the reader", Failure(error))]

@@ -10,7 +10,9 @@ enum ExerciseStep: String, CaseIterable, Sendable {
     case clearStorage = "clear-storage"
     case enroll, list, verify, identify, delete, close
 
-    /// Those that the others can do without. Without its deletion the print would stay in the reader.
+    /// Those that the others can do without.
+    ///
+    /// Without its deletion the print would stay in the reader.
     static let skippable: [ExerciseStep] = [.list, .verify, .identify]
 }
 
@@ -106,14 +108,17 @@ struct ReaderExercise: Sendable {
         }
         if wants(.identify, .identify) {
             activity.part("Find: the same finger again.")
-            await step(.identify, &report) { () async throws(Failure) in try await identify(template, activity) }
+            await step(.identify, &report) { () async throws(Failure) in
+                try await identify(template, activity)
+            }
         }
     }
 
     private func enroll(_ activity: Activity) async throws(Failure) -> Template {
         let reader = reader
         activity.part("Enroll: the same finger each time.")
-        return try await patiently(patience, observer: activity.scan) { (observer) async throws(ReaderError) in
+        return try await patiently(patience, observer: activity.scan) {
+            (observer) async throws(ReaderError) in
             // Bare: a match-on-chip driver writes anything else into the reader.
             try await reader.enroll(EnrollmentMetadata(), whenBusy: .fail, observer: observer)
         }

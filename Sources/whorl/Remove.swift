@@ -7,7 +7,7 @@ import Fingerprint
 import StateStore
 import WhorlSystem
 
-/// `whorl remove`
+/// The command `whorl remove`.
 struct Remove: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Removes enrolled fingers, from the reader too.",
@@ -32,7 +32,8 @@ struct Remove: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let selection = try FingerSelection(argument: finger, all: all, on: namedReader)
-        guard let store = try failing({ () throws(StateError) in try session.services.existingStore() }) else {
+        guard let store = try failing({ () throws(StateError) in try session.services.existingStore() })
+        else {
             guard all else { throw Failure(EnrollmentError(.noSuchFinger)) }
             return answer([])
         }
@@ -64,7 +65,8 @@ struct Remove: Verb {
                     removed.map { ["finger": .string($0.finger.rawValue), "id": .string($0.id.description)] }
                 )
             ],
-            text: removed.isEmpty ? ["Nothing was enrolled."] : removed.map { "\($0.finger.rawValue) \($0.id)" }
+            text: removed.isEmpty
+                ? ["Nothing was enrolled."] : removed.map { "\($0.finger.rawValue) \($0.id)" }
         )
     }
 }

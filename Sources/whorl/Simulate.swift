@@ -7,7 +7,7 @@ import GreyscalePNG
 import Synchronization
 import SyntheticFingers
 
-/// `whorl simulate`
+/// The command `whorl simulate`.
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Plays the person in front of a virtual reader.",
@@ -15,7 +15,7 @@ struct Simulate: AsyncParsableCommand {
     )
 }
 
-/// `whorl simulate touch`
+/// The command `whorl simulate touch`.
 struct SimulateTouch: Verb {
     static let configuration = CommandConfiguration(
         commandName: "touch",
@@ -105,10 +105,11 @@ struct SimulateTouch: Verb {
             let picture: GreyscalePNG.Picture
             do throws(GreyscalePNGError) {
                 picture = try GreyscalePNG.read(path, channel: .alpha)
-            } catch where error.code == .noAlpha {
+            } catch  where error.code == .noAlpha {
                 picture = try GreyscalePNG.read(path, channel: .grey)
             }
-            guard let image = GreyImage(width: picture.width, height: picture.height, pixels: picture.pixels) else {
+            guard let image = GreyImage(width: picture.width, height: picture.height, pixels: picture.pixels)
+            else {
                 preconditionFailure("a picture that was read has as many pixels as its size says")
             }
             return image
@@ -167,7 +168,9 @@ private final class Once: Sendable {
 
     func resume(_ result: Result<Void, Failure>) {
         let waiting = state.withLock { state in
-            guard state.result == nil else { return nil as CheckedContinuation<Result<Void, Failure>, Never>? }
+            guard state.result == nil else {
+                return nil as CheckedContinuation<Result<Void, Failure>, Never>?
+            }
             state.result = result
             defer { state.waiting = nil }
             return state.waiting

@@ -63,7 +63,8 @@ struct StateDiagnosis: Sendable {
         let away = fingers.filter { !connected.contains($0.reader) }
         guard !away.isEmpty else { return [] }
         let names = Set(away.map { "\($0.readerName) (\($0.reader))" }).sorted().joined(separator: ", ")
-        let detail = "\(away.count) of \(fingers.count) enrolled for a reader that is not connected: \(names)."
+        let detail =
+            "\(away.count) of \(fingers.count) enrolled for a reader that is not connected: \(names)."
         return away.count < fingers.count
             ? [.note("fingers elsewhere", detail)]
             : [

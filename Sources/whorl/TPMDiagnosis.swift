@@ -13,7 +13,9 @@ struct TPMDiagnosis: Sendable {
 
     func check() -> Check {
         guard tcti != "none" else { return .note("TPM", "None is to be used.") }
-        guard tcti.hasPrefix("device:") else { return .note("TPM", "\(tcti) is a simulated TPM, and is not looked at.") }
+        guard tcti.hasPrefix("device:") else {
+            return .note("TPM", "\(tcti) is a simulated TPM, and is not looked at.")
+        }
         let node = String(tcti.dropFirst("device:".count))
         guard access(node, F_OK) == 0 else { return .note("TPM", "There is no \(node).") }
         guard access(node, R_OK | W_OK) == 0 else {

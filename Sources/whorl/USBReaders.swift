@@ -26,18 +26,24 @@ enum USBReaders {
         let supported = ids(in: list)
         return Files.names(in: devices).sorted().compactMap { name in
             let folder = "\(devices)/\(name)"
-            guard let vendor = Files.word("\(folder)/idVendor"), let product = Files.word("\(folder)/idProduct"),
+            guard let vendor = Files.word("\(folder)/idVendor"),
+                let product = Files.word("\(folder)/idProduct"),
                 supported.contains("\(vendor):\(product)"),
                 let bus = Files.word("\(folder)/busnum").flatMap({ Int($0) }),
                 let number = Files.word("\(folder)/devnum").flatMap({ Int($0) })
             else { return nil }
             let node = "/dev/bus/usb/\(padded(bus))/\(padded(number))"
-            return Device(id: "\(vendor):\(product)", node: node, isAccessible: access(node, R_OK | W_OK) == 0)
+            return Device(
+                id: "\(vendor):\(product)",
+                node: node,
+                isAccessible: access(node, R_OK | W_OK) == 0
+            )
         }
     }
 
-    /// The devices in a hwdb file: lines such as `usb:v04F3p0C7D*`. Those that no driver of libfprint supports
-    /// come last, under a heading that says so.
+    /// The devices in a hwdb file: lines such as `usb:v04F3p0C7D*`.
+    ///
+    /// Those that no driver of libfprint supports come last, under a heading that says so.
     static func ids(in list: String) -> Set<String> {
         var ids: Set<String> = []
         for line in list.split(whereSeparator: \.isNewline) {

@@ -50,7 +50,13 @@ extension Failure {
         guard isCancellation, let status else { return self }
         return status == .userCancel
             ? Failure(.init(.userCancel))
-            : Failure(.init(.systemCancel, message: "The system ended the request.", recovery: "Start again when ready."))
+            : Failure(
+                .init(
+                    .systemCancel,
+                    message: "The system ended the request.",
+                    recovery: "Start again when ready."
+                )
+            )
     }
 }
 
@@ -68,7 +74,9 @@ struct Session: Sendable {
 
     /// The reader that is meant, remembered as used.
     func reader() async throws(Failure) -> any FingerprintReader {
-        let reader = try await failing { () async throws(AuthenticationError) in try await services.chosenReader() }
+        let reader = try await failing { () async throws(AuthenticationError) in
+            try await services.chosenReader()
+        }
         console.used(await reader.info.kind)
         return reader
     }

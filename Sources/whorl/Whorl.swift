@@ -18,7 +18,8 @@ struct Whorl: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Devices.self, Doctor.self, Enroll.self, Fingers.self, Remove.self, CanEvaluate.self, Evaluate.self,
+            Devices.self, Doctor.self, Enroll.self, Fingers.self, Remove.self, CanEvaluate.self,
+            Evaluate.self,
             DomainState.self, Biometry.self, Log.self, Simulate.self,
         ]
     )

@@ -106,7 +106,11 @@ struct PseudoTerminalTests {
     }
 
     @Test func `f chooses the fallback where there is one`() async {
-        let (action, _) = await run(prompt(), during: { pty, _ in pty.type("f") }, until: "Cancelled.")
+        let (action, _) = await run(
+            prompt(),
+            during: { pty, _ in pty.type("f") },
+            until: "The other way was chosen."
+        )
         #expect(action == .fallback)
 
         let (other, _) = await run(
