@@ -15,7 +15,7 @@ public final class EnrollmentStore: Sendable {
     let generations: any GenerationCounter
 
     /// Works on a database.
-    public init(database: StateDatabase, generations: any GenerationCounter) {
+    public init(database: StateDatabase, generations: any GenerationCounter = SoftwareGeneration()) {
         self.database = database
         self.generations = generations
     }
