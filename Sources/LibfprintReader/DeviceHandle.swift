@@ -19,5 +19,14 @@ final class DeviceHandle: @unchecked Sendable {
         self.pointer = pointer.assumingMemoryBound(to: FpDevice.self)
     }
 
+    /// Whether the reader was unplugged (the property `removed` of `FpDevice`).
+    var isRemoved: Bool {
+        var value = GValue()
+        g_value_init(&value, g_type_from_name("gboolean"))
+        defer { g_value_unset(&value) }
+        g_object_get_property(UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), "removed", &value)
+        return g_value_get_boolean(&value) != 0
+    }
+
     deinit { g_object_unref(pointer) }
 }

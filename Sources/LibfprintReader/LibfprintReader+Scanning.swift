@@ -12,7 +12,7 @@ extension LibfprintReader {
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> Template {
-        try await gate.run("enroll", whenBusy: whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("enroll", whenBusy) { () async throws(ReaderError) in
             let blank = try PrintHandle(for: device, metadata: metadata)
             let progress = EnrollProgress(total: Int(fp_device_get_nr_enroll_stages(device))) {
                 [weak self] event, isLast in
@@ -48,7 +48,7 @@ extension LibfprintReader {
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> VerifyResult {
-        try await gate.run("verify", whenBusy: whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("verify", whenBusy) { () async throws(ReaderError) in
             let enrolled = try PrintHandle(template, operation: "verify")
             guard enrolled.isCompatible(with: device) else {
                 throw ReaderError(.templateInvalid, operation: "verify", cause: "the print is not compatible")
@@ -88,7 +88,7 @@ extension LibfprintReader {
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> IdentifyResult {
-        try await gate.run("identify", whenBusy: whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("identify", whenBusy) { () async throws(ReaderError) in
             let prints = try PrintArray(gallery, for: device)
             let outcome = try await observed(by: observer) { () async throws(ReaderError) in
                 try await attempt("identify") { device, result, error -> MatchedPrint? in
@@ -130,19 +130,32 @@ extension LibfprintReader {
     }
 
     /// Takes one picture (`fp_device_capture()`).
+    ///
+    /// A presentation that could not be read is asked for again, until the task is cancelled.
     public func capture(
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> FingerprintImage {
-        try await gate.run("capture", whenBusy: whenBusy) { () async throws(ReaderError) in
-            try await observed(by: observer) { () async throws(ReaderError) in
-                try await call("capture") { device, result, error throws(ReaderError) in
-                    guard let image = fp_device_capture_finish(device, result, error) else { return nil }
-                    defer { g_object_unref(UnsafeMutableRawPointer(image)) }
-                    return try Self.copy(image)
-                } start: { cancellable, reply in
-                    fp_device_capture(device, gboolean(1), cancellable, readyCallback, reply)
+        try await whenOpen("capture", whenBusy) { () async throws(ReaderError) in
+            while true {
+                switch try await captureOnce(observer) {
+                case .value(let image): return image
+                case .retry(let reason): observer(.retry(reason))
                 }
+            }
+        }
+    }
+
+    private func captureOnce(_ observer: @escaping ScanObserver) async throws(ReaderError)
+        -> Attempt<FingerprintImage>
+    {
+        try await observed(by: observer) { () async throws(ReaderError) in
+            try await attempt("capture") { device, result, error throws(ReaderError) in
+                guard let image = fp_device_capture_finish(device, result, error) else { return nil }
+                defer { g_object_unref(UnsafeMutableRawPointer(image)) }
+                return try Self.copy(image)
+            } start: { cancellable, reply in
+                fp_device_capture(device, gboolean(1), cancellable, readyCallback, reply)
             }
         }
     }

@@ -13,6 +13,8 @@ public actor LibfprintReader: FingerprintReader {
     private let handle: DeviceHandle
     /// The identity that the source gave to this device.
     let id: ReaderID
+    /// The socket of a virtual reader: what tells one from another.
+    private let socket: String?
     /// Lets one operation at a time through.
     let gate = OperationGate()
     /// What the running operation has told so far; `nil` while none waits for a finger.
@@ -20,9 +22,10 @@ public actor LibfprintReader: FingerprintReader {
     private var statusChanges: SignalConnection?
     private var lock: ReaderLock?
 
-    init(_ handle: DeviceHandle, id: ReaderID) {
+    init(_ handle: DeviceHandle, id: ReaderID, socket: String?) {
         self.handle = handle
         self.id = id
+        self.socket = socket
     }
 
     /// The C object (transfer none).
@@ -62,7 +65,7 @@ public actor LibfprintReader: FingerprintReader {
     public func open() async throws(ReaderError) {
         try await gate.run("open", whenBusy: .wait) { () async throws(ReaderError) in
             guard fp_device_is_open(device) == 0 else { return }
-            var lock: ReaderLock? = try ReaderLock(for: id, driver: driver)
+            var lock: ReaderLock? = try ReaderLock(for: id, socket: socket)
             do throws(ReaderError) {
                 try await call("open", finish: fp_device_open_finish) { cancellable, reply in
                     fp_device_open(device, cancellable, readyCallback, reply)
@@ -83,8 +86,12 @@ public actor LibfprintReader: FingerprintReader {
                 try await gate.run("close", whenBusy: .wait) { () async throws(ReaderError) in
                     guard fp_device_is_open(device) != 0 else { return }
                     defer { lock = nil }
-                    try await call("close", finish: fp_device_close_finish) { cancellable, reply in
-                        fp_device_close(device, cancellable, readyCallback, reply)
+                    do throws(ReaderError) {
+                        try await call("close", finish: fp_device_close_finish) { cancellable, reply in
+                            fp_device_close(device, cancellable, readyCallback, reply)
+                        }
+                    } catch where error.code == .unplugged {
+                        // There is nothing left to close.
                     }
                 }
                 return nil
@@ -121,6 +128,22 @@ public actor LibfprintReader: FingerprintReader {
 }
 
 // MARK: - Calls
+
+extension LibfprintReader {
+    /// Runs an operation of an open reader, alone.
+    func whenOpen<Value: Sendable>(
+        _ operation: String,
+        _ policy: BusyPolicy,
+        _ body: () async throws(ReaderError) -> Value
+    ) async throws(ReaderError) -> Value {
+        try await gate.run(operation, whenBusy: policy) { () async throws(ReaderError) in
+            guard fp_device_is_open(device) != 0 else { throw ReaderError(.notOpen, operation: operation) }
+            // A virtual driver whose reader is gone would wait for ever.
+            guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: operation) }
+            return try await body()
+        }
+    }
+}
 
 extension LibfprintReader {
     /// The `…_finish()` of a call that only succeeds or fails.

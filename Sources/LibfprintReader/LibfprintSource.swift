@@ -4,7 +4,7 @@ internal import CFprint
 internal import CGLib
 public import Fingerprint
 internal import GLibRuntime
-internal import Synchronization
+internal import Glibc
 
 /// The readers that libfprint finds on this machine.
 ///
@@ -22,7 +22,11 @@ public actor LibfprintSource: ReaderSource {
     private var additions: SignalConnection?
     private var removals: SignalConnection?
 
-    private init() {}
+    /// One of its own for each test; a program uses ``shared``.
+    package init() {}
+
+    /// Isolated: libfprint's contexts die on the thread that they live on.
+    isolated deinit { if let context { g_object_unref(context) } }
 
     /// The GLib thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -81,7 +85,7 @@ public actor LibfprintSource: ReaderSource {
     @discardableResult
     private func add(_ pointer: UnsafeMutableRawPointer) -> LibfprintReader {
         let handle = DeviceHandle(retaining: pointer)
-        let reader = LibfprintReader(handle, id: freeID(for: handle.pointer))
+        let reader = LibfprintReader(handle, id: freeID(for: handle.pointer), socket: socket(of: handle.pointer))
         known.append((handle, reader))
         return reader
     }
@@ -97,6 +101,18 @@ public actor LibfprintSource: ReaderSource {
         else { return }
         let reader = known.remove(at: index).reader
         for watcher in watchers.values { watcher.yield(.removed(reader.id)) }
+    }
+
+    /// The socket that a virtual reader was made for; libfprint itself keeps it to itself.
+    private func socket(of device: UnsafeMutablePointer<FpDevice>) -> String? {
+        let variable: String? =
+            switch String(cString: fp_device_get_driver(device)) {
+            case "virtual_image": "FP_VIRTUAL_IMAGE"
+            case "virtual_device": "FP_VIRTUAL_DEVICE"
+            case "virtual_device_storage": "FP_VIRTUAL_DEVICE_STORAGE"
+            default: nil
+            }
+        return variable.flatMap { getenv($0) }.map { String(cString: $0) }
     }
 
     /// Driver and device id; a second reader with both alike gets a number, the lowest that is free.

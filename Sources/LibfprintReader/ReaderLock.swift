@@ -14,8 +14,8 @@ struct ReaderLock: ~Copyable {
     /// Takes the lock of the reader.
     ///
     /// - Throws: `inUse` with the holder's name as cause; `malfunction` when there is no place for the file.
-    init(for id: ReaderID, driver: String) throws(ReaderError) {
-        let path = try ReaderLock.directory() + "/" + ReaderLock.fileName(for: id, driver: driver)
+    init(for id: ReaderID, socket: String?) throws(ReaderError) {
+        let path = try ReaderLock.directory() + "/" + ReaderLock.fileName(for: id, socket: socket)
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw ReaderLock.failure("cannot open \(path)") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -44,16 +44,8 @@ struct ReaderLock: ~Copyable {
     }
 
     /// Virtual readers of different sockets are different readers, although libfprint names them alike.
-    private static func fileName(for id: ReaderID, driver: String) -> String {
-        let variable: String? =
-            switch driver {
-            case "virtual_image": "FP_VIRTUAL_IMAGE"
-            case "virtual_device": "FP_VIRTUAL_DEVICE"
-            case "virtual_device_storage": "FP_VIRTUAL_DEVICE_STORAGE"
-            default: nil
-            }
-        let socket = variable.flatMap { ProcessInfo.processInfo.environment[$0] } ?? ""
-        return (id.rawValue + socket).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+    private static func fileName(for id: ReaderID, socket: String?) -> String {
+        (id.rawValue + (socket ?? "")).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
             .suffix(200).reduce(into: "reader-") { $0.append($1) } + ".lock"
     }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import ReaderConformance
+import SyntheticFingers
+import Testing
+
+@testable import LibfprintReader
+
+/// libfprint's own detector and matcher behind the reader protocol.
+@Suite(.serialized) struct `The virtual image reader` {
+    @Test(arguments: ReaderConformance.checks)
+    func `keeps the promises of every reader`(check: ConformanceCheck) async throws {
+        try await check.run(on: VirtualImageBench())
+    }
+
+    @Test func `is said to be virtual, with images and no storage`() async throws {
+        let bench = try VirtualImageBench()
+        let info = try await bench.reader().info
+        #expect(info.kind == .virtual)
+        #expect(info.storage == .host)
+        #expect(info.features.isSuperset(of: [.capture, .identify, .verify]))
+        #expect(info.enrollStages == 5)
+        #expect(info.strength == .minutiaeScore(threshold: 40))
+        try await bench.tearDown()
+    }
+
+    @Test func `gives a picture pixel for pixel`() async throws {
+        let bench = try VirtualImageBench()
+        let reader = try await bench.reader()
+        try await reader.open()
+        let press = SyntheticFinger(seed: 3).press(0)
+        async let captured = reader.capture(whenBusy: .wait, observer: { _ in })
+        try await bench.send(.press(press))
+        let image = try await captured
+        #expect(image.width == press.width && image.height == press.height)
+        #expect(image.pixels == press.pixels)
+        try await reader.close()
+        try await bench.tearDown()
+    }
+
+    @Test func `refuses a gallery with a template that is none, instead of saying "no match"`() async throws {
+        let bench = try VirtualImageBench()
+        let reader = try await bench.reader()
+        try await reader.open()
+        let bad = GalleryEntry(id: PrintID(), template: Template(bytes: Array("not a template".utf8)))
+        await #expect(throws: ReaderError.self) {
+            _ = try await reader.identify(among: [bad], whenBusy: .wait, observer: { _ in })
+        }
+        try await reader.close()
+        try await bench.tearDown()
+    }
+
+    @Test func `cannot be opened twice by two readers of one socket, and the second is told by whom`() async throws {
+        let bench = try VirtualImageBench()
+        let first = try await bench.reader()
+        try await first.open()
+        let other = LibfprintSource()
+        let second = try await VirtualEnvironment.shared.with("FP_VIRTUAL_IMAGE", bench.socket) {
+            () async throws(ReaderError) in try await other.readers()
+        }
+        let error = await #expect(throws: ReaderError.self) { try await second.first?.open() }
+        #expect(error?.code == .inUse)
+        #expect(error?.cause.contains("process") == true)
+        try await first.close()
+        try await second.first?.open()
+        try await second.first?.close()
+        try await bench.tearDown()
+    }
+
+    @Test func `tells whoever watches that it was unplugged`() async throws {
+        let bench = try VirtualImageBench()
+        let reader = try await bench.reader()
+        let changes = await bench.source.changes()
+        try await reader.open()
+        let attempt = Task { _ = try await reader.capture(whenBusy: .wait, observer: { _ in }) }
+        try await bench.unplug()
+        let error = await #expect(throws: ReaderError.self) { try await attempt.value }
+        #expect(error?.code == .unplugged)
+        try? await reader.close()
+        let id = await reader.info.id
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next() == .removed(id))
+        #expect(try await bench.source.readers().isEmpty)
+        try await bench.tearDown()
+    }
+}
