@@ -34,7 +34,7 @@ extension EnrollmentStore {
             let stored = manifest.generation
             let current = try await generations.current(of: profile, stored: stored)
             if current == stored { return manifest }
-            if stored > 0, current == stored - 1 {
+            if current == stored - 1 {
                 // A crash, or another process that is about to count, between the commit and the count.
                 try await generations.advance(profile, to: stored)
                 return manifest

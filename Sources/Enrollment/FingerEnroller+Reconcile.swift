@@ -56,13 +56,21 @@ extension FingerEnroller {
     /// Deletes from an open reader what interrupted enrollments and removals left there.
     ///
     /// - Returns: How many prints were deleted.
+    /// - Throws: the first failure, after everything was tried; what failed stays unfinished.
     func finishInterrupted(
         on reader: any FingerprintReader,
         _ info: ReaderInfo
     ) async throws(EnrollmentError) -> Int {
-        let unfinished = try await store.unfinished(on: info.id)
         var deleted = 0
-        for print in unfinished { deleted += try await finish(print, on: reader, info) }
+        var failure: EnrollmentError?
+        for print in try await store.unfinished(on: info.id) {
+            do throws(EnrollmentError) {
+                deleted += try await finish(print, on: reader, info)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
         return deleted
     }
 

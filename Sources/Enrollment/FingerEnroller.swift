@@ -101,7 +101,7 @@ public struct FingerEnroller: Sendable {
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
     ) async throws(EnrollmentError) -> EnrolledFinger {
-        _ = try await finishInterrupted(on: touches.reader, touches.info)
+        try await finishInterruptedIfPossible(touches)
         let id = PrintID()
         let kept = try await touches.reader.listed(touches.info)?.map(\.template)
         let intent = try await store.beginIntent(
@@ -120,6 +120,15 @@ public struct FingerEnroller: Sendable {
         } catch {
             await undo(intent, made: try? outcome.result.get(), on: touches.reader, touches.info)
             throw error
+        }
+    }
+
+    /// What an earlier enrollment left, and the reader does not give up, keeps nobody from enrolling.
+    private func finishInterruptedIfPossible(_ touches: EnrollmentTouches) async throws(EnrollmentError) {
+        do {
+            _ = try await finishInterrupted(on: touches.reader, touches.info)
+        } catch {
+            if case .store = error.code { throw error }
         }
     }
 

@@ -53,12 +53,13 @@ extension FingerprintReader {
         return try await translated { () throws(ReaderError) in try await storedPrints(whenBusy: .wait) }
     }
 
-    /// Deletes a print; `false` when the reader does not keep it.
+    /// Deletes a print; `false` when the reader does not keep it, or cannot delete single prints: there it stays, as a
+    /// stray that matches for nobody.
     func deleteIfThere(_ template: Template) async throws(EnrollmentError) -> Bool {
         do {
             try await delete(template, whenBusy: .wait)
             return true
-        } catch  where error.code == .printNotFound {
+        } catch  where error.code == .printNotFound || error.code == .unsupported {
             return false
         } catch {
             throw EnrollmentError(.reader(error))

@@ -192,6 +192,29 @@ struct ReaderStorageTests {
         #expect(try await states(fixture) == ["enrolled"])
     }
 
+    @Test func `a print that the reader does not give up keeps nobody from enrolling`() async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(info)
+        try await enrolled(fixture, .rightIndex, "a", on: reader)
+        _ = try await fixture.enroller.remove(.all, profile: "ada", readers: [], force: true)
+        reader.failNext("delete", .malfunction)
+        try await enrolled(fixture, .leftThumb, "b", on: reader)
+        #expect(try await states(fixture) == ["enrolled", "removing"])
+        #expect(reader.stored.count == 2)
+        #expect(try await fixture.enroller.reconcile(profile: "ada", on: reader).finished == 1)
+        #expect(reader.stored.count == 1)
+    }
+
+    @Test func `a reader that cannot delete keeps a stray, and nothing waits for it`() async throws {
+        let fixture = try Fixture()
+        let reader = TestReader(info)
+        try await enrolled(fixture, .rightIndex, "a", on: reader)
+        reader.failNext("delete", .unsupported)
+        _ = try await fixture.enroller.remove(.all, profile: "ada", readers: [reader])
+        #expect(try await states(fixture).isEmpty)
+        #expect(try await fixture.enroller.reconcile(profile: "ada", on: reader).strays.count == 1)
+    }
+
     @Test func `strays are named and left, missing prints are named`() async throws {
         let fixture = try Fixture()
         let reader = TestReader(info)

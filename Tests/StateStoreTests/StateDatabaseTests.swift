@@ -112,7 +112,8 @@ struct StateDatabaseTests {
         let disk = home.path + "/disk"
         mkdir(disk, 0o700)
         guard run("/bin/mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", disk) else {
-            return  // A container may not mount; the test above covers SQLite's own limit.
+            // The test above covers SQLite's own limit.
+            try Test.cancel("nothing may be mounted here")
         }
         defer { _ = run("/bin/umount", "-l", disk) }
         while let size = try? contents(of: disk).values.reduce(0, { $0 + $1.count }), size < 400_000 {
