@@ -24,8 +24,9 @@ struct SimulateTouch: Verb {
             The reader is the socket that FP_VIRTUAL_IMAGE names, here and where the scan runs. It waits for a \
             scan, and returns when the press was read. A seed always makes the same finger. Example:
 
-              export FP_VIRTUAL_IMAGE=/tmp/reader
-              whorl evaluate --reason try & whorl simulate touch 7
+              export FP_VIRTUAL_IMAGE="$XDG_RUNTIME_DIR/finger"
+              whorl evaluate --reason "try it" &
+              whorl simulate touch 7
             """
     )
 

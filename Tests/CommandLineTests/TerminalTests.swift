@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Signals, and what reaches a terminal.
+struct TerminalTests {
+    private let whorl: WhorlProgram
+
+    init() throws { whorl = try WhorlProgram() }
+
+    /// Runs a command that waits for a finger, and sends it a signal at its first touch.
+    private func interrupt(_ arguments: [String], _ signal: Int32) async throws -> WhorlProgram.Outcome {
+        try await whorl.run(arguments + ["--json"], reader: "mock:hang") { line, process in
+            if line == #"{"event":"touch"}"# { kill(process.processIdentifier, signal) }
+        }
+    }
+
+    @Test(arguments: [
+        (SIGINT, 11, "userCancel"), (SIGTERM, 13, "systemCancel"), (SIGHUP, 13, "systemCancel"),
+    ])
+    func `a signal ends an evaluation as a cancel`(signal: Int32, status: Int32, code: String) async throws {
+        try await whorl.enroll()
+        let outcome = try await interrupt(["evaluate", "--reason", "r"], signal)
+        #expect(outcome.status == status)
+        #expect(outcome.errorCode == code)
+        // No try was charged, and the next process works at once.
+        #expect(try await whorl.run(["evaluate", "--reason", "r"], reader: "mock:match").status == 0)
+    }
+
+    @Test(arguments: [
+        ["enroll", "left-thumb"], ["devices", "exercise"], ["devices", "capture", "--output", "x.png"],
+    ])
+    func `SIGINT ends what else waits for a finger, and nothing is left`(arguments: [String]) async throws {
+        let outcome = try await interrupt(arguments, SIGINT)
+        #expect(outcome.status == 11)
+        #expect(outcome.errorCode == "userCancel")
+        #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
+        #expect(!FileManager.default.fileExists(atPath: whorl.home + "/x.png"))
+    }
+
+    @Test(arguments: [["evaluate", "--reason", "r"], ["enroll", "left-thumb"], ["devices", "exercise"]])
+    func `without a finger the time runs out`(arguments: [String]) async throws {
+        try await whorl.enroll()
+        let outcome = try await whorl.run(arguments + ["--timeout", "0.2"], reader: "mock:hang")
+        // A trial reports the failed step.
+        #expect(outcome.status == (arguments[0] == "devices" ? 1 : 13), "\(outcome)")
+    }
+
+    @Test func `nothing but text goes to a pipe`() async throws {
+        let reader = "mock:name=Read\u{1B}[31mer,stages=2,then=match"
+        for arguments in [
+            ["devices"], ["enroll", "right-index"],
+            ["evaluate", "--reason", "a\u{1B}]0;b\u{07}\u{9B}2Jc\rd"], ["fingers"],
+            ["doctor"], ["log"], ["devices", "exercise"],
+        ] {
+            let outcome = try await whorl.run(arguments, reader: reader)
+            #expect(outcome.status == 0, "\(arguments): \(outcome)")
+            let acting = (outcome.out + outcome.err).unicodeScalars.filter {
+                $0 != "\n" && [.control, .format].contains($0.properties.generalCategory)
+            }
+            #expect(acting.isEmpty, "\(arguments): \(outcome)")
+        }
+    }
+
+    /// Runs a command line on a terminal of its own (script(1)); the keys are pressed when a finger is waited for.
+    private func onTerminal(
+        _ command: String,
+        keys: String = "",
+        _ environment: [String: String] = [:]
+    ) async throws -> String {
+        let person = """
+            await() { for _ in $(seq 500); do grep -aqs "$1" seen && return; sleep 0.02; done; }
+            await "Touch the reader"; printf "\(keys)"; await "status"
+            """
+        let whole = keys.isEmpty ? "" : "{ \(person); } | "
+        return try await whorl.run(
+            "/bin/sh",
+            ["-c", "\(whole)script -qefc '\(command)' seen"],
+            environment: environment
+        ).out
+    }
+
+    @Test func `on a terminal the prompt draws itself again, in colours`() async throws {
+        try await whorl.enroll()
+        let seen = try await onTerminal(
+            "\(WhorlProgram.path) evaluate --reason here --reader mock:retry:too-fast,match"
+        )
+        #expect(seen.contains("\u{1B}[1mTouch ID\u{1B}[0m"))
+        #expect(seen.contains("\u{1B}[5A\u{1B}[2K"))
+        #expect(seen.contains("\u{1B}[32m✓\u{1B}[0m Matched: right index finger."))
+    }
+
+    @Test func `NO_COLOR takes the colours away, and a dumb terminal gets lines`() async throws {
+        try await whorl.enroll()
+        let command = "\(WhorlProgram.path) evaluate --reason here --reader mock:match"
+        let grey = try await onTerminal(command, ["NO_COLOR": "1"])
+        #expect(grey.contains("\u{1B}[2K"))
+        #expect(!grey.contains("m✓") && grey.contains("✓ Matched: right index finger."))
+        #expect(grey.firstMatch(of: /\u{1B}\[[0-9;]*m/) == nil)
+        let dumb = try await onTerminal(command, ["TERM": "dumb"])
+        #expect(!dumb.contains("\u{1B}"))
+        #expect(dumb.contains("Touch the reader.\r\nMatched: right index finger.\r\n"))
+    }
+
+    @Test(arguments: [("q", 11), ("f", 12), ("\\003", 11)])
+    func `keys end the prompt, and the terminal is as it was`(keys: String, status: Int) async throws {
+        try await whorl.enroll()
+        let seen = try await onTerminal(
+            "trap : INT; stty -g; \(WhorlProgram.path) evaluate --reason here --reader mock:hang; echo status $?; stty -g",
+            keys: keys
+        )
+        #expect(seen.contains("status \(status)\r\n"), "\(seen)")
+        let settings = seen.split(whereSeparator: \.isNewline).filter {
+            $0.wholeMatch(of: /[0-9a-f]+(:[0-9a-f]+)+/) != nil
+        }
+        #expect(settings.count == 2 && settings.first == settings.last)
+    }
+}

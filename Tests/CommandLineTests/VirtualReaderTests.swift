@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GreyscalePNG
+import Testing
+
+/// The main job on libfprint's virtual image reader: a real detector and matcher, made-up or borrowed fingers.
+@Suite(.timeLimit(.minutes(5)))
+struct VirtualReaderTests {
+    private let whorl: WhorlProgram
+    private var reader: [String: String] { ["FP_VIRTUAL_IMAGE": whorl.home + "/reader"] }
+
+    init() throws { whorl = try WhorlProgram() }
+
+    /// Runs a command, and presses a finger each time it begins to wait for one.
+    ///
+    /// `press` gives the arguments of `whorl simulate touch` for the n-th touch, from 0.
+    private func run(
+        _ arguments: [String],
+        press: @escaping @Sendable (Int) -> [String]
+    ) async throws -> WhorlProgram.Outcome {
+        let touches = Counter()
+        let environment = reader.merging(["HOME": whorl.home]) { $1 }
+        return try await whorl.run(arguments + ["--json", "--timeout", "30"], environment: environment) {
+            line,
+            _ in
+            guard line == #"{"event":"touch"}"# else { return }
+            let touch = Process()
+            touch.executableURL = URL(filePath: WhorlProgram.path)
+            touch.arguments = ["simulate", "touch", "--timeout", "30", "--json"] + press(touches.next())
+            touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            touch.standardOutput = FileHandle.nullDevice
+            try? touch.run()
+            touch.waitUntilExit()
+        }
+    }
+
+    private func finger(_ seed: Int, from first: Int = 0) -> @Sendable (Int) -> [String] {
+        { ["\(seed)", "--press", "\(first + $0)"] }
+    }
+
+    @Test func `the right finger is recognised, another is not`() async throws {
+        let enrolled = try await run(["enroll", "right-index-finger"], press: finger(1))
+        #expect(enrolled.status == 0, "\(enrolled)")
+        #expect(enrolled.answer("result")?["readerKind"] as? String == "virtual")
+        let right = try await run(["evaluate", "--reason", "r"], press: finger(1, from: 20))
+        #expect(right.status == 0, "\(right)")
+        #expect(right.answer("result")?["finger"] as? String == "right-index-finger")
+        let other = try await run(["evaluate", "--reason", "r"], press: finger(2))
+        #expect(other.status == 10, "\(other)")
+    }
+
+    @Test func `an unreadable touch is a retry, and costs no try`() async throws {
+        #expect(try await run(["enroll", "right-index-finger"], press: finger(1)).status == 0)
+        let outcome = try await run(["evaluate", "--reason", "r"]) {
+            $0 == 0 ? ["--bad", "center-finger"] : ["1", "--press", "30"]
+        }
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.lines.contains(#"{"event":"retry","reason":"centerFinger"}"#))
+    }
+
+    @Test func `a reader that is pulled out while enrolling leaves nothing`() async throws {
+        let outcome = try await run(["enroll", "right-index-finger"]) {
+            $0 < 2 ? ["1", "--press", "\($0)"] : ["--unplug"]
+        }
+        #expect(outcome.status == 21, "\(outcome)")
+        #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
+    }
+
+    @Test func `capture gives the picture that was pressed, pixel for pixel`() async throws {
+        let (width, height) = (64, 48)
+        let pixels = (0..<width * height).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let pressed = whorl.home + "/pressed.png"
+        try GreyscalePNG.write(pressed, width: width, height: height, pixels: pixels)
+        let outcome = try await run(["devices", "capture", "--output", "seen.png"]) { _ in
+            ["--image", pressed]
+        }
+        #expect(outcome.status == 0, "\(outcome)")
+        let seen = try GreyscalePNG.read(whorl.home + "/seen.png")
+        #expect(seen.width == width && seen.height == height && seen.pixels == pixels)
+    }
+
+    @Test func `two readers and none named is an error that lists them`() async throws {
+        let both = reader.merging(["FP_VIRTUAL_DEVICE": whorl.home + "/device"]) { $1 }
+        let ids = try await whorl.run(["devices", "--json"], environment: both).answer("result")?["devices"]
+        let names = (ids as? [[String: Any]])?.compactMap { $0["id"] as? String } ?? []
+        #expect(names.count == 2)
+        let outcome = try await whorl.run(["enroll", "right-index-finger"], environment: both)
+        #expect(outcome.status == 64)
+        #expect(names.allSatisfy { outcome.err.contains($0) }, "\(outcome)")
+        #expect(outcome.err.contains("whorl: hint: name one with `--reader` or WHORL_READER\n"))
+    }
+
+    @Test func `a reader that another process holds is 35, and says which`() async throws {
+        let holder = try await whorl.run(
+            ["devices", "capture", "--output", "x.png", "--json"],
+            environment: reader
+        ) { [whorl, reader] line, process in
+            guard line == #"{"event":"touch"}"# else { return }
+            let done = DispatchSemaphore(value: 0)
+            Task {
+                let second = try await whorl.run(
+                    ["devices", "capture", "--output", "y.png"],
+                    environment: reader
+                )
+                #expect(second.status == 35, "\(second)")
+                #expect(second.err.contains("whorl: error: "))
+                done.signal()
+            }
+            done.wait()
+            process.interrupt()
+        }
+        #expect(holder.status == 11)
+    }
+
+    /// The example prints that libfprint's own tests use, where they are there.
+    private static let prints = ProcessInfo.processInfo.environment["WHORL_PRINTS"]
+
+    @Test(.enabled(if: prints != nil, "WHORL_PRINTS names no folder of example prints"))
+    func `two real prints enroll, match themselves, and not each other`() async throws {
+        let folder = try #require(Self.prints)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+            $0.hasSuffix(".png")
+        }.sorted()
+        #expect(files.count == 2)
+        for (mine, other) in [(files[0], files[1]), (files[1], files[0])] {
+            let program = try VirtualReaderTests()
+            let own = try await program.run(["enroll", "right-thumb"]) { _ in
+                ["--image", "\(folder)/\(mine)"]
+            }
+            #expect(own.status == 0, "\(own)")
+            let right = try await program.run(["evaluate", "--reason", "r"]) { _ in
+                ["--image", "\(folder)/\(mine)"]
+            }
+            #expect(right.status == 0, "\(right)")
+            let wrong = try await program.run(["evaluate", "--reason", "r"]) { _ in
+                ["--image", "\(folder)/\(other)"]
+            }
+            #expect(wrong.status == 10, "\(wrong)")
+        }
+    }
+}
+
+/// Counts from 0.
+private final class Counter: @unchecked Sendable {
+    // Only ever used on the one thread that reads a program's output.
+    private var count = 0
+
+    func next() -> Int {
+        defer { count += 1 }
+        return count
+    }
+}
