@@ -24,6 +24,27 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// The test targets and what they use; each has the name of its folder in `Tests`.
+let tests: KeyValuePairs<String, [Target.Dependency]> = [
+    "ArchitectureTests": [],
+    "AuthenticationTests": [
+        "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb,
+    ],
+    "CommandLineTests": [],
+    "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
+    "FingerprintTests": ["Fingerprint"],
+    "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
+    "GreyscalePNGTests": ["GreyscalePNG"],
+    "LibfprintReaderTests": ["Fingerprint", "LibfprintReader", "ReaderConformance", "SyntheticFingers"],
+    "LocalAuthenticationTests": ["Authentication", "Fingerprint", "LocalAuthentication"],
+    "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
+    "SecretMemoryTests": ["SecretMemory"],
+    "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
+    "SyntheticFingersTests": ["SyntheticFingers"],
+    "TerminalPromptTests": ["Authentication", "Fingerprint", "TerminalPrompt"],
+    "WhorlSystemTests": ["Authentication", "Fingerprint", "MockReader", "WhorlSystem"],
+]
+
 let package = Package(
     name: "whorl",
     products: [
@@ -104,5 +125,15 @@ let package = Package(
             ],
             swiftSettings: common
         ),
-    ]
+
+        // Tests
+        .target(
+            name: "ReaderConformance",
+            dependencies: ["Fingerprint"],
+            path: "Tests/Support/ReaderConformance",
+            swiftSettings: common
+        ),
+    ] + tests.map { name, dependencies in
+        .testTarget(name: name, dependencies: dependencies, swiftSettings: common)
+    }
 )

@@ -7,9 +7,9 @@ import Synchronization
 /// How the engine comes to its state: nothing is made on the disk before there is something to store.
 public struct StateAccess: Sendable {
     /// The database, when something was ever stored; otherwise `nil`.
-    let existing: @Sendable () throws(StateError) -> StateDatabase?
+    package let existing: @Sendable () throws(StateError) -> StateDatabase?
     /// The database, made when it is not there.
-    let created: @Sendable () throws(StateError) -> StateDatabase
+    package let created: @Sendable () throws(StateError) -> StateDatabase
     /// What counts the generations of the set of enrolled fingers.
     let generations: any GenerationCounter
 

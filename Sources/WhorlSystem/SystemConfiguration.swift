@@ -38,7 +38,15 @@ public struct SystemConfiguration: Sendable {
         isElevated ? [:] : ProcessInfo.processInfo.environment
     }
 
-    private static var isElevated: Bool { getauxval(UInt(AT_SECURE)) != 0 }
+    /// What the kernel told the C library (`AT_SECURE`, getauxval(3)); Swift sees neither that call nor
+    /// secure_getenv(3). Where it cannot be read, the process counts as elevated.
+    private static let isElevated: Bool = {
+        guard let vector = FileManager.default.contents(atPath: "/proc/self/auxv") else { return true }
+        let words = vector.withUnsafeBytes { Array($0.bindMemory(to: UInt.self)) }
+        let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (type: words[$0], value: words[$0 + 1]) }
+        let secure = pairs.first { $0.type == 23 }  // AT_SECURE, on every architecture
+        return secure?.value != 0
+    }()
 }
 
 extension Optional where Wrapped == String {

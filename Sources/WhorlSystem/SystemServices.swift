@@ -5,7 +5,6 @@ public import Enrollment
 public import Fingerprint
 internal import Foundation
 public import StateStore
-internal import Synchronization
 internal import TerminalPrompt
 
 /// Everything put together for one configuration: the only place that knows every part.
@@ -25,7 +24,7 @@ public final class SystemServices: Sendable {
     public let engine: AuthenticationEngine
 
     private let choice: ReaderChoice
-    private let databases: OpenDatabase
+    private let state: StateAccess
 
     /// Puts the parts together.
     public init(_ configuration: SystemConfiguration) {
@@ -36,16 +35,16 @@ public final class SystemServices: Sendable {
             wanted: configuration.reader,
             allowsPretended: configuration.allowsPretendedReaders
         )
-        let databases = OpenDatabase(directory)
+        let state = StateAccess(directory: directory)
         let profile = configuration.profile ?? SystemServices.userName
         self.profile = profile
         self.choice = choice
-        self.databases = databases
+        self.state = state
         application = configuration.application ?? SystemServices.programName
         stateDirectory = directory
         engine = AuthenticationEngine(
             profile: profile,
-            existingDatabase: { () throws(StateError) in try databases.existing() },
+            state: state,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }
@@ -79,12 +78,12 @@ public final class SystemServices: Sendable {
 
     /// The store, made now when there is none.
     public func store() throws(StateError) -> EnrollmentStore {
-        EnrollmentStore(database: try databases.makingIfNeeded())
+        EnrollmentStore(database: try state.created())
     }
 
     /// The store; `nil` when nothing was ever stored here.
     public func existingStore() throws(StateError) -> EnrollmentStore? {
-        try databases.existing().map { EnrollmentStore(database: $0) }
+        try state.existing().map { EnrollmentStore(database: $0) }
     }
 
     /// The name of the user that this process runs as, by the user database rather than by a variable.
@@ -99,29 +98,5 @@ public final class SystemServices: Sendable {
     private static var programName: ApplicationID {
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "unknown"
         return ApplicationID(rawValue: path.split(separator: "/").last.map(String.init) ?? "unknown")
-    }
-}
-
-/// The database of a state directory, opened once and then kept.
-private final class OpenDatabase: Sendable {
-    private let directory: StateDirectory
-    private let database = Mutex<StateDatabase?>(nil)
-
-    init(_ directory: StateDirectory) { self.directory = directory }
-
-    func existing() throws(StateError) -> StateDatabase? {
-        try database.withLock { database throws(StateError) in
-            if database == nil { database = try StateDatabase.openExisting(directory) }
-            return database
-        }
-    }
-
-    func makingIfNeeded() throws(StateError) -> StateDatabase {
-        try database.withLock { database throws(StateError) in
-            if let database { return database }
-            let new = try StateDatabase(directory: directory)
-            database = new
-            return new
-        }
     }
 }
