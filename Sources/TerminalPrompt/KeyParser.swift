@@ -2,7 +2,9 @@
 
 /// A key that means something to a prompt.
 enum Key: Sendable, Hashable {
-    /// Escape, `q`, or the end of input (^D).
+    /// Escape or `q`.
+    ///
+    /// Not ^D: a program that runs this one on a terminal of its own sends it when its own input ends.
     case cancel
     /// `f`.
     case fallback
@@ -21,7 +23,7 @@ struct KeyParser {
 
     private static func key(_ byte: UInt8) -> Key? {
         switch byte {
-        case UInt8(ascii: "q"), UInt8(ascii: "Q"), 0x04: .cancel
+        case UInt8(ascii: "q"), UInt8(ascii: "Q"): .cancel
         case UInt8(ascii: "f"), UInt8(ascii: "F"): .fallback
         default: nil
         }

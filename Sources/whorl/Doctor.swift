@@ -38,6 +38,7 @@ struct Check: Sendable, Equatable {
         case note
     }
 
+    /// For people; programs get it with hyphens for spaces.
     let name: String
     let verdict: Verdict
     /// What was found.
@@ -72,7 +73,8 @@ struct Check: Sendable, Equatable {
 
     var json: JSONValue {
         [
-            "name": .string(name), "ok": .bool(isOK), "detail": .string(detail),
+            "name": .string(String(name.map { $0 == " " ? "-" : $0 })), "ok": .bool(isOK),
+            "detail": .string(detail),
             "remedy": remedy.map(JSONValue.string),
         ]
     }

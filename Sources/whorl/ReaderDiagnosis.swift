@@ -95,33 +95,47 @@ struct ReaderDiagnosis: Sendable {
 
     /// What a reader that matches on the chip keeps, compared with the store.
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
-        do throws(EnrollmentError) {
-            guard let store = try? services.existingStore() else { return [] }
-            let state = try await FingerEnroller(store: store).reconcile(
-                profile: services.profile,
-                on: reader
-            )
-            guard state.isListed else {
-                return [.note("prints in the reader", "The reader cannot list them.")]
+        let name = "prints in the reader"
+        do throws(Failure) {
+            guard let store = try failing({ () throws(StateError) in try services.existingStore() }) else {
+                return [strays(try await stored(in: reader))]
             }
-            return [strays(state), missing(state)].compactMap { $0 }
+            let state = try await failing { () async throws(EnrollmentError) in
+                try await FingerEnroller(store: store).reconcile(profile: services.profile, on: reader)
+            }
+            guard state.isListed else { return [.note(name, "The reader cannot list them.")] }
+            return [strays(state.strays), missing(state)].compactMap { $0 }
         } catch {
-            return [.bad("prints in the reader", Failure(error))]
+            // What is wrong with the store is said where the store is looked at.
+            return error.status == .storeFailed ? [] : [.bad(name, error)]
         }
     }
 
-    private func strays(_ state: ReaderReconciliation) -> Check {
-        guard !state.strays.isEmpty else {
-            return .good("prints in the reader", "All of them are known.")
+    /// Where nothing was ever enrolled, every print in the reader is from elsewhere.
+    private func stored(in reader: any FingerprintReader) async throws(Failure) -> [StoredPrint] {
+        guard await reader.info.features.contains(.storageList) else { return [] }
+        do throws(ReaderError) {
+            try await reader.open()
+            let prints = try await reader.storedPrints(whenBusy: .wait)
+            try await reader.close()
+            return prints
+        } catch {
+            await closeAnyway(reader)
+            throw Failure(error)
         }
-        let owners = state.strays.map { print in
+    }
+
+    private func strays(_ prints: [StoredPrint]) -> Check {
+        guard !prints.isEmpty else { return .good("prints in the reader", "All of them are known.") }
+        let owners = prints.map { print in
             [print.metadata.finger?.spokenName, print.metadata.userName.map { "of \($0)" }]
                 .compactMap(\.self).joined(separator: " ")
         }.map { $0.isEmpty ? "unnamed" : $0 }
         return .note(
             "prints in the reader",
-            "\(state.strays.count) are not from here: \(owners.joined(separator: ", ")).",
-            remedy: "Remove them with the system that enrolled them."
+            "\(prints.count) from elsewhere: \(owners.joined(separator: ", ")).",
+            remedy:
+                "Remove them with the system that enrolled them; whorl devices exercise --clear-storage deletes all."
         )
     }
 

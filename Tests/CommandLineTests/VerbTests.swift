@@ -259,6 +259,51 @@ struct VerbTests {
         #expect(outcome.lines.contains { $0.hasPrefix("– TPM: ") })
     }
 
+    @Test func `doctor names prints that another system left in the reader`() async throws {
+        let reader = "mock:storage=reader,storage-file=\(whorl.home)/chip,stages=2,then=match"
+        let elsewhere = try await whorl.run(
+            ["enroll", "left-thumb", "--state-dir", whorl.home + "/other"],
+            reader: reader
+        )
+        #expect(elsewhere.status == 0, "\(elsewhere)")
+        let fresh = try await whorl.run(["doctor"], reader: reader)
+        #expect(fresh.status == 0)
+        #expect(
+            fresh.lines.contains { $0.hasPrefix("– prints in the reader: 1 from elsewhere: left thumb") },
+            "\(fresh)"
+        )
+        // With a finger of our own beside it, too.
+        #expect(
+            try await whorl.run(["enroll", "right-index"], reader: reader + ",touch right-index*3").status
+                == 0
+        )
+        let mixed = try await whorl.run(["doctor", "--json"], reader: reader)
+        let checks = mixed.answer("result")?["checks"] as? [[String: Any]]
+        let prints = checks?.first { $0["name"] as? String == "prints-in-the-reader" }
+        #expect((prints?["detail"] as? String)?.hasPrefix("1 from elsewhere: left thumb") == true)
+        #expect(prints?["remedy"] is String)
+    }
+
+    @Test func `doctor names enrolled fingers whose reader is not connected`() async throws {
+        try await whorl.enroll()
+        let outcome = try await whorl.run(["doctor"], reader: "mock:id=mock-7,match")
+        #expect(outcome.status == 1)
+        #expect(
+            outcome.lines.contains(
+                "✗ fingers elsewhere: 1 of 1 enrolled for a reader that is not connected: Mock reader (mock-0)."
+            )
+        )
+    }
+
+    @Test func `simulate waits for a reader, and says when there is none`() async throws {
+        let outcome = try await whorl.run(
+            ["simulate", "touch", "7", "--timeout", "0.2", "--json"],
+            environment: ["FP_VIRTUAL_IMAGE": whorl.home + "/nobody"]
+        )
+        #expect(outcome.status == 15)
+        #expect(outcome.errorCode == "noReader")
+    }
+
     @Test func `doctor names what is wrong, and the command that mends it`() async throws {
         try await whorl.enroll()
         #expect(chmod(whorl.state, 0o755) == 0)

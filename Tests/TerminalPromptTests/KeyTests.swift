@@ -7,7 +7,7 @@ import Testing
 struct KeyTests {
     @Test(
         arguments: [
-            ([0x71], [Key.cancel]), ([0x51], [.cancel]), ([0x04], [.cancel]), ([0x1B], [.cancel]),
+            ([0x71], [Key.cancel]), ([0x51], [.cancel]), ([0x04], []), ([0x1B], [.cancel]),
             ([0x66], [.fallback]), ([0x46], [.fallback]), ([0x78, 0x66], [.fallback]), ([0x61, 0x62], []),
         ] as [([UInt8], [Key])]
     )

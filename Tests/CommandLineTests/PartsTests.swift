@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Foundation
+import Testing
+
+@testable import whorl
+
+struct ExitStatusTests {
+    @Test func `each error of an evaluation has the number that scripts rely on`() {
+        let table: [AuthenticationError.Code: Int32] = [
+            .authenticationFailed: 10, .userCancel: 11, .userFallback: 12, .systemCancel: 13,
+            .passcodeNotSet: 14,
+            .biometryNotAvailable: 15, .biometryNotEnrolled: 16, .biometryLockout: 17, .appCancel: 18,
+            .invalidContext: 19, .notInteractive: 20, .biometryDisconnected: 21, .enrollmentTampered: 30,
+            .enrollmentRolledBack: 30, .readerInUse: 35, .reasonMissing: 64, .readerNotChosen: 64,
+            .storeFailed: 74,
+            .biometryOptedOut: 1,
+        ]
+        #expect(table.count == AuthenticationError.Code.allCases.count)
+        for code in AuthenticationError.Code.allCases { #expect(ExitStatus(code).rawValue == table[code]) }
+    }
+
+    @Test func `nothing but success is 0`() {
+        #expect(ExitStatus.allCases.filter { $0.rawValue == 0 } == [.success])
+        #expect(AuthenticationError.Code.allCases.allSatisfy { ExitStatus($0) != .success })
+    }
+
+    @Test(arguments: [
+        ("The finger did not match.", "the finger did not match"), ("No.", "no"),
+        ("A reader is busy.", "a reader is busy"),
+        ("TPM 2.0 is missing.", "TPM 2.0 is missing"), ("WHORL_READER is empty.", "WHORL_READER is empty"),
+        ("/proc cannot be written.", "/proc cannot be written"), ("", ""),
+        ("Bad\u{1B}[0m\nline.", "bad[0m line"),
+    ])
+    func `messages begin in lower case and have no full stop`(sentence: String, phrase: String) {
+        #expect(Console.phrase(sentence) == phrase)
+    }
+}
+
+struct JSONValueTests {
+    @Test func `members keep their order, and nil leaves one out`() {
+        let value: JSONValue = ["b": 1, "a": nil, "c": [true, .null, .seconds(0.12345)], "d": "x"]
+        #expect(value.line == #"{"b":1,"c":[true,null,0.123],"d":"x"}"#)
+    }
+
+    @Test(arguments: [
+        "plain", "\"quoted\" \\", "\u{0}\u{1B}\u{7F}\u{9B}", "\u{2028}\u{202E}", "指紋 👍🏽", "a\r\nb\tc",
+    ])
+    func `what is written reads back as the same text`(text: String) throws {
+        let line = JSONValue.string(text).line
+        #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        let read = try JSONSerialization.jsonObject(with: Data("[\(line)]".utf8)) as? [String]
+        #expect(read == [text])
+    }
+
+    @Test func `a number that is none does not break the line`() {
+        #expect(JSONValue.seconds(.infinity).line == "0")
+    }
+}
+
+struct USBReadersTests {
+    private static let list = """
+        # Supported by libfprint driver elanmoc
+        usb:v04F3p0C7D*
+        usb:v06CBp00BD*
+         ID_AUTOSUSPEND=1
+
+        # Known unsupported devices
+        usb:v0A5Cp5834*
+        """
+
+    @Test func `the supported devices are those before the unsupported ones`() {
+        #expect(USBReaders.ids(in: Self.list) == ["04f3:0c7d", "06cb:00bd"])
+    }
+
+    @Test func `a connected reader is found, and whether it may be opened`() throws {
+        let folder = "/tmp/whorl-test-" + UUID().uuidString.prefix(12).lowercased()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func write(_ text: String, _ name: String) throws {
+            let path = URL(filePath: "\(folder)/\(name)")
+            try FileManager.default.createDirectory(
+                at: path.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data(text.utf8).write(to: path)
+        }
+        try write(Self.list, "list")
+        for (place, vendor, product) in [
+            ("1-1", "04f3", "0c7d"), ("1-2", "1d6b", "0002"), ("1-3", "0a5c", "5834"),
+        ] {
+            try write(vendor + "\n", "usb/\(place)/idVendor")
+            try write(product + "\n", "usb/\(place)/idProduct")
+            try write("998\n", "usb/\(place)/busnum")
+            try write("7\n", "usb/\(place)/devnum")
+        }
+        let found = USBReaders.connected(
+            lists: [folder + "/none", folder + "/list"],
+            devices: folder + "/usb"
+        )
+        #expect(found == [.init(id: "04f3:0c7d", node: "/dev/bus/usb/998/007", isAccessible: false)])
+    }
+}
