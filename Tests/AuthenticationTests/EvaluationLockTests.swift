@@ -24,23 +24,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("owner", "evaluation-owner.lock"), ("../x", "evaluation-..%2fx.lock"),
-        ("a b", "evaluation-a%20b.lock"),
-        ("", "evaluation-.lock"), ("ä\n", "evaluation-%c3%a4%0a.lock"),
-    ])
-    func `has a file name that is one`(_ profile: String, _ name: String) {
-        #expect(EvaluationLock.fileName(profile: profile) == name)
-    }
-
-    @Test func `keeps long names apart and short enough`() {
-        let long = String(repeating: "ü", count: 500)
-        let first = EvaluationLock.fileName(profile: long + "1")
-        let second = EvaluationLock.fileName(profile: long + "2")
-        #expect(first != second)
-        #expect(first.utf8.count < 200)
-    }
-
     @Test func `is held by one at a time, and free again afterwards`() async throws {
         do {
             let first = try await EvaluationLock.acquire(path, within: .zero)
@@ -91,5 +74,24 @@ import Testing
         } catch {
             #expect(error.code == .storeFailed)
         }
+    }
+}
+
+@Suite struct `The file of a profile's lock` {
+    @Test(arguments: [
+        ("owner", "evaluation-owner.lock"), ("../x", "evaluation-..%2fx.lock"),
+        ("a b", "evaluation-a%20b.lock"),
+        ("", "evaluation-.lock"), ("ä\n", "evaluation-%c3%a4%0a.lock"),
+    ])
+    func `has a file name that is one`(_ profile: String, _ name: String) {
+        #expect(EvaluationLock.fileName(profile: profile) == name)
+    }
+
+    @Test func `keeps long names apart and short enough`() {
+        let long = String(repeating: "ü", count: 500)
+        let first = EvaluationLock.fileName(profile: long + "1")
+        let second = EvaluationLock.fileName(profile: long + "2")
+        #expect(first != second)
+        #expect(first.utf8.count < 200)
     }
 }

@@ -111,7 +111,7 @@ import Testing
     @Test func `ends when no finger comes in time`() async throws {
         let fixture = try await Fixture.enrolled([.retry(.general, event: true), .wait])
         let result = await fixture.evaluate(Fixture.request(timeout: .milliseconds(50)))
-        #expect(result.code == .systemCancel)
+        #expect(result == .failure(AuthenticationError(.systemCancel)))
         #expect(fixture.reader.counts.closes == 1)
         #expect(try await !fixture.record().isPending)
     }
@@ -176,6 +176,30 @@ import Testing
         #expect(!presenter.isShown)
         #expect(try await !fixture.record().isPending)
         #expect(try await fixture.log() == ["evaluation appCancel"])
+    }
+
+    @Test func `ends with appCancel although the presenter takes its own end for a button`() async throws {
+        struct Hasty: PromptPresenter {
+            let shown: AsyncStream<Void>.Continuation
+            var isInteractive: Bool { true }
+            func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+                shown.finish()
+                while !Task.isCancelled { await Task.yield() }
+                return .cancel
+            }
+        }
+        let fixture = try await Fixture.enrolled([.wait])
+        let (shown, signal) = AsyncStream.makeStream(of: Void.self)
+        let engine = fixture.engine()
+        let task = Task { () async -> AuthenticationError.Code? in
+            do throws(AuthenticationError) {
+                _ = try await engine.evaluate(Fixture.request(), presenter: Hasty(shown: signal))
+                return nil
+            } catch { return error.code }
+        }
+        for await _ in shown {}
+        task.cancel()
+        #expect(await task.value == .appCancel)
     }
 
     /// What the reader answers at the moment when the program cancels, and what then stands on the books.

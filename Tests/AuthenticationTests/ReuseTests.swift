@@ -147,23 +147,26 @@ import Testing
         )
     }
 
-    @Test func `is never open where the machine's boots have no names`() {
-        let now = Moment(bootID: "", sinceBoot: 5, wall: 5)
+    @Test(arguments: [
+        ("", 5, false), ("boot", 4, false), ("boot", 5, true), ("boot", 60_004, true),
+        ("boot", 60_005, false),
+    ])
+    func `is open from the match on, in a boot that has a name`(
+        _ bootID: String,
+        _ sinceBoot: Int64,
+        _ isOpen: Bool
+    ) {
+        let reader = ReaderID(rawValue: "r")
         let match = ReusableMatch(
             print: PrintID(),
             finger: .leftThumb,
             profile: "owner",
             generation: 1,
-            reader: ReaderID(rawValue: "r"),
-            at: now
+            reader: reader,
+            at: Moment(bootID: bootID, sinceBoot: 5, wall: 5)
         )
-        let holds = match.holds(
-            for: "owner",
-            generation: 1,
-            reader: ReaderID(rawValue: "r"),
-            at: now,
-            window: .seconds(60)
-        )
-        #expect(!holds)
+        let now = Moment(bootID: bootID, sinceBoot: sinceBoot, wall: 5)
+        let holds = match.holds(for: "owner", generation: 1, reader: reader, at: now, window: .seconds(60))
+        #expect(holds == isOpen)
     }
 }
