@@ -30,7 +30,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "AuthenticationTests": [
         "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb,
     ],
-    "CommandLineTests": [],
+    "CommandLineTests": ["Authentication", "GreyscalePNG", "SyntheticFingers", "whorl"],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
     "FingerprintTests": ["Fingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
@@ -102,7 +102,7 @@ let package = Package(
             name: "WhorlSystem",
             dependencies: [
                 "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader",
-                "TerminalPrompt",
+                "StateStore", "TerminalPrompt",
             ],
             swiftSettings: common
         ),
@@ -120,7 +120,7 @@ let package = Package(
         .executableTarget(
             name: "whorl",
             dependencies: [
-                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SyntheticFingers",
+                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "StateStore", "SyntheticFingers",
                 "TerminalPrompt", "WhorlSystem", arguments, logging,
             ],
             swiftSettings: common

@@ -18,7 +18,7 @@ extension LibfprintReader {
                 [weak self] event, isLast in
                 self?.assumeIsolated { $0.presentationEnded(event, isLast: isLast) }
             }
-            return try await observed(by: observer) { () async throws(ReaderError) in
+            return try await observed(by: observer, takesMany: true) { () async throws(ReaderError) in
                 try await call("enroll") { device, result, error throws(ReaderError) in
                     guard let print = fp_device_enroll_finish(device, result, error) else { return nil }
                     let enrolled = PrintHandle(taking: print)

@@ -227,7 +227,7 @@ enum Attempt<Value: Sendable>: Sendable {
 
 /// What an operation that waits for fingers has to tell, and to whom.
 struct RunningScan {
-    var tracker = TouchTracker()
+    var tracker: TouchTracker
     let observer: ScanObserver
 }
 
@@ -238,10 +238,11 @@ extension LibfprintReader {
     /// Runs `body` as the operation whose events `observer` gets.
     func observed<Value: Sendable>(
         by observer: @escaping ScanObserver,
+        takesMany: Bool = false,
         _ body: () async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {
         watchFingerStatus()
-        scan = RunningScan(observer: observer)
+        scan = RunningScan(tracker: TouchTracker(takesMany: takesMany), observer: observer)
         fingerStatusChanged()
         let reminder = Task {
             // Cancelled with the end of the operation; then there is nothing left to announce.

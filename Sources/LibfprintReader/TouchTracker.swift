@@ -7,7 +7,10 @@ internal import Fingerprint
 /// Drivers differ. Most say that a finger is needed and that it is there; some say neither; and for image
 /// readers the result of one presentation may come after the reader waits for the next one. So touches are
 /// counted against presentations: a touch is due when every earlier one was answered, by a result or by a finger.
+/// An operation that takes one presentation asks once, whatever its driver reports on the way out.
 struct TouchTracker {
+    /// Whether the operation takes more than one presentation, as an enrollment does.
+    let takesMany: Bool
     private var touches = 0
     private var results = 0
     private var status = FingerStatus(needed: false, present: false)
@@ -22,7 +25,7 @@ struct TouchTracker {
         if new.present { fingerSinceTouch = true }
         let begins = new.needed && !new.present && (!status.needed || status.present)
         status = new
-        if begins, touches <= results || fingerSinceTouch { events.append(touch()) }
+        if begins, isDue || (takesMany && fingerSinceTouch) { events.append(touch()) }
         return events
     }
 
@@ -37,7 +40,9 @@ struct TouchTracker {
         isDue && !status.present ? [touch()] : []
     }
 
-    private var isDue: Bool { touches <= results }
+    init(takesMany: Bool) { self.takesMany = takesMany }
+
+    private var isDue: Bool { touches <= results && (takesMany || touches == 0) }
 
     private mutating func touch() -> ScanEvent {
         touches += 1

@@ -12,14 +12,14 @@ import Testing
     private let gone = FingerStatus(needed: false, present: false)
 
     @Test func `once when the reader begins to wait`() {
-        var tracker = TouchTracker()
+        var tracker = TouchTracker(takesMany: true)
         #expect(tracker.statusChanged(to: needed) == [.touch])
         #expect(tracker.statusChanged(to: needed) == [])
         #expect(tracker.driverStaysSilent() == [])
     }
 
     @Test func `again at the next stage when the reader waits all the time`() {
-        var tracker = TouchTracker()
+        var tracker = TouchTracker(takesMany: true)
         _ = tracker.statusChanged(to: needed)
         #expect(tracker.statusChanged(to: there) == [.finger(present: true)])
         #expect(tracker.statusChanged(to: needed) == [.finger(present: false), .touch])
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `when the result comes before the finger is lifted, only after it is lifted`() {
-        var tracker = TouchTracker()
+        var tracker = TouchTracker(takesMany: true)
         _ = tracker.statusChanged(to: needed)
         _ = tracker.statusChanged(to: there)
         #expect(tracker.presentationEnded() == [])
@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test func `at each stage when the driver never says that a finger is there`() {
-        var tracker = TouchTracker()
+        var tracker = TouchTracker(takesMany: true)
         #expect(tracker.statusChanged(to: needed) == [.touch])
         #expect(tracker.presentationEnded() == [.touch])
         #expect(tracker.presentationEnded() == [.touch])
     }
 
     @Test func `after a silence when the driver tells nothing at all`() {
-        var tracker = TouchTracker()
+        var tracker = TouchTracker(takesMany: true)
         #expect(tracker.driverStaysSilent() == [.touch])
         #expect(tracker.driverStaysSilent() == [])
         #expect(tracker.presentationEnded() == [])
@@ -51,17 +51,26 @@ import Testing
     }
 
     @Test func `not while a finger is there`() {
-        var tracker = TouchTracker()
+        var tracker = TouchTracker(takesMany: true)
         _ = tracker.statusChanged(to: FingerStatus(needed: false, present: true))
         #expect(tracker.driverStaysSilent() == [])
         #expect(tracker.statusChanged(to: gone) == [.finger(present: false)])
+    }
+
+    @Test func `once only by an operation of one presentation, whatever the driver reports at its end`() {
+        var tracker = TouchTracker(takesMany: false)
+        #expect(tracker.statusChanged(to: needed) == [.touch])
+        #expect(tracker.statusChanged(to: there) == [.finger(present: true)])
+        #expect(tracker.statusChanged(to: needed) == [.finger(present: false)])
+        #expect(tracker.presentationEnded() == [])
+        #expect(tracker.driverStaysSilent() == [])
     }
 
     /// However a driver mixes its reports, there is never more than one open request for a finger.
     @Test func `never more often than fingers or results, whatever the order of reports`() {
         var generator = SplitMix(state: 7)
         for _ in 0..<2_000 {
-            var tracker = TouchTracker()
+            var tracker = TouchTracker(takesMany: true)
             var touches = 0
             var answers = 0
             for _ in 0..<40 {
