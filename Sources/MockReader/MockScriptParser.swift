@@ -324,7 +324,7 @@ private func nearest(_ typed: String, in words: [String]) -> String? {
     let best = words.map { (word: $0, distance: editDistance(typed, Array($0))) }.min {
         $0.distance < $1.distance
     }
-    guard let best, best.distance <= max(1, best.word.count / 3) else { return nil }
+    guard let best, best.distance <= max(1, best.word.count * 2 / 5) else { return nil }
     return best.word
 }
 
