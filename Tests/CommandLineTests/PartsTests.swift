@@ -75,7 +75,7 @@ struct USBReadersTests {
     }
 
     @Test func `a connected reader is found, and whether it may be opened`() throws {
-        let folder = "/tmp/whorl-test-" + UUID().uuidString.prefix(12).lowercased()
+        let folder = NSTemporaryDirectory() + "whorl-test-" + UUID().uuidString.prefix(12).lowercased()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         func write(_ text: String, _ name: String) throws {
             let path = URL(filePath: "\(folder)/\(name)")

@@ -233,6 +233,20 @@ struct VerbTests {
         #expect(outcome.lines[3].hasSuffix("The finger did not match."))
     }
 
+    @Test func `exercise enrolls a bare print, and names the steps that failed when the reader goes away`()
+        async throws
+    {
+        let chip = "mock:storage=reader,storage-file=\(whorl.home)/chip,stages=1,"
+        let outcome = try await whorl.run(["devices", "exercise", "--json"], reader: chip + "match,unplug")
+        #expect(outcome.status == 1)
+        let steps = outcome.answer("result")?["steps"] as? [[String: Any]]
+        let failed = steps?.filter { $0["ok"] as? Bool == false }.compactMap { $0["name"] as? String }
+        #expect(failed?.starts(with: ["verify", "delete"]) == true, "\(outcome)")
+        // What it could not delete has neither a finger nor an owner written beside it.
+        let doctor = try await whorl.run(["doctor"], reader: chip + "match")
+        #expect(doctor.lines.contains("– prints in the reader: 1 from elsewhere: unnamed."), "\(doctor)")
+    }
+
     @Test func `capture writes a picture that only its owner may read`() async throws {
         let file = whorl.home + "/finger.png"
         let outcome = try await whorl.run(["devices", "capture", "--output", file], reader: "mock:match")

@@ -10,7 +10,7 @@ final class WhorlProgram: Sendable {
 
     init() throws {
         // Short and plain: a socket's path has room for 107 bytes.
-        home = "/tmp/whorl-test-" + UUID().uuidString.prefix(12).lowercased()
+        home = NSTemporaryDirectory() + "whorl-test-" + UUID().uuidString.prefix(12).lowercased()
         try FileManager.default.createDirectory(
             atPath: home,
             withIntermediateDirectories: false,

@@ -96,6 +96,9 @@ struct PseudoTerminalTests {
             prompt(),
             during: { pty, send in
                 pty.type("\u{1B}[A")
+                // In two parts, as a slow line brings it.
+                pty.type("\u{1B}")
+                pty.type("[B")
                 send.yield(.matched(.rightIndex))
                 send.finish()
             },
