@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+
+/// What a program sets on a context; an evaluation takes it as it is when it begins.
+struct ContextSettings: Sendable {
+    var fallbackTitle: String?
+    var cancelTitle: String?
+    var reason = ""
+    var reuseDuration: TimeInterval = 0
+    var interactionNotAllowed = false
+
+    func request(_ policy: Policy, reason: String, for application: ApplicationID) -> EvaluationRequest {
+        EvaluationRequest(
+            policy: policy,
+            reason: reason,
+            application: application,
+            cancelTitle: cancelTitle,
+            fallbackTitle: fallbackTitle,
+            reuse: reuse,
+            interactionAllowed: !interactionNotAllowed
+        )
+    }
+
+    /// The window, within what it can be: what is no number counts as 0.
+    private var reuse: Duration {
+        guard reuseDuration > 0 else { return .zero }
+        return .seconds(min(reuseDuration, LATouchIDAuthenticationMaximumAllowableReuseDuration))
+    }
+}
+
+/// The longest window of ``LAContext/touchIDAuthenticationAllowableReuseDuration`` in seconds: 300.
+public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which fingers are enrolled, as values to compare with earlier ones.
+///
+/// The values are opaque: they say that something changed and not what. They are other ones for another program.
+public final class LADomainState: NSObject, Sendable {
+    /// The enrolled fingers.
+    public let biometry: LADomainStateBiometry
+    /// The paired devices: always none.
+    public let companion: LADomainStateCompanion
+
+    init(biometry: LADomainStateBiometry) {
+        self.biometry = biometry
+        companion = LADomainStateCompanion()
+        super.init()
+    }
+
+    /// A value that changes when one of the halves does; `nil` while no finger is enrolled.
+    public var stateHash: Data? { biometry.stateHash }
+}
+
+/// The enrolled fingers as a value to compare.
+public final class LADomainStateBiometry: NSObject, Sendable {
+    /// What kind of biometry there is, whether or not a finger is enrolled.
+    public let biometryType: LABiometryType
+    /// 32 bytes that change with each finger that is added or removed; `nil` while none is enrolled or the enrollment
+    /// cannot be trusted.
+    ///
+    /// Adding a finger and removing it again does not bring the old value back. It can be read during a lockout.
+    public let stateHash: Data?
+
+    init(biometryType: LABiometryType, stateHash: Data?) {
+        self.biometryType = biometryType
+        self.stateHash = stateHash
+        super.init()
+    }
+}
+
+/// The paired devices as a value to compare; on Linux there are none.
+public final class LADomainStateCompanion: NSObject, Sendable {
+    override init() { super.init() }
+
+    /// Always empty.
+    public var availableCompanionTypes: Set<LACompanionType> { [] }
+    /// Always `nil`.
+    public var stateHash: Data? { nil }
+
+    /// Always `nil`.
+    public func stateHash(for companionType: LACompanionType) -> Data? { nil }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What Apple's compiler does for a C error domain: `catch LAError.userCancel`, and casts to NSError and back.
+
+extension LAError: _BridgedStoredNSError {
+    /// The domain that an `NSError` has to have to be taken for an ``LAError``.
+    public static var _nsErrorDomain: String { LAErrorDomain }
+
+    /// Whether both have the same code and user info.
+    public static func == (left: LAError, right: LAError) -> Bool { left._nsError.isEqual(right._nsError) }
+
+    /// Hashes the wrapped error.
+    public func hash(into hasher: inout Hasher) { hasher.combine(_nsError) }
+}
+
+extension LAError.Code: _ErrorCodeProtocol {
+    /// The error that has this kind of code.
+    public typealias _ErrorType = LAError
+}
+
+// Without this, `nsError as? LAError` and `laError as? NSError` are nil on Linux.
+extension LAError: _ObjectiveCBridgeable {
+    /// The class on the other side.
+    public typealias _ObjectiveCType = NSError
+
+    /// The wrapped error.
+    public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+    /// Wraps an error of this domain.
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
+        guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
+            preconditionFailure("an NSError of the domain \(source.domain) is no LAError")
+        }
+    }
+
+    /// Wraps an error if it is of this domain.
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
+        guard source.domain == LAErrorDomain, Code(rawValue: source.code) != nil else { return false }
+        result = LAError(_nsError: source)
+        return true
+    }
+
+    /// Wraps an error that must be of this domain.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
+        var result: LAError?
+        guard let source else { preconditionFailure("nothing is no LAError") }
+        _forceBridgeFromObjectiveC(source, result: &result)
+        guard let result else { preconditionFailure("the bridge gave nothing") }
+        return result
+    }
+}
