@@ -70,7 +70,7 @@ struct TerminalTests {
         _ environment: [String: String] = [:]
     ) async throws -> String {
         let person = """
-            await() { for _ in $(seq 500); do grep -aqs "$1" seen && return; sleep 0.02; done; }
+            await() { for _ in $(seq 3000); do grep -aqs "$1" seen && return; sleep 0.02; done; }
             await "Touch the reader"; printf "\(keys)"; await "status"
             """
         let whole = keys.isEmpty ? "" : "{ \(person); } | "

@@ -48,11 +48,11 @@ final class PseudoTerminal: Sendable {
         return settings.c_lflag & ordinary == ordinary
     }
 
-    /// What came to the terminal, read until `text` is in it or nothing came for five seconds.
+    /// What came to the terminal, read until `text` is in it or nothing came for a minute.
     func output(until text: String) -> String {
         var bytes: [UInt8] = []
         while !String(decoding: bytes, as: UTF8.self).contains(text) {
-            guard let more = next(milliseconds: 5000) else { break }
+            guard let more = next(milliseconds: 60_000) else { break }
             bytes += more
         }
         return String(decoding: bytes, as: UTF8.self)
