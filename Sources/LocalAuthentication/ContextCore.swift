@@ -1,192 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Authentication
+internal import Dispatch
 internal import Synchronization
-internal import WhorlSystem
 
-/// What a context speaks to.
-struct ContextServices: Sendable {
-    let authentication: @Sendable () -> any AuthenticationService
-    let presenter: @Sendable () -> any PromptPresenter
-    let application: ApplicationID
-
-    /// What this process's environment says.
-    static var system: ContextServices {
-        ContextServices(
-            authentication: { SystemServices.shared.authentication },
-            presenter: { SystemServices.shared.presenter },
-            application: SystemServices.shared.application
-        )
-    }
-}
-
-/// A context's memory and its running evaluation.
+/// The state of a context and the work on it.
 ///
-/// It is apart from the context because an evaluation must not keep the context alive: when the program lets the
-/// context go, the evaluation ends.
+/// It is apart from ``LAContext`` so that an evaluation can go on, and answer, without keeping the context alive: a
+/// program that lets go of its context ends the evaluation.
 final class ContextCore: Sendable {
-    /// The properties that a program sets, and what the evaluations left behind.
-    struct State {
-        var fallbackTitle: String?
-        var cancelTitle: String?
-        var reason = ""
-        var maxBiometryFailures: Int?
-        var reuseDuration: TimeInterval = 0
-        var interactionNotAllowed = false
+    /// How an evaluation ended; there is no value for a success that was none.
+    typealias Outcome = Result<Evaluation, LAError>
 
-        /// `nil` until a preflight was asked for.
-        var biometryType: LABiometryType?
-        var evaluatedDomainState: Data?
-
-        fileprivate var isInvalid = false
-        fileprivate var running: Running?
+    private struct State {
+        var settings = ContextSettings()
+        var domainState: Data?
+        var isInvalidated = false
+        var running: Task<Outcome, Never>?
     }
 
-    /// An evaluation that has begun; its task comes a moment later.
-    fileprivate enum Running {
-        case beginning
-        case task(Task<Outcome, Never>)
-    }
-
-    typealias Outcome = Result<Evaluation, AuthenticationError>
-
-    /// The one evaluation that a context allows at a time.
-    struct Ticket: Sendable {
-        let request: EvaluationRequest
-    }
-
-    let services: ContextServices
-    /// The lock that makes ``LAContext`` safe to share.
+    private let parts: @Sendable () -> ContextParts
     private let state = Mutex(State())
+    /// A serial queue gets a thread even when every thread of the shared pool waits for the reply.
+    private let replies = DispatchQueue(label: "whorl.reply")
 
-    init(_ services: ContextServices) { self.services = services }
+    init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
 
-    subscript<Value: Sendable>(_ property: WritableKeyPath<State, Value> & Sendable) -> Value {
-        get { state.withLock { $0[keyPath: property] } }
-        set { state.withLock { $0[keyPath: property] = newValue } }
-    }
+    /// What the program set.
+    var settings: ContextSettings { state.withLock { $0.settings } }
+
+    /// Changes what the program sets.
+    func change(_ body: (inout ContextSettings) -> Void) { state.withLock { body(&$0.settings) } }
+
+    /// What the last biometric success told; `nil` before one.
+    var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
 
     // MARK: - Preflight
 
-    /// Asks whether the policy could be met, blocks until the answer is there, and remembers what goes with it.
-    func preflight(_ policy: LAPolicy) -> LAError? {
-        guard !state.withLock({ $0.isInvalid }) else { return LAError(AuthenticationError(.invalidContext)) }
-        let answer = preflight(Policy(policy) ?? .biometrics)
-        let error = Policy(policy) == nil ? .companionNotAvailable : answer.obstacle.map(LAError.init)
-        state.withLock { state in
-            state.biometryType = LABiometryType(answer)
-            if error == nil, policy.isBiometric { state.evaluatedDomainState = answer.domainState }
+    /// Whether an evaluation could succeed now; blocks the caller.
+    func check(_ policy: LAPolicy) throws(LAError) {
+        guard !state.withLock({ $0.isInvalidated }) else {
+            throw LAError(AuthenticationError(.invalidContext))
         }
-        return error
+        let preflight = preflight(try policy.serviceRequest())
+        if let obstacle = preflight.obstacle { throw LAError(obstacle) }
+        guard policy.isBiometric else { return }
+        state.withLock { $0.domainState = preflight.domainState }
     }
 
-    /// The same for those who want the facts alone.
-    func preflight(_ policy: Policy) -> Preflight {
-        let services = services
-        return PreflightThread.answer {
-            await services.authentication().preflight(policy, for: services.application)
+    /// What the machine is like now; blocks the caller.
+    func preflight(_ policy: Policy = .biometrics) -> Preflight {
+        let parts = parts()
+        return WorkerThread.preflights.wait {
+            await parts.service.preflight(policy, for: parts.application)
         }
     }
 
     // MARK: - Evaluation
 
-    /// Takes the context's one place for an evaluation, or says at once why it fails.
-    func begin(_ policy: LAPolicy, _ request: EvaluationRequest) -> Result<Ticket, LAError> {
-        state.withLock { state in
-            if state.isInvalid { return .failure(LAError(AuthenticationError(.invalidContext))) }
-            if DisplayText.isBlank(request.reason) { return .failure(LAError(AuthenticationError(.reasonMissing))) }
-            guard Policy(policy) != nil else { return .failure(.companionNotAvailable) }
-            guard state.running == nil else { return .failure(.anotherEvaluation) }
-            state.running = .beginning
-            return .success(Ticket(request: request))
-        }
-    }
-
-    /// Runs the evaluation. It ends as soon as the context is invalidated or the caller's task cancelled.
-    func evaluate(_ ticket: Ticket) async -> Result<Evaluation, LAError> {
-        let services = services
-        let task = Task { () -> Outcome in
-            do throws(AuthenticationError) {
-                return .success(
-                    try await services.authentication().evaluate(ticket.request, presenter: services.presenter())
-                )
-            } catch {
-                return .failure(error)
+    /// Evaluates for a caller who waits in a task; cancelling that task ends the evaluation.
+    func evaluate(_ policy: LAPolicy, reason: String) async -> Outcome {
+        do throws(LAError) {
+            let task = try begin(policy, reason: reason)
+            return await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
             }
+        } catch {
+            return .failure(error)
         }
-        let isInvalid = state.withLock { state in
-            state.running = .task(task)
-            return state.isInvalid
-        }
-        if isInvalid { task.cancel() }
-        return finish(
-            await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
-        )
     }
 
-    private func finish(_ outcome: Outcome) -> Result<Evaluation, LAError> {
+    /// Evaluates, and replies once on the queue for replies.
+    func evaluate(_ policy: LAPolicy, reason: String, reply: @escaping @Sendable (Outcome) -> Void) {
+        do throws(LAError) {
+            let task = try begin(policy, reason: reason)
+            Task(executorPreference: WorkerThread.evaluations) { [replies] in
+                let outcome = await task.value
+                replies.async { reply(outcome) }
+            }
+        } catch {
+            replies.async { reply(.failure(error)) }
+        }
+    }
+
+    /// Begins an evaluation.
+    ///
+    /// - Throws: what can be told without asking anybody; nothing has begun then.
+    private func begin(_ policy: LAPolicy, reason: String) throws(LAError) -> Task<Outcome, Never> {
+        let parts = parts()
+        return try state.withLock { state throws(LAError) in
+            guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }
+            guard !DisplayText.isBlank(reason) else { throw LAError(AuthenticationError(.reasonMissing)) }
+            let policy = try policy.serviceRequest()
+            guard state.running == nil else { throw .contextIsBusy }
+            let request = state.settings.request(policy, reason: reason, for: parts.application)
+            let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
+                end(await ask(request, parts))
+            }
+            state.running = task
+            return task
+        }
+    }
+
+    private func ask(_ request: EvaluationRequest, _ parts: ContextParts) async -> Outcome {
+        do throws(AuthenticationError) {
+            return .success(try await parts.service.evaluate(request, presenter: parts.presenter))
+        } catch {
+            return .failure(LAError(error))
+        }
+    }
+
+    /// Writes an outcome down.
+    ///
+    /// After ``invalidate()`` nothing is a success any more, be the finger as right as it was.
+    private func end(_ outcome: Outcome) -> Outcome {
         state.withLock { state in
             state.running = nil
-            // A context that was given up meanwhile lets nobody in, even if the finger matched in the last moment.
-            guard !state.isInvalid else { return .failure(LAError(AuthenticationError(.appCancel))) }
+            guard !state.isInvalidated else { return .failure(LAError(AuthenticationError(.appCancel))) }
             switch outcome {
-            case .failure(let error): return .failure(LAError(error))
             case .success(let evaluation):
-                if evaluation.method == .biometry { state.evaluatedDomainState = evaluation.domainState }
-                return .success(evaluation)
+                switch evaluation.method {
+                case .biometry: state.domainState = evaluation.domainState
+                case .passcode: break
+                }
+            case .failure: break
             }
+            return outcome
         }
     }
 
-    /// Ends the running evaluation, and every later one before it begins.
+    /// Ends the evaluation that goes on, and all that would begin.
     func invalidate() {
         let running = state.withLock { state in
-            state.isInvalid = true
+            state.isInvalidated = true
             return state.running
         }
-        if case .task(let task) = running { task.cancel() }
+        running?.cancel()
     }
-}
-
-extension Policy {
-    /// The engine's policy; `nil` for one that needs a paired device.
-    init?(_ policy: LAPolicy) {
-        switch policy {
-        case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
-            self = .biometrics
-        case .deviceOwnerAuthentication: self = .deviceOwner
-        case .deviceOwnerAuthenticationWithCompanion, .deviceOwnerAuthenticationWithWristDetection: return nil
-        }
-    }
-}
-
-extension LAPolicy {
-    /// Whether only a finger meets it here.
-    fileprivate var isBiometric: Bool { Policy(self) == .biometrics }
-}
-
-extension LABiometryType {
-    init(_ preflight: Preflight) { self = preflight.hasReader ? .touchID : .none }
 }
 
 extension LAError {
-    fileprivate static var companionNotAvailable: LAError {
+    /// One context asks for one thing at a time.
+    fileprivate static var contextIsBusy: LAError {
         LAError(
-            Code.companionNotAvailable,
-            userInfo: [
-                NSLocalizedDescriptionKey: "No paired device can vouch for the owner on this system.",
-                NSLocalizedRecoverySuggestionErrorKey: "Ask for a finger or the passcode instead.",
-            ]
-        )
-    }
-
-    fileprivate static var anotherEvaluation: LAError {
-        LAError(
-            Code.systemCancel,
-            userInfo: [
-                NSLocalizedDescriptionKey: "Another evaluation of this context is going on.",
-                NSLocalizedRecoverySuggestionErrorKey: "Wait for it to end, or use another context.",
-            ]
+            AuthenticationError(
+                .systemCancel,
+                message: "The context has an evaluation that has not ended.",
+                recovery: "Wait for its reply, or use a context for each."
+            )
         )
     }
 }

@@ -28,6 +28,3 @@ struct ContextSettings: Sendable {
         return .seconds(min(reuseDuration, LATouchIDAuthenticationMaximumAllowableReuseDuration))
     }
 }
-
-/// The longest window of ``LAContext/touchIDAuthenticationAllowableReuseDuration`` in seconds: 300.
-public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300

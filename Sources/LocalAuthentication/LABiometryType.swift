@@ -6,9 +6,9 @@ public enum LABiometryType: Int, Sendable, Hashable {
     case none = 0
     /// A fingerprint reader.
     case touchID = 1
-    /// Faces. Whorl never answers this.
+    /// Faces; Whorl never answers this.
     case faceID = 2
-    /// Irises. Whorl never answers this.
+    /// Irises; Whorl never answers this.
     case opticID = 4
 
     /// The first name of ``none``.
@@ -24,7 +24,7 @@ public let kLABiometryTypeFaceID: Int32 = 2
 /// The raw value of ``LABiometryType/opticID``.
 public let kLABiometryTypeOpticID: Int32 = 4
 
-/// What kind of paired device could vouch for the owner. On Linux there is none.
+/// What kind of paired device could vouch for the owner; a Linux machine never has one.
 public enum LACompanionType: Int, Sendable, Hashable {
     /// A watch.
     case watch = 1

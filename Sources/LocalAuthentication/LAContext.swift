@@ -1,212 +1,181 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
-public import Observation
+package import Authentication
 
-/// Asks whether the device's owner is there.
+/// Asks whether the owner of the device is there.
 ///
-/// ```swift
-/// let context = LAContext()
-/// if try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "Open the vault") {
-///     openVault()
-/// }
-/// ```
+///     let context = LAContext()
+///     if try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "open the vault") {
+///         open()
+///     }
 ///
-/// A success is the return value and nothing else. Everything that is not a positive match ends with an ``LAError``
-/// whose `localizedDescription` says what happened, and whose recovery suggestion says what the person can do.
+/// It has the names and the behaviour of Apple's class. Making one opens nothing: the reader and the store are looked
+/// for at the first question. The prompt is the terminal's.
 ///
-/// It behaves as Apple's class of this name, except:
+/// Where Linux differs:
 ///
-/// - A usable finger is enough: where no passcode is set, an enrolled finger still evaluates (on Apple's systems it is
-///   `passcodeNotSet`), since here a passcode belongs to the store of secrets and not to the machine.
-/// - An empty reason, or one of white space, is no exception but an error before any prompt. Its code is
-///   `authenticationFailed`, a plain refusal that every program handles; the underlying error says `reasonMissing`.
-/// - A second evaluation while one runs on the same context ends with `systemCancel`, and the first one goes on.
-/// - Cancelling the task of the async form ends the evaluation with `appCancel`.
-/// - ``touchIDAuthenticationAllowableReuseDuration`` takes a match of Whorl's own, since there is no lock screen to
-///   ask.
-/// - `canEvaluatePolicy` may be called within a reply, and blocks only its caller.
-/// - A context may be used by several threads at once.
+/// - Without a passcode an enrolled finger still evaluates, where Apple's systems say `passcodeNotSet`. There, all
+///   biometry rests on the passcode; here the passcode is one more way in.
+/// - An empty or blank reason, which raises an exception on Apple's systems, is an error before any prompt:
+///   ``LAError/invalidContext``, since that code alone says that the call is wrong, and not the person or the machine.
+/// - `canEvaluatePolicy` and the properties that ask the machine may be called from a reply, and from any thread.
+/// - Cancelling the task of the async form ends the evaluation with ``LAError/appCancel``.
 ///
-/// The two forms of `evaluatePolicy` do not call each other: a subclass that changes one leaves the other alone.
+/// A context evaluates one policy at a time: a second evaluation that begins before the first one has ended fails with
+/// ``LAError/systemCancel`` and leaves the first one alone.
+///
+/// It is `@unchecked Sendable` since a class that others may subclass cannot be checked: all of its own state is in its
+/// core, behind the core's lock `state`. A subclass answers for the state that it adds.
 open class LAContext: NSObject, @unchecked Sendable {
-    // Unchecked because it is open for subclasses: its own state is all in `core`, behind the lock `ContextCore.state`.
     private let core: ContextCore
 
-    /// Replies are given here: not on the caller's thread, and not in each other's way.
-    private static let replies = DispatchQueue(label: "whorl.local-authentication.reply", attributes: .concurrent)
+    /// A context for the readers and the enrolled fingers of this machine.
+    public override init() { core = ContextCore { .system } }
 
-    /// A context for one or more evaluations, with the services of this process's environment.
-    public override init() {
-        core = ContextCore(.system)
-        super.init()
-    }
-
-    /// A context with other services.
+    /// A context for a service and a prompt of the caller's choice.
     package init(
-        authentication: any AuthenticationService,
+        service: any AuthenticationService,
         presenter: any PromptPresenter,
         application: ApplicationID
     ) {
-        core = ContextCore(
-            ContextServices(
-                authentication: { authentication },
-                presenter: { presenter },
-                application: application
-            )
-        )
-        super.init()
+        let parts = ContextParts(service: service, presenter: presenter, application: application)
+        core = ContextCore { parts }
     }
 
-    // What is given up ends what it started.
+    /// Letting go of a context ends its evaluation with ``LAError/appCancel``.
     deinit { core.invalidate() }
 
-    // MARK: - Evaluating
+    // MARK: - Questions
 
-    /// Whether the policy could be met now. It never prompts, and blocks its caller for a moment.
+    /// Whether an evaluation could succeed now.
     ///
-    /// It sets ``biometryType`` whatever it answers, and ``evaluatedPolicyDomainState`` when it answers `true` for a
-    /// policy that only a finger meets.
+    /// It never prompts and never opens the reader. It blocks the caller for as long as it takes to look for readers
+    /// and to read the store. The answer is for now, and not to be kept.
     ///
     /// - Parameters:
     ///   - policy: What would have to be shown.
-    ///   - error: Gets an error in ``LAErrorDomain`` when the answer is `false`, and `nil` otherwise.
-    /// - Returns: Whether an evaluation could succeed; it may fail all the same.
+    ///   - error: Where to leave an `NSError` of ``LAErrorDomain``; set to `nil` when the answer is `true`.
+    /// - Returns: Whether an evaluation could succeed. A success for a biometric policy also sets
+    ///   ``evaluatedPolicyDomainState``.
     @discardableResult
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
-        let obstacle = core.preflight(policy)
-        error?.pointee = obstacle?._nsError
-        return obstacle == nil
+        do throws(LAError) {
+            try core.check(policy)
+            error?.pointee = nil
+            return true
+        } catch let failure {
+            error?.pointee = failure._nsError
+            return false
+        }
     }
 
-    /// Asks the person, and replies exactly once, on a queue of its own.
+    /// Asks the person, and returns at once.
     ///
-    /// The context has to be kept until then: when it is let go, the evaluation ends with ``LAError/appCancel``.
+    /// The context must live until the reply: letting go of it ends the evaluation.
     ///
     /// - Parameters:
     ///   - policy: What must be shown.
-    ///   - localizedReason: Why the program asks; it is shown to the person and must not be empty.
-    ///   - reply: Gets `(true, nil)`, or `false` and an ``LAError``.
+    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
+    ///   - reply: Called exactly once, on a private queue: with `true` and `nil`, or with `false` and an ``LAError``.
     open func evaluatePolicy(
         _ policy: LAPolicy,
         localizedReason: String,
         reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
-        let core = core
-        switch core.begin(policy, request(policy, localizedReason)) {
-        case .failure(let error): LAContext.replies.async { reply(false, error) }
-        case .success(let ticket):
-            Task {
-                let result = await core.evaluate(ticket)
-                LAContext.replies.async {
-                    switch result {
-                    case .success: reply(true, nil)
-                    case .failure(let error): reply(false, error)
-                    }
-                }
+        core.evaluate(policy, reason: localizedReason) { outcome in
+            switch outcome {
+            case .success: reply(true, nil)
+            case .failure(let error): reply(false, error)
             }
         }
     }
 
-    /// Asks the person, and returns only when the policy is met.
+    /// Asks the person, and returns when the policy is met.
+    ///
+    /// Cancelling the task ends the evaluation.
     ///
     /// - Parameters:
     ///   - policy: What must be shown.
-    ///   - localizedReason: Why the program asks; it is shown to the person and must not be empty.
-    /// - Returns: `true`.
-    /// - Throws: An ``LAError`` for everything that is not a success.
+    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
+    /// - Returns: `true`, and never anything else.
+    /// - Throws: ``LAError``, for everything that is not a success.
     @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
-        let ticket = try core.begin(policy, request(policy, localizedReason)).get()
-        switch await core.evaluate(ticket) {
+        switch await core.evaluate(policy, reason: localizedReason) {
         case .success: return true
         case .failure(let error): throw error
         }
     }
 
-    /// Ends a running evaluation with ``LAError/appCancel``, and later ones with ``LAError/invalidContext``.
+    /// Ends the evaluation that goes on with ``LAError/appCancel``; each later one fails with
+    /// ``LAError/invalidContext``.
     ///
-    /// It is for ever, may be called again, and happens by itself when the context is let go.
+    /// It may be called any number of times, from any thread, and does not wait.
     open func invalidate() { core.invalidate() }
 
-    private func request(_ policy: LAPolicy, _ reason: String) -> EvaluationRequest {
-        let longest = LATouchIDAuthenticationMaximumAllowableReuseDuration
-        let reuse = touchIDAuthenticationAllowableReuseDuration
-        return EvaluationRequest(
-            policy: Policy(policy) ?? .biometrics,
-            reason: reason,
-            application: core.services.application,
-            cancelTitle: localizedCancelTitle,
-            fallbackTitle: localizedFallbackTitle,
-            // What is no number is no time.
-            reuse: reuse > 0 ? .seconds(min(reuse, longest)) : .zero,
-            interactionAllowed: !interactionNotAllowed
-        )
-    }
+    // MARK: - What the machine is like
 
-    // MARK: - What a program chooses
-
-    /// The text of the fallback button; `nil` means the default, an empty one hides the button.
-    open var localizedFallbackTitle: String? {
-        get { core[\.fallbackTitle] }
-        set { core[\.fallbackTitle] = newValue }
-    }
-
-    /// The text of the cancel button; `nil` or empty means the default.
-    open var localizedCancelTitle: String? {
-        get { core[\.cancelTitle] }
-        set { core[\.cancelTitle] = newValue }
-    }
-
-    /// The reason for operations that give none of their own, such as the use of a key.
+    /// ``LABiometryType/touchID`` whenever a fingerprint reader is connected, else ``LABiometryType/none``.
     ///
-    /// `evaluatePolicy` does not use it.
-    open var localizedReason: String {
-        get { core[\.reason] }
-        set { core[\.reason] = newValue }
-    }
+    /// It looks anew each time, also without an earlier `canEvaluatePolicy`; it blocks the caller as that does.
+    open var biometryType: LABiometryType { core.preflight().biometryType }
 
-    /// Has no effect, as on Apple's systems.
-    open var maxBiometryFailures: NSNumber? {
-        get { core[\.maxBiometryFailures].map { NSNumber(value: $0) } }
-        set { core[\.maxBiometryFailures] = newValue?.intValue }
-    }
-
-    /// For how many seconds after an earlier match no new one is asked for; 0 asks always, more than 300 is 300.
-    open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
-        get { core[\.reuseDuration] }
-        set { core[\.reuseDuration] = newValue }
-    }
-
-    /// Whether an evaluation that needs a prompt ends with ``LAError/notInteractive`` instead.
-    open var interactionNotAllowed: Bool {
-        get { core[\.interactionNotAllowed] }
-        set { core[\.interactionNotAllowed] = newValue }
-    }
-
-    // MARK: - What it found
-
-    /// What kind of biometry the machine has, at the last `canEvaluatePolicy`; before the first one, now.
-    open var biometryType: LABiometryType {
-        core[\.biometryType] ?? LABiometryType(core.preflight(Policy.biometrics))
-    }
-
-    /// 32 bytes that change with each finger that is added or removed.
+    /// The set of enrolled fingers as 32 opaque bytes, as the last biometric success of this context saw it.
     ///
-    /// It is `nil` until a finger has matched in an evaluation of this context, or `canEvaluatePolicy` has answered
-    /// `true` for a policy that only a finger meets. A failure in between leaves it as it was.
-    open var evaluatedPolicyDomainState: Data? { core[\.evaluatedDomainState] }
+    /// `nil` before a successful `canEvaluatePolicy` for a biometric policy or an evaluation that a finger met.
+    open var evaluatedPolicyDomainState: Data? { core.evaluatedDomainState }
 
-    /// Which fingers are enrolled now, without any call before; also during a lockout.
+    /// Which fingers are enrolled now.
+    ///
+    /// It needs no earlier call and is there under lockout too. It looks anew each time, and blocks the caller as
+    /// `canEvaluatePolicy` does.
     open var domainState: LADomainState {
-        let preflight = core.preflight(Policy.biometrics)
+        let preflight = core.preflight()
         return LADomainState(
             biometry: LADomainStateBiometry(
-                biometryType: LABiometryType(preflight),
+                biometryType: preflight.biometryType,
                 stateHash: preflight.domainState
             )
         )
     }
+
+    // MARK: - Settings
+
+    /// The text of the fallback button; `nil` means the default, empty hides it.
+    ///
+    /// Under ``LAPolicy/deviceOwnerAuthentication`` there is a button only where a passcode is set.
+    open var localizedFallbackTitle: String? {
+        get { core.settings.fallbackTitle }
+        set { core.change { $0.fallbackTitle = newValue } }
+    }
+
+    /// The text of the cancel button; `nil` or empty means the default, since cancelling cannot be hidden.
+    open var localizedCancelTitle: String? {
+        get { core.settings.cancelTitle }
+        set { core.change { $0.cancelTitle = newValue } }
+    }
+
+    /// The reason for operations that are given none of their own; `evaluatePolicy` always is.
+    open var localizedReason: String {
+        get { core.settings.reason }
+        set { core.change { $0.reason = newValue } }
+    }
+
+    /// For how many seconds after an earlier match no new one is asked for; 0, the default, asks always.
+    ///
+    /// More than ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` counts as that.
+    open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
+        get { core.settings.reuseDuration }
+        set { core.change { $0.reuseDuration = newValue } }
+    }
+
+    /// Whether a prompt is forbidden: an evaluation that would need one fails with ``LAError/notInteractive``.
+    open var interactionNotAllowed: Bool {
+        get { core.settings.interactionNotAllowed }
+        set { core.change { $0.interactionNotAllowed = newValue } }
+    }
 }
 
-extension LAContext: Observable {}
+extension Preflight {
+    fileprivate var biometryType: LABiometryType { hasReader ? .touchID : .none }
+}

@@ -2,13 +2,13 @@
 
 // The codes as `LAError.userCancel`: in `catch`, in `switch`, and compared with an error's `code`.
 extension LAError {
-    /// The finger or the passcode was not the owner's; also an evaluation without a reason, see ``LAContext``.
+    /// The finger did not match, three times.
     public static var authenticationFailed: Code { .authenticationFailed }
     /// The person pressed cancel.
     public static var userCancel: Code { .userCancel }
     /// The person pressed the fallback button, and the program goes on in its own way.
     public static var userFallback: Code { .userFallback }
-    /// The time ran out, or the reader is in use by another evaluation.
+    /// The time ran out, the reader is in use, or the context has an evaluation that has not ended.
     public static var systemCancel: Code { .systemCancel }
     /// No passcode is set, and nothing else can meet the policy.
     public static var passcodeNotSet: Code { .passcodeNotSet }
@@ -18,17 +18,17 @@ extension LAError {
     public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
     /// Too many fingers did not match.
     public static var biometryLockout: Code { .biometryLockout }
-    /// The context was invalidated, or the task cancelled, during the evaluation.
+    /// The context was invalidated or released, or the task cancelled, during the evaluation.
     public static var appCancel: Code { .appCancel }
-    /// The context was invalidated before.
+    /// The call was wrong: the context was invalidated before, or the reason is empty.
     public static var invalidContext: Code { .invalidContext }
-    /// No paired device is near; on Linux there is none.
+    /// No paired device is near; a Linux machine never has one.
     public static var companionNotAvailable: Code { .companionNotAvailable }
-    /// No removable reader is paired. Whorl never answers this.
+    /// No removable reader is paired; Whorl never answers this.
     public static var biometryNotPaired: Code { .biometryNotPaired }
     /// The reader that the fingers are enrolled for is not connected.
     public static var biometryDisconnected: Code { .biometryDisconnected }
-    /// An embedded prompt has a bad size. Whorl never answers this.
+    /// An embedded prompt has a bad size; Whorl never answers this.
     public static var invalidDimensions: Code { .invalidDimensions }
     /// A prompt would be needed and cannot be shown, or must not be.
     public static var notInteractive: Code { .notInteractive }

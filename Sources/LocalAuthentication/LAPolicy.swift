@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Authentication
+
 /// What somebody must show before an evaluation succeeds.
 public enum LAPolicy: Int, Sendable, Hashable {
     /// A matching finger, nothing else.
     case deviceOwnerAuthenticationWithBiometrics = 1
     /// A matching finger, or the owner's passcode.
     case deviceOwnerAuthentication = 2
-    /// A paired device. There is none here: it ends with ``LAError/companionNotAvailable``.
+    /// A paired device close by.
+    ///
+    /// No Linux machine has one: it always fails with ``LAError/companionNotAvailable``.
     case deviceOwnerAuthenticationWithCompanion = 3
-    /// A finger or a paired device. Here it is the same as ``deviceOwnerAuthenticationWithBiometrics``.
+    /// A matching finger or a paired device; here it is ``deviceOwnerAuthenticationWithBiometrics``.
     case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
-    /// A watch on the wrist. There is none here: it ends with ``LAError/companionNotAvailable``.
+    /// The device is on its owner's wrist.
+    ///
+    /// No Linux machine can tell: it always fails with ``LAError/biometryNotAvailable``.
     case deviceOwnerAuthenticationWithWristDetection = 5
 
     /// The earlier name of ``deviceOwnerAuthenticationWithCompanion``.
@@ -18,6 +24,42 @@ public enum LAPolicy: Int, Sendable, Hashable {
     /// The earlier name of ``deviceOwnerAuthenticationWithBiometricsOrCompanion``.
     public static var deviceOwnerAuthenticationWithBiometricsOrWatch: LAPolicy {
         .deviceOwnerAuthenticationWithBiometricsOrCompanion
+    }
+}
+
+extension LAPolicy {
+    /// What the service is asked for.
+    ///
+    /// - Throws: the error of a policy that no Linux machine can meet.
+    func serviceRequest() throws(LAError) -> Policy {
+        switch self {
+        case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+            return .biometrics
+        case .deviceOwnerAuthentication:
+            return .deviceOwner
+        case .deviceOwnerAuthenticationWithCompanion:
+            throw LAError(
+                .companionNotAvailable,
+                message: "No companion device is paired.",
+                recovery: "Use a policy with fingerprints."
+            )
+        case .deviceOwnerAuthenticationWithWristDetection:
+            throw LAError(
+                .biometryNotAvailable,
+                message: "This machine is not worn on a wrist.",
+                recovery: "Use a policy with fingerprints."
+            )
+        }
+    }
+
+    /// Whether only biometry can meet it: a successful preflight of such a policy tells the domain state.
+    var isBiometric: Bool {
+        switch self {
+        case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion: true
+        case .deviceOwnerAuthentication, .deviceOwnerAuthenticationWithCompanion,
+            .deviceOwnerAuthenticationWithWristDetection:
+            false
+        }
     }
 }
 
