@@ -74,15 +74,30 @@ struct EvaluationSession: Sendable {
         return try await scan(reader, survey.standing.hasPasscode, books)
     }
 
-    /// Opens the reader, scans and closes it; the profile's lock is held meanwhile.
+    /// Waits for the reader's turn, behind an enrollment of this process perhaps, and scans.
     private func scan(
         _ reader: any FingerprintReader,
         _ hasPasscode: Bool,
         _ books: EvaluationBooks
     ) async throws(AuthenticationError) -> Evaluation {
-        do throws(ReaderError) { try await reader.open() } catch {
+        let outcome: PromptRace.Outcome
+        do throws(ReaderError) {
+            outcome = try await ReaderTurns.run("evaluate", on: reader) { () async throws(ReaderError) in
+                try await scanInTurn(reader, hasPasscode, books)
+            }
+        } catch {
             throw AuthenticationError(duringScan: error)
         }
+        return try outcome.get()
+    }
+
+    /// Opens the reader, scans and closes it; the profile's lock is held meanwhile.
+    private func scanInTurn(
+        _ reader: any FingerprintReader,
+        _ hasPasscode: Bool,
+        _ books: EvaluationBooks
+    ) async throws(ReaderError) -> PromptRace.Outcome {
+        try await reader.open()
         let outcome: PromptRace.Outcome
         do throws(AuthenticationError) {
             let scan = try await prepare(reader, books)
@@ -94,7 +109,7 @@ struct EvaluationSession: Sendable {
             outcome = .failure(error)
         }
         await close(reader)
-        return try outcome.get()
+        return outcome
     }
 
     /// Reads the gallery anew: it may have changed while another evaluation had its turn.

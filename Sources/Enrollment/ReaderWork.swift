@@ -1,26 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Fingerprint
-import Synchronization
-
-/// One piece of work at a time on a reader, for work that takes several of its operations.
-///
-/// A reader's own gate lets one *operation* through. Between two operations of an enrollment another task of this
-/// process could close the reader, or take the enrollment's intent for an interrupted one. Other processes cannot:
-/// they do not get the reader open.
-package enum ReaderTurns {
-    private static let gates = Mutex<[ReaderID: OperationGate]>([:])
-
-    /// The gate of a reader; whoever opens, uses and closes the reader runs within it.
-    package static func gate(of reader: ReaderID) -> OperationGate {
-        gates.withLock { gates in
-            if let gate = gates[reader] { return gate }
-            let gate = OperationGate()
-            gates[reader] = gate
-            return gate
-        }
-    }
-}
+import Fingerprint
 
 extension FingerprintReader {
     /// Waits for the reader's turn, opens it, runs `body`, and closes it again, also when the task is cancelled
@@ -29,9 +9,8 @@ extension FingerprintReader {
         _ work: String,
         _ body: (ReaderInfo) async throws(EnrollmentError) -> Value
     ) async throws(EnrollmentError) -> Value {
-        let gate = ReaderTurns.gate(of: await info.id)
         let result = try await translated { () throws(ReaderError) in
-            try await gate.run(work, whenBusy: .wait) { () throws(ReaderError) in
+            try await ReaderTurns.run(work, on: self) { () async throws(ReaderError) in
                 try await open()
                 let result: Result<Value, EnrollmentError>
                 do throws(EnrollmentError) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// One piece of work at a time on a reader, for work that takes several of its operations.
+///
+/// A reader's own gate lets one *operation* through. Between two operations of an enrollment another task of this
+/// process could close the reader, or take the enrollment's intent for an interrupted one. Other processes cannot:
+/// they do not get the reader open.
+package enum ReaderTurns {
+    /// A reader's gate, for as long as somebody is at it.
+    private struct Turns {
+        let gate = OperationGate()
+        var users = 0
+    }
+
+    private static let turns = Mutex<[ObjectIdentifier: Turns]>([:])
+
+    /// Waits for the reader's turn and runs `body`, which opens, uses and closes the reader.
+    ///
+    /// - Throws: `cancelled` when the task was cancelled while it waited; what `body` throws.
+    package static func run<Value: Sendable>(
+        _ work: String,
+        on reader: any FingerprintReader,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws(ReaderError) -> Value
+    ) async throws(ReaderError) -> Value {
+        let key = ObjectIdentifier(reader)
+        let gate = turns.withLock { turns in
+            turns[key, default: Turns()].users += 1
+            return turns[key, default: Turns()].gate
+        }
+        defer { leave(key) }
+        return try await gate.run(work, whenBusy: .wait, isolation: isolation, body)
+    }
+
+    private static func leave(_ key: ObjectIdentifier) {
+        turns.withLock { turns in
+            turns[key]?.users -= 1
+            if turns[key]?.users == 0 { turns[key] = nil }
+        }
+    }
+}
