@@ -55,7 +55,8 @@ extension LAPolicy {
     /// Whether only biometry can meet it: a successful preflight of such a policy tells the domain state.
     var isBiometric: Bool {
         switch self {
-        case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion: true
+        case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+            true
         case .deviceOwnerAuthentication, .deviceOwnerAuthenticationWithCompanion,
             .deviceOwnerAuthenticationWithWristDetection:
             false

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Fingerprint
+import LocalAuthentication
+
+/// A service on a machine of a test's choice. What may be evaluated is decided by the engine's own rules, and the prompt is
+/// run by its own race; only the reader is missing.
+final class Machine: AuthenticationService {
+    /// What becomes of the finger.
+    enum Scan: Sendable {
+        /// An enrolled one is laid on.
+        case match
+        /// The passcode was typed instead.
+        case passcode
+        /// It ends with this failure.
+        case fails(AuthenticationError.Code)
+        /// None comes; only cancelling ends it.
+        case nothing
+        /// An enrolled one is laid on in the very moment in which the evaluation is cancelled.
+        case matchWhenCancelled
+    }
+
+    let standing: Standing
+    let digest: Data?
+    let scan: Scan
+    /// One for each evaluation that reached the service.
+    let requests: AsyncStream<EvaluationRequest>
+    private let sink: AsyncStream<EvaluationRequest>.Continuation
+    private let desk = Desk()
+
+    init(_ standing: Standing = .ready, digest: Data? = Data(repeating: 7, count: 32), scan: Scan = .match) {
+        self.standing = standing
+        self.digest = digest
+        self.scan = scan
+        (requests, sink) = AsyncStream.makeStream()
+    }
+
+    func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
+        // Through an actor and a yield: the answer needs more than one turn, and whoever waits for it must not be in its way.
+        await desk.visit()
+        await Task.yield()
+        let obstacle: AuthenticationError? =
+            switch standing.plan(for: policy) {
+            case .finger, .passcode: nil
+            case .refuse(let error): error
+            }
+        return Preflight(
+            obstacle: obstacle,
+            hasReader: hasReader,
+            readerKind: hasReader ? .mock : nil,
+            domainState: digest
+        )
+    }
+
+    func evaluate(
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> Evaluation {
+        sink.yield(request)
+        if let refusal = standing.refusal(of: request.policy) { throw refusal }
+        if request.reuse > .zero { return evaluation(.biometry, isReused: true) }
+        guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        let prompt = PromptTexts().prompt(for: request, at: .test, hasPasscode: standing.hasPasscode)
+        return try await PromptRace(prompt: prompt, presenter: presenter).run { line in
+            line.send(.scan(.touch))
+            return await self.outcome()
+        }.get()
+    }
+
+    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
+        standing.isOptedOut
+    }
+
+    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {}
+
+    private func outcome() async -> Result<Evaluation, AuthenticationError> {
+        switch scan {
+        case .match: return .success(evaluation(.biometry, isReused: false))
+        case .passcode: return .success(evaluation(.passcode, isReused: false))
+        case .fails(let code): return .failure(AuthenticationError(code))
+        case .nothing:
+            await cancellation()
+            return .failure(AuthenticationError(.appCancel))
+        case .matchWhenCancelled:
+            await cancellation()
+            return .success(evaluation(.biometry, isReused: false))
+        }
+    }
+
+    /// Returns when the task is cancelled.
+    private func cancellation() async {
+        let never = AsyncStream<Never> { _ in }
+        for await _ in never {}
+    }
+
+    private func evaluation(_ method: Evaluation.Method, isReused: Bool) -> Evaluation {
+        Evaluation(
+            method: method,
+            finger: method == .biometry ? .rightIndex : nil,
+            domainState: digest,
+            isReused: isReused,
+            readerKind: .mock
+        )
+    }
+
+    private var hasReader: Bool {
+        switch standing.reader {
+        case .connected: true
+        case .none, .unclear: false
+        }
+    }
+
+    private actor Desk {
+        private var visits = 0
+        func visit() { visits += 1 }
+    }
+}
+
+extension ReaderInfo {
+    static let test = ReaderInfo(
+        id: ReaderID(rawValue: "test-0"),
+        driver: "test",
+        name: "Test reader",
+        kind: .mock,
+        scanType: .press,
+        features: [.identify, .verify],
+        enrollStages: 5,
+        storage: .host,
+        strength: .none
+    )
+}
+
+extension Standing {
+    /// A reader, an enrolled finger, a passcode.
+    static let ready = Standing.make()
+
+    static func make(
+        reader: Reader = .connected,
+        fingers: Fingers = .usable,
+        lock: LockState = .open,
+        passcode: Passcode = .set,
+        optedOut: Bool = false,
+        fault: AuthenticationError.Code? = nil,
+        store: AuthenticationError.Code? = nil
+    ) -> Standing {
+        var standing = Standing()
+        standing.reader = reader
+        standing.fingers = fingers
+        standing.lock = lock
+        standing.passcode = passcode
+        standing.isOptedOut = optedOut
+        standing.enrollmentFault = fault.map { AuthenticationError($0) }
+        standing.storeFailure = store.map { AuthenticationError($0) }
+        return standing
+    }
+}
