@@ -4,8 +4,10 @@ import Authentication
 import Fingerprint
 import LocalAuthentication
 
-/// A service on a machine of a test's choice. What may be evaluated is decided by the engine's own rules, and the prompt is
-/// run by its own race; only the reader is missing.
+/// A service on a machine of a test's choice.
+///
+/// What may be evaluated is decided by the engine's own rules, and the prompt is run by its own race; only the reader is
+/// missing.
 final class Machine: AuthenticationService {
     /// What becomes of the finger.
     enum Scan: Sendable {
