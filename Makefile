@@ -74,6 +74,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	REQUIRE_PEERS=1 udev/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	scripts/check-readme .build/debug/whorl
+	scripts/check-consumer .build/debug/whorl
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
 

@@ -53,7 +53,9 @@ package struct AttemptLedger: Sendable {
     /// then is what counts after a restart.
     private static func beginning(of row: Row, lockouts: Int) throws -> Moment? {
         guard let boot: Double = try row.optionalColumn(4), let wall: Double = try row.optionalColumn(5),
-            let bootID: String = try row.optionalColumn(6)
+            let bootID: String = try row.optionalColumn(6),
+            // A time that no clock shows tells nothing: the lock has no known beginning, and so no end yet.
+            boot.isFinite, wall.isFinite
         else { return nil }
         let length = AttemptRecord.lockLength(number: lockouts)
         return Moment(

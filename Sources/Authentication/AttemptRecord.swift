@@ -112,7 +112,7 @@ package struct AttemptRecord: Sendable, Hashable {
 
     /// Milliseconds that the lock of this number (from 1) lasts where time ends it.
     package static func lockLength(number: Int) -> Int64 {
-        let doublings = min(max(0, number - 1), 20)
+        let doublings = min(max(1, number), 21) - 1
         return min(300_000 << Int64(doublings), 86_400_000)
     }
 }

@@ -152,7 +152,7 @@ public struct AuditLog: Sendable {
         ])
         // Line numbers have no gaps but those of rolled-back lines, so this keeps the newest lines.
         try db.cachedStatement(sql: "DELETE FROM audit WHERE id <= ?")
-            .execute(arguments: [db.lastInsertedRowID - Int64(capacity)])
+            .execute(arguments: [max(db.lastInsertedRowID, 0) - Int64(capacity)])
     }
 
     private static func entry(_ row: Row) throws -> AuditEntry {

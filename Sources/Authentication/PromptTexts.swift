@@ -49,6 +49,9 @@ public struct PromptTexts: Sendable, Hashable {
 extension DisplayText {
     /// Whether nothing of a text would be seen.
     package static func isBlank(_ text: String) -> Bool {
-        clean(text).allSatisfy(\.isWhitespace)
+        clean(text).unicodeScalars.allSatisfy {
+            // The fillers and the blank Braille pattern count as letters and symbols, and show nothing.
+            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint || $0 == "\u{2800}"
+        }
     }
 }

@@ -23,7 +23,14 @@ enum FileBytes {
     }
 
     /// Writes beside the place and then renames, so that nobody sees half a file.
+    ///
+    /// Only a plain file is replaced: renaming over a device, a pipe or a link would take it away.
     static func replace(_ path: String, with bytes: [UInt8]) throws(GreyscalePNGError) {
+        var present = stat()
+        if lstat(path, &present) == 0, present.st_mode & S_IFMT != S_IFREG {
+            let code = present.st_mode & S_IFMT == S_IFDIR ? EISDIR : EEXIST
+            throw GreyscalePNGError(.unwritable, systemCode: code)
+        }
         let temporary = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw GreyscalePNGError(.unwritable, systemCode: errno) }

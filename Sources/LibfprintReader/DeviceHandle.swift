@@ -24,7 +24,11 @@ final class DeviceHandle: @unchecked Sendable {
         var value = GValue()
         g_value_init(&value, g_type_from_name("gboolean"))
         defer { g_value_unset(&value) }
-        g_object_get_property(UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), "removed", &value)
+        g_object_get_property(
+            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self),
+            "removed",
+            &value
+        )
         return g_value_get_boolean(&value) != 0
     }
 

@@ -90,7 +90,7 @@ public actor LibfprintReader: FingerprintReader {
                         try await call("close", finish: fp_device_close_finish) { cancellable, reply in
                             fp_device_close(device, cancellable, readyCallback, reply)
                         }
-                    } catch where error.code == .unplugged {
+                    } catch  where error.code == .unplugged {
                         // There is nothing left to close.
                     }
                 }

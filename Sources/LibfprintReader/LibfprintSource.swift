@@ -85,7 +85,11 @@ public actor LibfprintSource: ReaderSource {
     @discardableResult
     private func add(_ pointer: UnsafeMutableRawPointer) -> LibfprintReader {
         let handle = DeviceHandle(retaining: pointer)
-        let reader = LibfprintReader(handle, id: freeID(for: handle.pointer), socket: socket(of: handle.pointer))
+        let reader = LibfprintReader(
+            handle,
+            id: freeID(for: handle.pointer),
+            socket: socket(of: handle.pointer)
+        )
         known.append((handle, reader))
         return reader
     }

@@ -187,10 +187,16 @@ struct MockScriptParser {
         case "features": settings.features = try features(value)
         case "scan": settings.scanType = try choice(value, of: [ReaderInfo.ScanType.press, .swipe])
         case "name": settings.name = value.text
-        case "id": settings.id = ReaderID(rawValue: value.text)
+        case "id": settings.id = try identity(value)
         case "connected": settings.isConnected = try pick(value, of: ["yes", "no"]) == "yes"
         default: settings.afterScript = try choice(value, of: MockSettings.AfterScript.allCases)
         }
+    }
+
+    /// A mock may not take the name of a reader that is none: what it enrolls and matches would count for that one.
+    private func identity(_ value: Argument) throws(MockScriptError) -> ReaderID {
+        guard value.text.hasPrefix("mock") else { throw mistake("an id that begins with mock", value) }
+        return ReaderID(rawValue: value.text)
     }
 
     private func stages(_ value: Argument) throws(MockScriptError) -> Int {

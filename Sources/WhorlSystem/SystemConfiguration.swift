@@ -43,7 +43,9 @@ public struct SystemConfiguration: Sendable {
     private static let isElevated: Bool = {
         guard let vector = FileManager.default.contents(atPath: "/proc/self/auxv") else { return true }
         let words = vector.withUnsafeBytes { Array($0.bindMemory(to: UInt.self)) }
-        let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (type: words[$0], value: words[$0 + 1]) }
+        let pairs = stride(from: 0, to: words.count - 1, by: 2).map {
+            (type: words[$0], value: words[$0 + 1])
+        }
         let secure = pairs.first { $0.type == 23 }  // AT_SECURE, on every architecture
         return secure?.value != 0
     }()

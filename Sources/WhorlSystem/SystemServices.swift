@@ -97,6 +97,9 @@ public final class SystemServices: Sendable {
     /// The name of the program's file, without its folder: it stays the same when the program moves.
     private static var programName: ApplicationID {
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "unknown"
-        return ApplicationID(rawValue: path.split(separator: "/").last.map(String.init) ?? "unknown")
+        let file = path.split(separator: "/").last.map(String.init) ?? "unknown"
+        // So the kernel marks a file that was replaced while it runs, as an upgrade does (proc(5)).
+        let mark = " (deleted)"
+        return ApplicationID(rawValue: file.hasSuffix(mark) ? String(file.dropLast(mark.count)) : file)
     }
 }

@@ -48,7 +48,7 @@ struct Evaluate: Verb {
     }
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
-        guard !DisplayText.clean(reason).allSatisfy(\.isWhitespace) else {
+        guard !DisplayText.isBlank(reason) else {
             throw Failure(AuthenticationError(.reasonMissing))
         }
         let console = session.console

@@ -31,7 +31,8 @@ enum Interruption {
         startThread { [source = ends[0]] in
             while let number = next(from: source) { end(by: number == SIGINT ? .userCancel : .systemCancel) }
         }
-        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { handle(number) }
+        // SIGQUIT, since Swift's own handler of it would leave the terminal without echo.
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] where !isIgnored(number) { handle(number) }
     }
 
     private static func handle(_ number: CInt) {

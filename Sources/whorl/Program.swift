@@ -8,6 +8,7 @@ import Glibc
 @main
 enum Program {
     static func main() async {
+        StandardStreams.fillGaps()
         Interruption.listen()
         exit(await status(of: Array(CommandLine.arguments.dropFirst())))
     }

@@ -32,7 +32,8 @@ import Testing
         (
             "whorl",
             [
-                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "StateStore", "SyntheticFingers",
+                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "StateStore",
+                "SyntheticFingers",
                 "TerminalPrompt", "WhorlSystem",
             ]
         ),
@@ -67,7 +68,8 @@ import Testing
 
     /// C pointers stay inside the modules that exist to wrap C.
     @Test func `C modules are imported by their wrappers only`() throws {
-        for row in Self.allowed where !["GLibRuntime", "LibfprintReader", "GreyscalePNG"].contains(row.target) {
+        for row in Self.allowed
+        where !["GLibRuntime", "LibfprintReader", "GreyscalePNG"].contains(row.target) {
             let imports = try Self.imports(of: row.target)
             #expect(imports.isDisjoint(with: ["CGLib", "CFprint", "CPNG"]), "\(row.target)")
         }
@@ -84,7 +86,10 @@ import Testing
     @Test func `nothing below the programs prints`() throws {
         for row in Self.allowed where row.target != "whorl" && !row.target.hasPrefix("C") {
             for source in try Self.sources(of: row.target) {
-                #expect(source.firstMatch(of: /(?m)^\s*(print|debugPrint|dump|NSLog)\(/) == nil, "\(row.target)")
+                #expect(
+                    source.firstMatch(of: /(?m)^\s*(print|debugPrint|dump|NSLog)\(/) == nil,
+                    "\(row.target)"
+                )
             }
         }
     }
@@ -135,7 +140,9 @@ import Testing
         let names = Set(ours.map(\.name))
         return Dictionary(
             uniqueKeysWithValues: ours.map { target in
-                let uses = target.dependencies.flatMap(\.values).compactMap { $0.first ?? nil }.compactMap(\.text)
+                let uses = target.dependencies.flatMap(\.values).compactMap { $0.first ?? nil }.compactMap(
+                    \.text
+                )
                 return (target.name, Set(uses).intersection(names))
             }
         )

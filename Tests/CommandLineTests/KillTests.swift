@@ -27,7 +27,7 @@ import Testing
         var killed = 0
         while killed < 200 {
             let finger = Self.others[Int.random(in: 0..<Self.others.count, using: &generator)]
-            let delay = Duration.milliseconds(Int.random(in: 10...160, using: &generator))
+            let delay = Duration.milliseconds(Int.random(in: 5...75, using: &generator))
             let command = Command.allCases[Int.random(in: 0..<Command.allCases.count, using: &generator)]
             let outcome = try await run(command, finger, killAfter: delay)
             if outcome.status == 128 + SIGKILL { killed += 1 }
@@ -89,15 +89,13 @@ import Testing
         #expect(tries >= model.tries + told, "\(command): \(model.tries) + \(told) tries, \(tries) on disk")
         model.tries = tries
 
-        // Each finger that is there is there wholly: it matches. It also ends the row of failures.
-        for name in [finger, Self.anchor] where names.contains(name) {
-            let good = try await whorl.run(
-                ["evaluate", "--reason", "x", "--json"],
-                reader: "mock:touch \(name)"
-            )
-            #expect(good.answer("result")?["finger"] as? String == name, "\(good)")
-        }
-        model.tries = max(model.tries, try await totalFailures())
+        // A finger that is there is there wholly: it matches. It also ends the row of failures.
+        let name = names.contains(finger) ? finger : Self.anchor
+        let good = try await whorl.run(
+            ["evaluate", "--reason", "x", "--json"],
+            reader: "mock:touch \(name)"
+        )
+        #expect(good.answer("result")?["finger"] as? String == name, "\(good)")
     }
 
     /// Read with SQLite's own program, not with ours.

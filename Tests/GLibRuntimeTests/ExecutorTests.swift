@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct `The GLib thread` {
     private actor Counter {
-        nonisolated var unownedExecutor: UnownedSerialExecutor { GLibExecutor.shared.asUnownedSerialExecutor() }
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            GLibExecutor.shared.asUnownedSerialExecutor()
+        }
         private(set) var values: [Int] = []
         func append(_ value: Int) {
             GLibExecutor.shared.checkIsolated()
@@ -36,7 +38,9 @@ import Testing
 /// One asynchronous call of GIO, with and without a cancellation.
 @Suite struct `A bridged call` {
     private actor Sleeper {
-        nonisolated var unownedExecutor: UnownedSerialExecutor { GLibExecutor.shared.asUnownedSerialExecutor() }
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            GLibExecutor.shared.asUnownedSerialExecutor()
+        }
 
         /// A GTask that ends when it is cancelled, or after `milliseconds`.
         func sleep(milliseconds: UInt32) async throws(Failure) -> Bool {

@@ -19,7 +19,9 @@ final class VirtualImageBench: ReaderBench {
     private let found = Mutex<(any FingerprintReader)?>(nil)
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "whorl-vi-\(UUID().uuidString.prefix(8))")
+        directory = FileManager.default.temporaryDirectory.appending(
+            path: "whorl-vi-\(UUID().uuidString.prefix(8))"
+        )
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
@@ -28,7 +30,8 @@ final class VirtualImageBench: ReaderBench {
     func reader() async throws -> any FingerprintReader {
         if let reader = found.withLock({ $0 }) { return reader }
         // The driver reads its variable when the context is made: one bench at a time sets it.
-        let readers = try await VirtualEnvironment.shared.with("FP_VIRTUAL_IMAGE", socket) { [source]
+        let readers = try await VirtualEnvironment.shared.with("FP_VIRTUAL_IMAGE", socket) {
+            [source]
             () async throws(ReaderError) in try await source.readers()
         }
         for reader in readers where await reader.info.driver == "virtual_image" {
@@ -56,7 +59,8 @@ final class VirtualImageBench: ReaderBench {
     /// The call blocks until a scan has read the message, so it has a thread of its own.
     func send(_ message: VirtualReaderMessage) async throws {
         let reader = VirtualReader(path: socket)
-        let failure = await withCheckedContinuation { (done: CheckedContinuation<VirtualReaderError?, Never>) in
+        let failure = await withCheckedContinuation {
+            (done: CheckedContinuation<VirtualReaderError?, Never>) in
             Thread.detachNewThread {
                 do throws(VirtualReaderError) {
                     try reader.send(message, timeout: .seconds(20))

@@ -51,7 +51,9 @@ import Testing
         try await bench.tearDown()
     }
 
-    @Test func `cannot be opened twice by two readers of one socket, and the second is told by whom`() async throws {
+    @Test func `cannot be opened twice by two readers of one socket, and the second is told by whom`()
+        async throws
+    {
         let bench = try VirtualImageBench()
         let first = try await bench.reader()
         try await first.open()

@@ -33,6 +33,11 @@ import Testing
         }
     }
 
+    @Test func `a mock may not take the name of a reader that is none`() {
+        #expect(throws: MockScriptError.self) { try MockScript(parsing: "id=virtual_image-0, match") }
+        #expect(throws: Never.self) { try MockScript(parsing: "id=mock-1, match") }
+    }
+
     @Test func `every setting is read as documented`() throws {
         let script = try MockScript(
             parsing: """
