@@ -39,7 +39,9 @@ public struct SystemConfiguration: Sendable {
     }
 
     /// What the kernel told the C library (`AT_SECURE`, getauxval(3)); Swift sees neither that call nor
-    /// secure_getenv(3). Where it cannot be read, the process counts as elevated.
+    /// secure_getenv(3).
+    ///
+    /// Where it cannot be read, the process counts as elevated.
     private static let isElevated: Bool = {
         guard let vector = FileManager.default.contents(atPath: "/proc/self/auxv") else { return true }
         let words = vector.withUnsafeBytes { Array($0.bindMemory(to: UInt.self)) }

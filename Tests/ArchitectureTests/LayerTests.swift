@@ -5,7 +5,9 @@ import Testing
 
 /// The one rule of the house: a target uses only what stands below it (Docs/Architecture.md, section 1).
 @Suite struct `The layers` {
-    /// What each target may use, from the ground up. A new target needs a row here.
+    /// What each target may use, from the ground up.
+    ///
+    /// A new target needs a row here.
     static let allowed: [(target: String, uses: Set<String>)] = [
         ("CGLib", []),
         ("CFprint", []),
