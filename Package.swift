@@ -120,8 +120,8 @@ let package = Package(
         .executableTarget(
             name: "whorl",
             dependencies: [
-                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "StateStore", "SyntheticFingers",
-                "TerminalPrompt", "WhorlSystem", arguments, logging,
+                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "StateStore",
+                "SyntheticFingers", "TerminalPrompt", "WhorlSystem", arguments, logging,
             ],
             swiftSettings: common
         ),
@@ -133,7 +133,8 @@ let package = Package(
             path: "Tests/Support/ReaderConformance",
             swiftSettings: common
         ),
-    ] + tests.map { name, dependencies in
-        .testTarget(name: name, dependencies: dependencies, swiftSettings: common)
-    }
+    ]
+        + tests.map { name, dependencies in
+            .testTarget(name: name, dependencies: dependencies, swiftSettings: common)
+        }
 )
