@@ -2,26 +2,37 @@
 
 package import GRDB
 
-/// The tries of one profile on disk, in the table `attempts`.
+/// The tries of one profile on one class of readers, on disk, in the table `attempts`.
 ///
 /// Its functions work inside a transaction of the caller, which is IMMEDIATE: nobody reads a record, changes
 /// it and writes it back while another does the same.
 package struct AttemptLedger: Sendable {
     /// Whose tries.
     package let profile: String
+    /// On which readers.
+    package let readers: ReaderClass
 
-    /// Looks after the tries of a profile.
-    package init(profile: String) { self.profile = profile }
+    /// Looks after the tries of a profile on a class of readers.
+    package init(profile: String, readers: ReaderClass) {
+        self.profile = profile
+        self.readers = readers
+    }
+
+    /// Those of a profile on every class of readers.
+    package static func all(of profile: String) -> [AttemptLedger] {
+        ReaderClass.allCases.map { AttemptLedger(profile: profile, readers: $0) }
+    }
 
     /// The record as it is on disk; a fresh one where nobody has tried yet.
     package func record(in db: Database) throws -> AttemptRecord {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT failures, total_failures, lockouts, pending, locked_until_boot, locked_until_wall, boot_id
-                FROM attempts WHERE profile = ?
+                FROM attempts WHERE profile = ? AND reader_class = ?
                 """
         )
-        guard let row = try Row.fetchOne(statement, arguments: [profile]) else { return .fresh }
+        let row = try Row.fetchOne(statement, arguments: [profile, readers.rawValue])
+        guard let row else { return .fresh }
         let lockouts: Int = try row.column(2)
         return AttemptRecord(
             failures: try row.column(0),
@@ -38,12 +49,13 @@ package struct AttemptLedger: Sendable {
         try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO attempts (
-                    profile, failures, total_failures, lockouts, pending,
+                    profile, reader_class, failures, total_failures, lockouts, pending,
                     locked_until_boot, locked_until_wall, boot_id
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            profile, record.failures, record.totalFailures, record.lockouts, record.isPending,
+            profile, readers.rawValue, record.failures, record.totalFailures, record.lockouts,
+            record.isPending,
             end.map { seconds($0.sinceBoot + $1) }, end.map { seconds($0.wall + $1) },
             end.map { $0.0.bootID },
         ])

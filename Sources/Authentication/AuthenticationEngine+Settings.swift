@@ -43,7 +43,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Lifts the lock on fingers, when the passcode is the right one.
+    /// Lifts the lock on fingers, on real and on pretended readers, when the passcode is the right one.
     ///
     /// Nothing else is changed by another verdict.
     ///
@@ -63,14 +63,16 @@ extension AuthenticationEngine {
     }
 
     private func liftLock() async throws(AuthenticationError) {
-        let ledger = AttemptLedger(profile: profile)
+        let ledgers = AttemptLedger.all(of: profile)
         let entry = entry(.passcode, "unlocked", for: "")
         do throws(StateError) {
             guard let database = try state.existing() else { return }
             try await database.write { db in
-                var record = try ledger.record(in: db)
-                record.unlock()
-                try ledger.save(record, in: db)
+                for ledger in ledgers {
+                    var record = try ledger.record(in: db)
+                    record.unlock()
+                    try ledger.save(record, in: db)
+                }
                 try AuditLog.append(entry, in: db)
             }
         } catch {

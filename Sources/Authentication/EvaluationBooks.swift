@@ -15,7 +15,8 @@ package struct EvaluationBooks: Sendable {
     package let database: StateDatabase
     package let profile: String
     package let application: ApplicationID
-    package let reader: ReaderID?
+    /// The reader that is asked; `nil` where none is, and nothing but the end is written down.
+    package let reader: ReaderInfo?
     /// The reason of the request.
     package let reason: String
     /// Whether a lock ends by time, since no passcode is set.
@@ -27,7 +28,7 @@ package struct EvaluationBooks: Sendable {
         database: StateDatabase,
         profile: String,
         application: ApplicationID,
-        reader: ReaderID?,
+        reader: ReaderInfo?,
         reason: String,
         lockEndsByTime: Bool,
         time: MachineTime
@@ -42,7 +43,9 @@ package struct EvaluationBooks: Sendable {
         self.time = time
     }
 
-    private var ledger: AttemptLedger { AttemptLedger(profile: profile) }
+    private var ledger: AttemptLedger {
+        AttemptLedger(profile: profile, readers: reader.map { ReaderClass($0.kind) } ?? .real)
+    }
 
     /// Reserves the next scan; to be called only by the holder of the profile's ``EvaluationLock``.
     ///
@@ -178,7 +181,7 @@ package struct EvaluationBooks: Sendable {
             event: event,
             outcome: outcome,
             finger: finger,
-            reader: reader,
+            reader: reader?.id,
             detail: detail
         )
         try AuditLog.append(entry, in: db)

@@ -46,7 +46,7 @@ struct EvaluationSession: Sendable {
             database: database,
             profile: engine.profile,
             application: request.application,
-            reader: survey.readerInfo?.id,
+            reader: survey.readerInfo,
             reason: request.reason,
             lockEndsByTime: survey.standing.lockEndsByTime,
             time: engine.time
@@ -138,7 +138,7 @@ struct EvaluationSession: Sendable {
                 source: source,
                 fingers: Dictionary(fingers.map { ($0.id, $0.finger) }) { first, _ in first },
                 generation: enrollment.generation,
-                reader: info.id,
+                reader: info,
                 books: books
             )
             return Scan(loop: loop, info: info, enrollment: enrollment, store: store)

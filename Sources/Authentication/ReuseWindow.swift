@@ -7,8 +7,9 @@ package import GRDB
 
 /// A match that a later evaluation may take instead of a new touch.
 ///
-/// It holds only in the boot, for the profile, for the set of enrolled fingers and for the reader that it was
-/// made with. So a restart, an added or removed finger, and another reader end it.
+/// It holds only in the boot, for the profile, for the set of enrolled fingers, for the reader and for the kind of
+/// reader that it was made with. So a restart, an added or removed finger, and another reader end it, and a match on
+/// a mock is never taken for one on hardware.
 package struct ReusableMatch: Sendable, Hashable {
     /// The print that matched.
     package let print: PrintID
@@ -20,6 +21,8 @@ package struct ReusableMatch: Sendable, Hashable {
     package let generation: UInt64
     /// The reader that it matched on.
     package let reader: ReaderID
+    /// What stands behind that reader.
+    package let kind: ReaderInfo.Kind
     /// The start of the machine.
     package let bootID: String
     /// When, in milliseconds by the boot clock.
@@ -30,14 +33,15 @@ package struct ReusableMatch: Sendable, Hashable {
         finger: Finger,
         profile: String,
         generation: UInt64,
-        reader: ReaderID,
+        reader: ReaderInfo,
         at moment: Moment
     ) {
         self.print = print
         self.finger = finger
         self.profile = profile
         self.generation = generation
-        self.reader = reader
+        self.reader = reader.id
+        self.kind = reader.kind
         self.bootID = moment.bootID
         self.sinceBoot = moment.sinceBoot
     }
@@ -46,13 +50,13 @@ package struct ReusableMatch: Sendable, Hashable {
     package func holds(
         for profile: String,
         generation: UInt64,
-        reader: ReaderID,
+        reader: ReaderInfo,
         at now: Moment,
         window: Duration
     ) -> Bool {
-        guard self.profile == profile, self.generation == generation, self.reader == reader else {
-            return false
-        }
+        guard self.profile == profile, self.generation == generation,
+            self.reader == reader.id, kind == reader.kind
+        else { return false }
         // A machine whose boots have no names cannot tell a restart: nothing is reused there.
         guard !bootID.isEmpty, bootID == now.bootID, now.sinceBoot >= sinceBoot else { return false }
         return .milliseconds(now.sinceBoot - sinceBoot) < window
@@ -98,7 +102,7 @@ package struct ReuseWindow: Sendable {
 }
 
 extension ReusableMatch {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
     /// Canonical: a version byte, the numbers as 8 bytes each (big endian), then each text as 4 bytes of
     /// length and UTF-8.
@@ -109,7 +113,7 @@ extension ReusableMatch {
         for number in [generation, UInt64(bitPattern: sinceBoot)] {
             withUnsafeBytes(of: number.bigEndian) { data.append(contentsOf: $0) }
         }
-        for text in [profile, reader.rawValue, bootID, print.description] {
+        for text in [profile, reader.rawValue, kind.rawValue, bootID, print.description] {
             withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian) { data.append(contentsOf: $0) }
             data.append(contentsOf: text.utf8)
         }
@@ -130,7 +134,8 @@ extension ReusableMatch {
         guard number(bytes: 1) == UInt64(Self.version), let fingerNumber = number(bytes: 1),
             let finger = Finger.allCases.first(where: { UInt64($0.number) == fingerNumber }),
             let generation = number(bytes: 8), let sinceBoot = number(bytes: 8),
-            let profile = text(), let reader = text(), let bootID = text(),
+            let profile = text(), let reader = text(),
+            let kind = text().flatMap(ReaderInfo.Kind.init(rawValue:)), let bootID = text(),
             let print = text().flatMap({ PrintID($0) }), rest.isEmpty
         else { return nil }
         self.print = print
@@ -138,6 +143,7 @@ extension ReusableMatch {
         self.profile = profile
         self.generation = generation
         self.reader = ReaderID(rawValue: reader)
+        self.kind = kind
         self.bootID = bootID
         self.sinceBoot = Int64(bitPattern: sinceBoot)
     }

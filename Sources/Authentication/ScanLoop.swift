@@ -31,7 +31,7 @@ package struct ScanLoop: Sendable {
     /// The generation of the set of enrolled fingers that the gallery is of.
     package let generation: UInt64
     /// The reader that is asked.
-    package let reader: ReaderID
+    package let reader: ReaderInfo
     /// Where tries are written down.
     package let books: EvaluationBooks
 

@@ -68,9 +68,11 @@ extension AuthenticationEngine {
             guard let existing = try state.existing() else { return }
             database = existing
             let lockEndsByTime = survey.standing.lockEndsByTime
+            // Without a reader nobody is told of a lock: that none is connected comes first.
+            let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
             (survey.standing.isOptedOut, survey.standing.lock) = try await database.read {
                 [profile, time] db in
-                let record = try AttemptLedger(profile: profile).record(in: db)
+                let record = try AttemptLedger(profile: profile, readers: readers).record(in: db)
                 return (
                     try OptOuts(profile: profile).contains(application, in: db),
                     record.lock(at: time.now(), endsByTime: lockEndsByTime)

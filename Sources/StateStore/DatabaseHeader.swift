@@ -62,7 +62,7 @@ struct DatabaseHeader {
                 cause: "schema \(version), this program knows \(Schema.version)"
             )
         }
-        guard version == Schema.version else {
+        guard version >= Schema.oldestVersion else {
             throw StateError(.damaged, path: path, cause: "schema \(version)")
         }
     }

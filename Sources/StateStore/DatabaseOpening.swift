@@ -40,7 +40,7 @@ enum DatabaseOpening {
         _ = try PrivateFiles.publish(temporary, as: directory.databasePath, in: directory.path)
     }
 
-    /// Opens a database that is there, after it was found whole and of this version.
+    /// Opens a database that is there, after it was found whole, and brings an older one up to date.
     static func open(_ directory: StateDirectory) throws(StateError) -> DatabaseQueue {
         let path = directory.databasePath
         let isLogEmpty = isEmpty(path + "-wal")
@@ -52,6 +52,12 @@ enum DatabaseOpening {
         }
         let queue = try connect(path, readonly: false)
         if isLogEmpty { try verify(queue, path) }
+        do {
+            let version = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            if version != Int(Schema.version) { try Schema.update(queue) }
+        } catch {
+            throw StateError(error, path: path)
+        }
         return queue
     }
 

@@ -6,10 +6,11 @@ import GRDB
 ///
 /// Modules above read and write their own tables with GRDB.
 ///
-/// Times are seconds since 1970-01-01 UTC. A changed schema gets a new `version` and a step from the one before.
+/// Times are seconds since 1970-01-01 UTC. A changed schema gets a new `version` and a step from the one before
+/// (`Schema+Steps.swift`).
 enum Schema {
     /// In `PRAGMA user_version`.
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
 
     /// In `PRAGMA application_id`, so that `file(1)` and we know the database: "WHRL".
     static let applicationID: UInt32 = 0x5748_524C
@@ -21,6 +22,25 @@ enum Schema {
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
+    /// No foreign key: failures count for profiles that have no print.
+    ///
+    /// Real and pretended readers have rows of their own, so that a match on a mock says nothing about the tries on a
+    /// real reader.
+    static let attempts = """
+        CREATE TABLE attempts (
+            profile TEXT NOT NULL,
+            reader_class TEXT NOT NULL CHECK (reader_class IN ('real', 'pretended')),
+            failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+            pending INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)),
+            total_failures INTEGER NOT NULL DEFAULT 0 CHECK (total_failures >= 0),
+            lockouts INTEGER NOT NULL DEFAULT 0 CHECK (lockouts >= 0),
+            locked_until_boot REAL,
+            locked_until_wall REAL,
+            boot_id TEXT,
+            PRIMARY KEY (profile, reader_class)
+        ) STRICT, WITHOUT ROWID;
+        """
+
     private static let tables = """
         -- One row. key_check is NULL until a state key was made; then it tells whether a key is the right one.
         CREATE TABLE identity (
@@ -29,12 +49,14 @@ enum Schema {
         ) STRICT;
         INSERT INTO identity (id) VALUES (1);
 
-        -- A profile stays after its last print is gone: its generation must never go back.
+        -- A profile stays after its last print is gone: its generation must never go back. epoch is NULL until the
+        -- generations were used up; then it is random, and they begin anew.
         CREATE TABLE profiles (
             name TEXT PRIMARY KEY,
             generation INTEGER NOT NULL CHECK (generation >= 0),
             manifest_mac BLOB NOT NULL,
-            created_at REAL NOT NULL
+            created_at REAL NOT NULL,
+            epoch BLOB CHECK (epoch IS NULL OR length(epoch) = 16)
         ) STRICT, WITHOUT ROWID;
 
         -- state: 'enrolled'; for readers that keep prints in themselves also 'pending' (an enrollment has begun;
@@ -64,17 +86,7 @@ enum Schema {
             PRIMARY KEY (profile, generation)
         ) STRICT, WITHOUT ROWID;
 
-        -- No foreign key: failures count for profiles that have no print.
-        CREATE TABLE attempts (
-            profile TEXT PRIMARY KEY,
-            failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
-            pending INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)),
-            total_failures INTEGER NOT NULL DEFAULT 0 CHECK (total_failures >= 0),
-            lockouts INTEGER NOT NULL DEFAULT 0 CHECK (lockouts >= 0),
-            locked_until_boot REAL,
-            locked_until_wall REAL,
-            boot_id TEXT
-        ) STRICT, WITHOUT ROWID;
+        \(attempts)
 
         CREATE TABLE reuse (
             profile TEXT PRIMARY KEY,

@@ -184,7 +184,7 @@ private func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(
             database: database,
             profile: fixture.profile,
             application: Fixture.application,
-            reader: nil,
+            reader: await fixture.reader.info,
             reason: "",
             lockEndsByTime: true,
             time: fixture.clock.time

@@ -140,7 +140,7 @@ import Testing
             !moved.holds(
                 for: "thief",
                 generation: moved.generation,
-                reader: moved.reader,
+                reader: .scripted(),
                 at: fixture.clock.time.now(),
                 window: .seconds(60)
             )
@@ -156,7 +156,7 @@ import Testing
         _ sinceBoot: Int64,
         _ isOpen: Bool
     ) {
-        let reader = ReaderID(rawValue: "r")
+        let reader = ReaderInfo.scripted()
         let match = ReusableMatch(
             print: PrintID(),
             finger: .leftThumb,

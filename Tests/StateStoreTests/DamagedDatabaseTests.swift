@@ -46,7 +46,7 @@ struct DamagedDatabaseTests {
             (.garbage, .damaged), (.zeros, .damaged), (.page(2), .damaged), (.page(5), .damaged),
             (.byte(at: 16, 3), .damaged),
             // user_version lies at 60...63, application_id at 68...71.
-            (.byte(at: 63, 2), .newerVersion), (.byte(at: 60, 1), .newerVersion),
+            (.byte(at: 63, 3), .newerVersion), (.byte(at: 60, 1), .newerVersion),
             (.byte(at: 63, 0), .damaged),
             (.byte(at: 68, 0), .foreign),
         ]
@@ -116,7 +116,7 @@ struct DamagedDatabaseTests {
         #expect(try await database.events().count == 50)
     }
 
-    @Test(arguments: [Damage.page(2), .page(5), .cut(to: 8192), .garbage, .byte(at: 63, 2)])
+    @Test(arguments: [Damage.page(2), .page(5), .cut(to: 8192), .garbage, .byte(at: 63, 3)])
     func `a damaged database beside a log is left as it is, and so is the log`(damage: Damage) async throws {
         var files = try await abandoned(try TemporaryDirectory())
         files["whorl.sqlite"] = files["whorl.sqlite"].map(damage.apply)
@@ -130,7 +130,7 @@ struct DamagedDatabaseTests {
     @Test func `a newer version's change that is only in the log is found`() async throws {
         let old = try TemporaryDirectory()
         let database = try StateDatabase(directory: old.state)
-        try await database.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+        try await database.write { try $0.execute(sql: "PRAGMA user_version = 3") }
         var files = try contents(of: old.state.path)
         files["whorl.sqlite-shm"] = nil
         let home = try put(files)

@@ -81,7 +81,12 @@ struct StateKeyTests {
         let home = try TemporaryDirectory()
         let database = try StateDatabase(directory: home.state)
         try await database.write { db in
-            try db.execute(sql: "INSERT INTO profiles VALUES ('p', 1, x'00', 0)")
+            try db.execute(
+                sql: """
+                    INSERT INTO profiles (name, generation, manifest_mac, created_at)
+                    VALUES ('p', 1, x'00', 0)
+                    """
+            )
             try db.execute(sql: "UPDATE identity SET key_check = NULL")
         }
         #expect(openingError(home.state)?.code == .keyMissing)

@@ -132,9 +132,10 @@ final class Fixture: Sendable {
         )
     }
 
-    /// The tries as they are on the disk.
-    func record() async throws -> AttemptRecord {
-        let ledger = AttemptLedger(profile: profile)
+    /// The tries as they are on the disk; of the fixture's own reader where no class is named.
+    func record(of readers: ReaderClass? = nil) async throws -> AttemptRecord {
+        let own = ReaderClass(await reader.info.kind)
+        let ledger = AttemptLedger(profile: profile, readers: readers ?? own)
         return try await database().read { try ledger.record(in: $0) }
     }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+extension Schema {
+    /// The oldest version that can be brought up to date.
+    static let oldestVersion: UInt32 = 1
+
+    /// What leads from a version to the next; the first is the step from ``oldestVersion``.
+    private static let steps: [@Sendable (Database) throws -> Void] = [separateTries]
+
+    /// Brings an older database up to date, in one transaction: it is of the old version or of this one, never in
+    /// between, whatever ends the process.
+    static func update(_ queue: DatabaseQueue) throws {
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.inTransaction(.immediate) {
+                // Read again: another process may have been faster.
+                let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                guard found < Int(version) else { return .commit }
+                for step in steps.dropFirst(found - Int(oldestVersion)) { try step(db) }
+                try db.execute(sql: "PRAGMA user_version = \(version)")
+                return .commit
+            }
+        }
+    }
+
+    /// Version 2: the tries on real and on pretended readers are counted apart, and a profile may have an epoch.
+    ///
+    /// A row of version 1 does not tell which kind of reader it came from. It counts for both, so that an update gives
+    /// nobody a try. Matches that may be reused are bound to a kind of reader now; older ones are not taken any more.
+    private static let separateTries: @Sendable (Database) throws -> Void = { db in
+        let columns = """
+            failures, pending, total_failures, lockouts, locked_until_boot, locked_until_wall, boot_id
+            """
+        try db.execute(
+            sql: """
+                ALTER TABLE attempts RENAME TO attempts_1;
+                \(attempts)
+                INSERT INTO attempts (profile, reader_class, \(columns))
+                    SELECT profile, 'real', \(columns) FROM attempts_1
+                    UNION ALL SELECT profile, 'pretended', \(columns) FROM attempts_1;
+                DROP TABLE attempts_1;
+                DELETE FROM reuse;
+                ALTER TABLE profiles ADD COLUMN epoch BLOB CHECK (epoch IS NULL OR length(epoch) = 16);
+                """
+        )
+    }
+}
