@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import StateStore
+
 /// What is known about the tries of one profile, and the rules by which it changes.
 ///
 /// It is a plain value: ``AttemptLedger`` keeps it on disk.

@@ -2,6 +2,7 @@
 
 import Enrollment
 public import Fingerprint
+package import StateStore
 
 /// The authentication service in this process: it asks a reader, counts the tries, and keeps the books.
 ///

@@ -2,6 +2,7 @@
 
 import Fingerprint
 import GRDB
+import StateStore
 
 /// What an evaluation asks of the enrolled prints inside its own transaction, so that a match and what
 /// follows from it are one step.

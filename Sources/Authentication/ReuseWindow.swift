@@ -4,6 +4,7 @@ package import Crypto
 package import Fingerprint
 import Foundation
 package import GRDB
+package import StateStore
 
 /// A match that a later evaluation may take instead of a new touch.
 ///

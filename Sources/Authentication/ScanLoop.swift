@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Fingerprint
+import StateStore
 
 /// The touches of one evaluation, from the first to the answer.
 package struct ScanLoop: Sendable {

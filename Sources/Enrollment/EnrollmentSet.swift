@@ -3,6 +3,7 @@
 import Crypto
 import Fingerprint
 import Foundation
+import StateStore
 
 /// What the digest is made of: the generation, and of each print what makes it that print.
 ///

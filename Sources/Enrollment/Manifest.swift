@@ -4,6 +4,7 @@ import Crypto
 import Fingerprint
 import Foundation
 import GRDB
+import StateStore
 
 /// All that the database holds about one profile's enrolled prints, at one moment.
 struct Manifest: Sendable {

@@ -3,6 +3,7 @@
 import Crypto
 import Fingerprint
 import Foundation
+import StateStore
 
 /// Encrypts templates for the database: AES-256-GCM, bound to the print that they belong to.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+package import Glibc
 
 /// Directories and files that their owner alone may read and write.
-enum PrivateFiles {
+package enum PrivateFiles {
     /// Makes the directory, and the ones above it, with mode 0700 whatever the umask is; one that is there must
     /// be private already.
     static func makeDirectory(_ path: String) throws(StateError) {
@@ -20,7 +20,7 @@ enum PrivateFiles {
     /// A link to a directory will do: the person may keep the state on another disk.
     ///
     /// - Throws: `tooOpen`, `notWritable`, `failed`.
-    static func checkDirectory(_ path: String) throws(StateError) -> Bool {
+    package static func checkDirectory(_ path: String) throws(StateError) -> Bool {
         var found = stat()
         guard stat(path, &found) == 0 else {
             if errno == ENOENT { return false }
@@ -41,7 +41,7 @@ enum PrivateFiles {
     /// Whether the file is there.
     ///
     /// - Throws: `tooOpen` when others may use it, when it is somebody else's, and when it is no plain file.
-    static func checkFile(_ path: String) throws(StateError) -> Bool {
+    package static func checkFile(_ path: String) throws(StateError) -> Bool {
         var found = stat()
         guard lstat(path, &found) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return false }
@@ -52,7 +52,7 @@ enum PrivateFiles {
     }
 
     /// The same for a file that is open.
-    static func checkPlainFile(_ found: stat, _ path: String) throws(StateError) {
+    package static func checkPlainFile(_ found: stat, _ path: String) throws(StateError) {
         guard found.st_mode & S_IFMT == S_IFREG else {
             let what = found.st_mode & S_IFMT == S_IFLNK ? "a link" : "not a plain file"
             throw StateError(
@@ -92,7 +92,7 @@ enum PrivateFiles {
     }
 
     /// Makes a file of mode 0600 that was not there, without contents; the caller closes it.
-    static func createExclusively(_ path: String) throws(StateError) -> Int32 {
+    package static func createExclusively(_ path: String) throws(StateError) -> Int32 {
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw StateError(errno: errno, path: path) }
         guard fchmod(file, 0o600) == 0 else {
@@ -107,7 +107,7 @@ enum PrivateFiles {
     /// Gives a finished file its name, unless that name was taken meanwhile, and syncs the directory.
     ///
     /// - Returns: `false` when another process was faster; its file is left alone.
-    static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError) -> Bool
+    package static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError) -> Bool
     {
         let linked = link(temporary, path) == 0
         let code = errno
@@ -118,7 +118,7 @@ enum PrivateFiles {
     }
 
     /// Brings the names in a directory onto the disk.
-    static func syncDirectory(_ path: String) throws(StateError) {
+    package static func syncDirectory(_ path: String) throws(StateError) {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw StateError(errno: errno, path: path) }
         defer { close(directory) }
@@ -126,7 +126,7 @@ enum PrivateFiles {
     }
 
     /// A name beside `path` that no other process uses.
-    static func temporaryName(beside path: String) -> String {
+    package static func temporaryName(beside path: String) -> String {
         "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
     }
 
@@ -153,7 +153,7 @@ enum PrivateFiles {
 
 extension StateError {
     /// What the system's error number means for a file of ours.
-    init(errno code: Int32, path: String) {
+    package init(errno code: Int32, path: String) {
         let kind: Code =
             switch code {
             case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP: .notWritable

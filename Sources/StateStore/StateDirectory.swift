@@ -21,7 +21,7 @@ public struct StateDirectory: Sendable, Hashable {
     }
 
     /// The path of a file in the directory.
-    func file(_ name: String) -> String { StateDirectory.joined(path, name) }
+    package func file(_ name: String) -> String { StateDirectory.joined(path, name) }
 
     /// The database.
     var databasePath: String { file("whorl.sqlite") }

@@ -14,6 +14,8 @@ package enum KeyPurpose: String, Sendable, CaseIterable {
     case domainState
     /// Authenticates the reuse window (HMAC-SHA-256).
     case reuse
+    /// Authenticates the vault's items and its other rows (HMAC-SHA-256).
+    case vault
     /// Proves that a key and a database belong together; used by this module alone.
     case check
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Authentication
+import StateStore
 import Testing
 
 /// Minutes as the milliseconds that moments are made of.

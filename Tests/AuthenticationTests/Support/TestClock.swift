@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Authentication
+import StateStore
 import Synchronization
 
 /// Clocks that stand still until a test moves them.
