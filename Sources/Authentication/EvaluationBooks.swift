@@ -39,7 +39,7 @@ package struct EvaluationBooks: Sendable {
         self.reader = reader
         self.reason = reason
         self.lockEndsByTime = lockEndsByTime
-        self.reuse = ReuseWindow(key: database.key(for: .reuse))
+        self.reuse = ReuseWindow(keys: database.keys)
         self.time = time
     }
 

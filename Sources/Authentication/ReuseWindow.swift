@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Crypto
 package import Fingerprint
 import Foundation
 package import GRDB
@@ -71,10 +70,10 @@ package struct ReuseWindow: Sendable {
     /// The longest window; a request for more counts as this.
     package static let longest = Duration.seconds(300)
 
-    private let key: SymmetricKey
+    private let keys: StateKeys
 
-    /// Authenticates with a key of 32 bytes.
-    package init(key: SymmetricKey) { self.key = key }
+    /// Authenticates with the key for reuse.
+    package init(keys: StateKeys) { self.keys = keys }
 
     /// The match on record of a profile; `nil` when there is none, or what is there is not authentic.
     package func match(of profile: String, in db: Database) throws -> ReusableMatch? {
@@ -82,18 +81,15 @@ package struct ReuseWindow: Sendable {
         guard let row = try Row.fetchOne(statement, arguments: [profile]) else { return nil }
         let payload: Data = try row.column(0)
         let mac: Data = try row.column(1)
-        guard HMAC<SHA256>.isValidAuthenticationCode(mac, authenticating: payload, using: key) else {
-            return nil
-        }
+        guard keys.isValid(mac, for: payload, .reuse) else { return nil }
         return ReusableMatch(decoding: payload)
     }
 
     /// Puts a match on record in place of an earlier one.
     package func remember(_ match: ReusableMatch, in db: Database) throws {
         let payload = match.encoding
-        let mac = Data(HMAC<SHA256>.authenticationCode(for: payload, using: key))
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO reuse (profile, payload, mac) VALUES (?, ?, ?)")
-            .execute(arguments: [match.profile, payload, mac])
+            .execute(arguments: [match.profile, payload, keys.code(for: payload, .reuse)])
     }
 
     /// Forgets the match of a profile.

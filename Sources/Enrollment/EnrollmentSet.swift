@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Fingerprint
 import Foundation
 import StateStore
@@ -76,20 +75,15 @@ struct EnrollmentSet: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - application: The name of the program.
-    ///   - key: The key for domain states; the program's own is derived from it.
+    ///   - keys: Hold the key for domain states; the program's own is derived from it.
     /// - Returns: HMAC-SHA-256 of ``encoded``.
-    func digest(application: String, key: SymmetricKey) -> Data {
-        EnrollmentSet.digest(of: encoded, application: application, key: key)
+    func digest(application: String, keys: StateKeys) -> Data {
+        EnrollmentSet.digest(of: encoded, application: application, keys: keys)
     }
 
     /// The same, of a set that is encoded already.
-    static func digest(of encoded: Data, application: String, key: SymmetricKey) -> Data {
-        let own = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: key,
-            info: Data("whorl domain state v1 \(application)".utf8),
-            outputByteCount: 32
-        )
-        return Data(HMAC<SHA256>.authenticationCode(for: encoded, using: own))
+    static func digest(of encoded: Data, application: String, keys: StateKeys) -> Data {
+        keys.code(for: encoded, .domainState, info: "whorl domain state v1 \(application)")
     }
 }
 

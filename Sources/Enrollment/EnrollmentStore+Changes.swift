@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 package import Fingerprint
 package import Foundation
 import GRDB
@@ -104,7 +103,7 @@ extension EnrollmentStore {
         guard current < Int64.max else {
             throw EnrollmentError(.store(StateError(.damaged, path: database.directory.path)))
         }
-        let key = database.key(for: .manifest)
+        let keys = database.keys
         let removed = try await write { db in
             let rows = try Manifest(db, profile: profile).prints
             for row in rows { try row.leaveSet(db) }
@@ -114,7 +113,7 @@ extension EnrollmentStore {
                 arguments: [profile]
             )
             let manifest = Manifest(profile: profile, generation: current + 1, mac: nil, prints: [])
-            try manifest.save(db, key: key, at: Date())
+            try manifest.save(db, keys: keys, at: Date())
             return rows
         }
         try await generations.advance(profile, to: current + 1)

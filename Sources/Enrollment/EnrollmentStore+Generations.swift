@@ -19,11 +19,11 @@ extension EnrollmentStore {
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     func manifest(of profile: String) async throws(EnrollmentError) -> Manifest {
-        let key = database.key(for: .manifest)
+        let keys = database.keys
         var last: UInt64?
         for _ in 0..<EnrollmentStore.patience {
             let manifest = try await read { try Manifest($0, profile: profile) }
-            guard manifest.isAuthentic(key: key) else {
+            guard manifest.isAuthentic(keys) else {
                 throw EnrollmentError(
                     .enrollmentTampered,
                     cause: "the manifest of generation \(manifest.generation)"
@@ -64,19 +64,19 @@ extension EnrollmentStore {
         at date: Date,
         _ body: @escaping @Sendable (Database, [PrintRow]) throws -> Result<Change<Value>, EnrollmentError>
     ) async throws(EnrollmentError) -> Value {
-        let key = database.key(for: .manifest)
+        let keys = database.keys
         for _ in 0..<EnrollmentStore.patience {
             let before = try await manifest(of: profile)
             let next = try await generations.current(of: profile, stored: before.generation) + 1
             let outcome: Result<Value?, EnrollmentError> = try await transaction { db in
                 let now = try Manifest(db, profile: profile)
                 guard now.generation == before.generation, now.mac == before.mac else { return .success(nil) }
-                guard now.isAuthentic(key: key) else { return .failure(EnrollmentError(.enrollmentTampered)) }
+                guard now.isAuthentic(keys) else { return .failure(EnrollmentError(.enrollmentTampered)) }
                 switch try body(db, now.prints) {
                 case .failure(let error): return .failure(error)
                 case .success(let change):
                     let after = Manifest(profile: profile, generation: next, mac: nil, prints: change.prints)
-                    try after.save(db, key: key, at: date)
+                    try after.save(db, keys: keys, at: date)
                     return .success(change.value)
                 }
             }

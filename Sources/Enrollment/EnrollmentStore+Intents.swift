@@ -43,14 +43,14 @@ extension EnrollmentStore {
             state: .pending
         )
         let seal = templateSeal
-        let key = database.key(for: .manifest)
+        let keys = database.keys
         return try await write { db in
             var row = empty
             row.sealed = try seal.seal(Intent.besides(kept), for: row)
             // The row needs its profile; a new one begins with an empty set of generation 0.
             if try Manifest(db, profile: profile).mac == nil {
                 try Manifest(profile: profile, generation: 0, mac: nil, prints: [])
-                    .save(db, key: key, at: date)
+                    .save(db, keys: keys, at: date)
             }
             try row.insert(db)
             return row

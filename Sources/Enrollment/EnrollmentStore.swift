@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 public import Fingerprint
 public import Foundation
 import GRDB
@@ -71,7 +70,7 @@ public final class EnrollmentStore: Sendable {
     ) async throws(EnrollmentError) -> EnrollmentState? {
         let manifest = try await manifest(of: profile)
         guard !manifest.prints.isEmpty else { return nil }
-        let digest = manifest.set.digest(application: application, key: database.key(for: .domainState))
+        let digest = manifest.set.digest(application: application, keys: database.keys)
         return EnrollmentState(digest: digest, generation: manifest.generation)
     }
 
@@ -96,10 +95,10 @@ public final class EnrollmentStore: Sendable {
                 arguments: [profile]
             )
         }
-        let key = database.key(for: .domainState)
+        let keys = database.keys
         // The digest authenticates the entry: a forged one has no digest that was ever given out.
         let found = history.first {
-            EnrollmentSet.digest(of: $0, application: application, key: key) == digest
+            EnrollmentSet.digest(of: $0, application: application, keys: keys) == digest
         }
         guard let then = found.flatMap(EnrollmentSet.init(encoded:)) else {
             return EnrollmentDifference(changed: true, added: [], removed: [], isKnown: false)
@@ -161,7 +160,7 @@ public final class EnrollmentStore: Sendable {
         if changed == 0 { throw EnrollmentError(.noSuchFinger) }
     }
 
-    var templateSeal: TemplateSeal { TemplateSeal(key: database.key(for: .templates)) }
+    var templateSeal: TemplateSeal { TemplateSeal(keys: database.keys) }
 }
 
 extension PrintRow {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Fingerprint
 import Foundation
 import GRDB
@@ -51,14 +50,10 @@ struct Manifest: Sendable {
     var set: EnrollmentSet { EnrollmentSet(generation: generation, members: prints.map(\.member)) }
 
     /// Whether the rows are as this program wrote them.
-    func isAuthentic(key: SymmetricKey) -> Bool {
+    func isAuthentic(_ keys: StateKeys) -> Bool {
         guard isReadable else { return false }
         guard let mac else { return prints.isEmpty }
-        return HMAC<SHA256>.isValidAuthenticationCode(mac, authenticating: authenticated, using: key)
-    }
-
-    func authenticationCode(key: SymmetricKey) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: authenticated, using: key))
+        return keys.isValid(mac, for: authenticated, .manifest)
     }
 
     /// What the MAC covers: the set, whose it is, and what else decides how a print is used.
@@ -76,7 +71,7 @@ struct Manifest: Sendable {
     }
 
     /// Writes the generation, the MAC and the history; the rows of `prints` are written by the caller.
-    func save(_ db: Database, key: SymmetricKey, at date: Date) throws {
+    func save(_ db: Database, keys: StateKeys, at date: Date) throws {
         let generation = Int64(clamping: generation)
         try db.execute(
             sql: """
@@ -84,7 +79,9 @@ struct Manifest: Sendable {
                 ON CONFLICT (name) DO UPDATE SET
                     generation = excluded.generation, manifest_mac = excluded.manifest_mac
                 """,
-            arguments: [profile, generation, authenticationCode(key: key), date.timeIntervalSince1970]
+            arguments: [
+                profile, generation, keys.code(for: authenticated, .manifest), date.timeIntervalSince1970,
+            ]
         )
         try db.execute(
             sql: "INSERT OR REPLACE INTO enrollment_history (profile, generation, encoding) VALUES (?, ?, ?)",

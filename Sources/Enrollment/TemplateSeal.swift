@@ -3,6 +3,7 @@
 import Crypto
 import Fingerprint
 import Foundation
+import SecretMemory
 import StateStore
 
 /// Encrypts templates for the database: AES-256-GCM, bound to the print that they belong to.
@@ -10,16 +11,22 @@ import StateStore
 /// A ciphertext that was moved to another row, profile, finger or reader does not open. The digest of the template
 /// as enrolled is bound too, so that an improved template still belongs to the enrollment that the manifest's MAC
 /// covers.
+///
+/// What it decrypts is wiped here, except for the ``Template`` that it gives, which wipes itself.
 struct TemplateSeal: Sendable {
-    let key: SymmetricKey
+    let keys: StateKeys
 
     func seal(_ template: Template, for row: PrintRow) throws -> Data {
-        try seal(Data(template.bytes), context(row, "template"))
+        var plain = Data(template.bytes)
+        defer { TemplateSeal.wipe(&plain) }
+        return try seal(plain, context(row, "template"))
     }
 
     /// The template; `nil` when the row or its ciphertext is not what was sealed.
     func open(_ row: PrintRow) -> Template? {
-        open(row.sealed, context(row, "template")).map { Template(bytes: Array($0)) }
+        guard var plain = open(row.sealed, context(row, "template")) else { return nil }
+        defer { TemplateSeal.wipe(&plain) }
+        return Template(bytes: Array(plain))
     }
 
     func seal(_ intent: Intent, for row: PrintRow) throws -> Data {
@@ -33,19 +40,44 @@ struct TemplateSeal: Sendable {
 
     static func digest(of template: Template) -> Data { Data(SHA256.hash(data: template.bytes)) }
 
+    /// What a ciphertext begins with: the format's name, then the salt of its key, then AES-GCM's nonce, bytes and tag.
+    ///
+    /// What begins otherwise was written by an earlier version, with one key for all.
+    private static let header = Data("WHC2".utf8)
+    private static let saltSize = 16
+
     private func seal(_ plain: Data, _ context: Data) throws -> Data {
+        let salt = SymmetricKey(size: SymmetricKeySize(bitCount: 8 * TemplateSeal.saltSize))
+            .withUnsafeBytes { Data($0) }
+        let key = keys.cipherKey(.templates, salt: salt)
         let box = try AES.GCM.seal(plain, using: key, authenticating: context)
         // With the nonce of 12 bytes that GCM makes itself, the combined form is always there.
         guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
-        return combined
+        return TemplateSeal.header + salt + combined
     }
 
     private func open(_ sealed: Data?, _ context: Data) -> Data? {
-        guard let sealed, let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
+        guard let sealed else { return nil }
+        var bytes = ByteReader(sealed)
+        guard bytes.take(TemplateSeal.header.count) == TemplateSeal.header,
+            let salt = bytes.take(TemplateSeal.saltSize)
+        else { return open(sealed, with: keys.plainKey(.templates), context) }
+        let rest = sealed.dropFirst(TemplateSeal.header.count + TemplateSeal.saltSize)
+        return open(rest, with: keys.cipherKey(.templates, salt: salt), context)
+    }
+
+    private func open(_ combined: Data, with key: SymmetricKey, _ context: Data) -> Data? {
+        guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
         return try? AES.GCM.open(box, using: key, authenticating: context)
     }
 
-    private func context(_ row: PrintRow, _ purpose: String) -> Data {
+    /// The bytes are this value's alone, so that nothing is copied first.
+    private static func wipe(_ plain: inout Data) {
+        plain.withUnsafeMutableBytes { $0.wipe() }
+    }
+
+    /// What a ciphertext is bound to.
+    func context(_ row: PrintRow, _ purpose: String) -> Data {
         var bytes = ByteWriter(Data("whorl \(purpose) v1".utf8))
         bytes.append(raw: row.id.bytes)
         bytes.append(sized: Data(row.profile.utf8))

@@ -1,18 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 /// A fingerprint template as its reader made it: bytes that only a reader of the same kind can read.
 ///
 /// For a reader that matches on the chip, the bytes are a handle to the template inside the reader. Templates
 /// have no `description` that shows them and are not `Codable`: they go to the store, encrypted, and nowhere else.
+///
+/// The bytes are overwritten with zeros when the last copy of a template ends. What a caller takes out of it is the
+/// caller's.
 public struct Template: Sendable, Hashable, CustomStringConvertible {
+    private let kept: Kept
+
     /// The serialised template; with libfprint what `fp_print_serialize()` gives, 100 bytes to about 20 kB.
-    public let bytes: [UInt8]
+    public var bytes: [UInt8] { kept.bytes.withLock { $0 } }
 
     /// Wraps bytes that a reader gave.
-    public init(bytes: [UInt8]) { self.bytes = bytes }
+    public init(bytes: [UInt8]) { kept = Kept(bytes) }
+
+    /// By the bytes.
+    public static func == (left: Template, right: Template) -> Bool {
+        left.kept === right.kept || left.bytes == right.bytes
+    }
+
+    /// By the bytes.
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     /// The size only, so that a log line cannot hold a template.
     public var description: String { "Template(\(bytes.count) bytes)" }
+}
+
+/// The bytes of one template, however many values share them.
+private final class Kept: Sendable {
+    let bytes: Mutex<[UInt8]>
+
+    init(_ bytes: [UInt8]) { self.bytes = Mutex(bytes) }
+
+    deinit {
+        bytes.withLock { bytes in
+            var room = bytes.mutableSpan
+            for index in room.indices { room[index] = 0 }
+        }
+    }
 }
 
 /// A template with the name that the store gave it; what a gallery is made of.

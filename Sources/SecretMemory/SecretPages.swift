@@ -26,14 +26,8 @@ enum SecretPages {
     /// Wipes the pages and gives them back.
     static func release(_ pages: UnsafeMutableRawBufferPointer) {
         guard let address = pages.baseAddress else { return }
-        wipe(pages)
+        pages.wipe()
         munmap(address, pages.count)
-    }
-
-    /// Overwrites with zeros; the compiler may not leave it out, as it may with `memset`.
-    static func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
-        guard let address = bytes.baseAddress else { return }
-        explicit_bzero(address, bytes.count)
     }
 
     /// Fills with random bytes from the kernel.
@@ -50,5 +44,15 @@ enum SecretPages {
             }
             rest = rest.dropFirst(part.count)
         }
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Overwrites the bytes with zeros; the compiler may not leave it out, as it may with `memset`.
+    ///
+    /// It is for what an API of others puts into ordinary memory. Copies made before stay.
+    public func wipe() {
+        guard let baseAddress else { return }
+        explicit_bzero(baseAddress, count)
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Foundation
 import GRDB
 import SecretMemory
@@ -14,26 +13,26 @@ struct KeyBinding {
     let source: any StateKeySource
     let directory: StateDirectory
 
-    /// The key of this database; `nil` when the first start was interrupted before one was in use.
+    /// The keys of this database; `nil` when the first start was interrupted before one was in use.
     ///
     /// - Throws: `keyMissing`, `keyDamaged`, and what reading gives.
-    func key() throws(StateError) -> SecretBytes? {
+    func keys() throws(StateError) -> StateKeys? {
         let binding = try run { try queue.read { try Binding($0) } }
         switch binding {
         case .unused: return nil
         case .broken: throw StateError(.keyMissing, path: source.path, cause: "no check value")
         case .bound(let check):
             guard let key = try source.load() else { throw StateError(.keyMissing, path: source.path) }
-            guard KeyBinding.check(of: key) == check else { throw StateError(.keyDamaged, path: source.path) }
-            return key
+            let keys = StateKeys(stateKey: key)
+            guard keys.check == check else { throw StateError(.keyDamaged, path: source.path) }
+            return keys
         }
     }
 
-    /// The key of this database; a new one at the first start.
-    func keyOrNew() throws(StateError) -> SecretBytes {
-        if let key = try key() { return key }
-        let key = try source.loadOrCreate()
-        let check = KeyBinding.check(of: key)
+    /// The keys of this database; new ones at the first start.
+    func keysOrNew() throws(StateError) -> StateKeys {
+        if let keys = try keys() { return keys }
+        let check = StateKeys(stateKey: try source.loadOrCreate()).check
         try run {
             try queue.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
@@ -46,7 +45,7 @@ struct KeyBinding {
             }
         }
         // Another process may have bound the database at the same time, by necessity to the same key.
-        guard let bound = try self.key() else { throw StateError(.keyMissing, path: source.path) }
+        guard let bound = try self.keys() else { throw StateError(.keyMissing, path: source.path) }
         return bound
     }
 
@@ -55,13 +54,6 @@ struct KeyBinding {
             return try body()
         } catch {
             throw StateError(error, path: directory.databasePath)
-        }
-    }
-
-    /// Tells nothing about the key, and differs for every other key.
-    private static func check(of key: borrowing SecretBytes) -> Data {
-        key.withUnsafeBytes { bytes in
-            KeyPurpose.check.key(from: bytes).withUnsafeBytes { Data($0) }
         }
     }
 
@@ -78,19 +70,5 @@ struct KeyBinding {
                 self = isEmpty ? .unused : .broken
             }
         }
-    }
-}
-
-extension KeyPurpose {
-    /// HKDF-SHA-256 of the state key, 32 bytes.
-    ///
-    /// The purpose's name is part of the format of stored data.
-    func key(from stateKey: UnsafeRawBufferPointer) -> SymmetricKey {
-        // SymmetricKey copies into memory that it wipes itself.
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: stateKey),
-            info: Data("whorl state v1 \(rawValue)".utf8),
-            outputByteCount: 32
-        )
     }
 }

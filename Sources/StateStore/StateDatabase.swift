@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Crypto
 import Foundation
 package import GRDB
-import SecretMemory
 
-/// The database of one state directory, with the key that protects what is in it.
+/// The database of one state directory, with the keys that protect what is in it.
 ///
 /// Several processes may have it open at once. Every read and write runs to its end even when its task is
 /// cancelled: what has happened at the reader must reach the disk.
@@ -19,7 +17,8 @@ public final class StateDatabase: Sendable {
     /// process have nothing to read side by side. In WAL mode the readers of other processes do not wait for
     /// our writes, nor our reads for theirs.
     private let queue: DatabaseQueue
-    private let stateKey: SecretBytes
+    /// What protects the rows; see ``KeyPurpose``.
+    package let keys: StateKeys
 
     /// Opens the database, and makes directory, database and key where nothing was stored before.
     ///
@@ -41,14 +40,14 @@ public final class StateDatabase: Sendable {
             try DatabaseOpening.create(directory)
         }
         let queue = try DatabaseOpening.open(directory)
-        let key = try KeyBinding(queue: queue, source: keySource, directory: directory).keyOrNew()
-        self.init(directory: directory, queue: queue, stateKey: key)
+        let keys = try KeyBinding(queue: queue, source: keySource, directory: directory).keysOrNew()
+        self.init(directory: directory, queue: queue, keys: keys)
     }
 
-    private init(directory: StateDirectory, queue: DatabaseQueue, stateKey: consuming SecretBytes) {
+    private init(directory: StateDirectory, queue: DatabaseQueue, keys: StateKeys) {
         self.directory = directory
         self.queue = queue
-        self.stateKey = stateKey
+        self.keys = keys
     }
 
     /// Opens the database where one was made before; never creates anything.
@@ -67,9 +66,9 @@ public final class StateDatabase: Sendable {
         guard try PrivateFiles.checkDirectory(directory.path), try isThere(directory, keySource)
         else { return nil }
         let queue = try DatabaseOpening.open(directory)
-        guard let key = try KeyBinding(queue: queue, source: keySource, directory: directory).key()
+        guard let keys = try KeyBinding(queue: queue, source: keySource, directory: directory).keys()
         else { return nil }
-        return StateDatabase(directory: directory, queue: queue, stateKey: key)
+        return StateDatabase(directory: directory, queue: queue, keys: keys)
     }
 
     /// Whether there is a database.
@@ -129,11 +128,6 @@ public final class StateDatabase: Sendable {
                 done.resume(returning: Result(failingAt: path) { try db.commit(durability, body) })
             }
         }.get()
-    }
-
-    /// The key for one purpose, 32 bytes: HKDF-SHA-256 (RFC 5869) of the state key.
-    package func key(for purpose: KeyPurpose) -> SymmetricKey {
-        stateKey.withUnsafeBytes { purpose.key(from: $0) }
     }
 }
 

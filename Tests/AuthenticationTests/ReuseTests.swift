@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Authentication
-import Crypto
 import Enrollment
 import Fingerprint
 import Foundation
@@ -134,7 +133,7 @@ import Testing
         _ = try await #require(fixture.evaluate().success)
         try await fixture.execute("UPDATE reuse SET profile = 'thief'")
         let database = try fixture.database()
-        let window = ReuseWindow(key: database.key(for: .reuse))
+        let window = ReuseWindow(keys: database.keys)
         let moved = try #require(try await database.read { try window.match(of: "thief", in: $0) })
         #expect(
             !moved.holds(

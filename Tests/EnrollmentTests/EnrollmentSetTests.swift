@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Fingerprint
 import Foundation
+import SecretMemory
+import StateStore
 import Testing
 
 @testable import Enrollment
@@ -39,10 +40,11 @@ struct EnrollmentSetTests {
     /// Computed with another implementation.
     @Test func `the digest is fixed`() {
         let set = EnrollmentSet(generation: 0x0102, members: [Self.first, Self.second])
-        let digest = set.digest(application: "org.example.vault", key: SymmetricKey(data: Data(0..<32)))
+        let keys = StateKeys(stateKey: SecretBytes(count: 32) { $0.copyBytes(from: 0..<32) })
+        let digest = set.digest(application: "org.example.vault", keys: keys)
         #expect(
             digest.map { String(format: "%02x", $0) }.joined()
-                == "096fff143d61a74515a53090fac5f884db4a27cd892acc5a1d6a20ca517b1733"
+                == "ce9787e4faa9fc0019700ac2fe11cd65ef3333ebc84b2ca30eb875ac8382e336"
         )
     }
 

@@ -3,12 +3,15 @@
 import Crypto
 import Fingerprint
 import Foundation
+import SecretMemory
+import StateStore
 import Testing
 
 @testable import Enrollment
 
 struct TemplateSealTests {
-    private let seal = TemplateSeal(key: SymmetricKey(size: .bits256))
+    private let seal = TemplateSeal(keys: TemplateSealTests.anyKeys)
+    private static var anyKeys: StateKeys { StateKeys(stateKey: SecretBytes(randomCount: 32)) }
     private let template = Template(bytes: [1, 2, 3])
 
     private static func row(
@@ -53,10 +56,36 @@ struct TemplateSealTests {
     @Test func `a template is no intent, another key opens nothing, and each sealing differs`() throws {
         let sealed = try seal.seal(template, for: Self.row())
         #expect(seal.openIntent(Self.row(sealed: sealed)) == nil)
-        #expect(TemplateSeal(key: SymmetricKey(size: .bits256)).open(Self.row(sealed: sealed)) == nil)
+        #expect(TemplateSeal(keys: Self.anyKeys).open(Self.row(sealed: sealed)) == nil)
         #expect(try seal.seal(template, for: Self.row()) != sealed)
         let intent = try seal.seal(Intent.exactly(template), for: Self.row())
         #expect(seal.open(Self.row(sealed: intent)) == nil)
+    }
+
+    @Test func `what an earlier version sealed, with one key for all, opens in its own row`() throws {
+        let keys = Self.anyKeys
+        let seal = TemplateSeal(keys: keys)
+        let box = try AES.GCM.seal(
+            Data(template.bytes),
+            using: keys.plainKey(.templates),
+            authenticating: seal.context(Self.row(), "template")
+        )
+        #expect(seal.open(Self.row(sealed: box.combined)) == template)
+        #expect(seal.open(Self.row(finger: .rightThumb, sealed: box.combined)) == nil)
+    }
+
+    @Test func `each ciphertext has a key of its own`() throws {
+        let keys = Self.anyKeys
+        let salts = [1, 2].map { Data(repeating: $0, count: 16) }
+        #expect(keys.cipherKey(.templates, salt: salts[0]) != keys.cipherKey(.templates, salt: salts[1]))
+        let sealed = try TemplateSeal(keys: keys).seal(template, for: Self.row())
+        #expect(
+            try AES.GCM.open(
+                AES.GCM.SealedBox(combined: sealed.dropFirst(20)),
+                using: keys.cipherKey(.templates, salt: Data(sealed.dropFirst(4).prefix(16))),
+                authenticating: TemplateSeal(keys: keys).context(Self.row(), "template")
+            ) == Data(template.bytes)
+        )
     }
 
     @Test func `no changed or shortened bytes open`() throws {

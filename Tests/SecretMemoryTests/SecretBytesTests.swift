@@ -75,7 +75,7 @@ struct SecretBytesTests {
         defer { SecretPages.release(pages) }
         SecretPages.fillRandomly(pages)
         #expect(pages.contains { $0 != 0 })
-        SecretPages.wipe(pages)
+        pages.wipe()
         #expect(pages.allSatisfy { $0 == 0 })
     }
 

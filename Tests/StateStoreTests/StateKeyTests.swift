@@ -73,8 +73,7 @@ struct StateKeyTests {
         let key = try FileKeySource(directory: home.state).loadOrCreate()
         #expect(try StateDatabase.openExisting(home.state) == nil)
         let database = try StateDatabase(directory: home.state)
-        let expected = key.withUnsafeBytes { KeyPurpose.templates.key(from: $0) }
-        #expect(database.key(for: .templates) == expected)
+        #expect(database.keys.check == StateKeys(stateKey: key).check)
     }
 
     @Test func `a database in use whose check value was taken out gets no new key`() async throws {
@@ -95,9 +94,9 @@ struct StateKeyTests {
     @Test func `starters at the same moment agree on one key`() async throws {
         let home = try TemporaryDirectory()
         let directory = home.state
-        let keys = try await withThrowingTaskGroup(of: SymmetricKey.self) { group in
+        let keys = try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<8 {
-                group.addTask { try StateDatabase(directory: directory).key(for: .manifest) }
+                group.addTask { try StateDatabase(directory: directory).keys.check }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -116,7 +115,7 @@ struct StateKeyTests {
     ])
     func `keys for purposes are fixed, and differ`(purpose: KeyPurpose, hex: String) {
         let secret = SecretBytes(count: 32) { $0.copyBytes(from: 0..<32) }
-        let key = secret.withUnsafeBytes { purpose.key(from: $0) }
+        let key = StateKeys(stateKey: secret).plainKey(purpose)
         #expect(key.withUnsafeBytes { $0.map { String(format: "%02x", $0) }.joined() } == hex)
     }
 }

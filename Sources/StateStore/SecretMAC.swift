@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import SecretMemory
+
+/// HMAC-SHA-256 (RFC 2104) with a key that stays where it is.
+///
+/// The library's `HMAC` copies the key and the two padded keys into ordinary memory and leaves them there, so that
+/// they appear in core files. Here the padded keys are part of the secret: the key (32 bytes), then the key with the
+/// inner and with the outer padding (64 bytes each). The library's SHA-256 wipes its own state.
+struct SecretMAC {
+    private static let keySize = 32
+    /// The block size of SHA-256.
+    private static let blockSize = 64
+    /// What one key takes, in bytes.
+    static let size = keySize + 2 * blockSize
+
+    private let bytes: UnsafeRawBufferPointer
+
+    /// Uses what ``derive(from:info:into:)`` wrote, ``size`` bytes that the caller keeps alive.
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// The key itself, 32 bytes.
+    var key: UnsafeRawBufferPointer { part(0, SecretMAC.keySize) }
+
+    /// The code of a message, 32 bytes.
+    func code(for message: Data) -> SHA256.Digest {
+        message.withUnsafeBytes { SecretMAC.code(for: $0, inner: inner, outer: outer) }
+    }
+
+    /// Derives a key: HKDF-SHA-256 (RFC 5869) without salt, and its paddings.
+    ///
+    /// - Parameters:
+    ///   - parent: The key to derive from.
+    ///   - info: What the new key is for.
+    ///   - room: ``size`` bytes, which are overwritten.
+    static func derive(
+        from parent: UnsafeRawBufferPointer,
+        info: String,
+        into room: UnsafeMutableRawBufferPointer
+    ) {
+        let made = SecretMAC(UnsafeRawBufferPointer(room))
+        // Extract: without a salt, the code with a key of zeros.
+        pad(with: nil, room)
+        keep(parent, made, in: room)
+        // Expand: one block is enough.
+        (Data(info.utf8) + [1]).withUnsafeBytes { keep($0, made, in: room) }
+    }
+
+    /// Makes the code of a message the new key.
+    private static func keep(
+        _ message: UnsafeRawBufferPointer,
+        _ old: SecretMAC,
+        in room: UnsafeMutableRawBufferPointer
+    ) {
+        var digest = code(for: message, inner: old.inner, outer: old.outer)
+        digest.withUnsafeBytes { pad(with: $0, room) }
+        withUnsafeMutableBytes(of: &digest) { $0.wipe() }
+    }
+
+    /// Writes a key, or zeros, and its paddings.
+    private static func pad(with key: UnsafeRawBufferPointer?, _ room: UnsafeMutableRawBufferPointer) {
+        for index in 0..<keySize { room[index] = key?[index] ?? 0 }
+        for index in 0..<blockSize {
+            let byte = index < keySize ? room[index] : 0
+            room[keySize + index] = byte ^ 0x36
+            room[keySize + blockSize + index] = byte ^ 0x5C
+        }
+    }
+
+    private static func code(
+        for message: UnsafeRawBufferPointer,
+        inner: UnsafeRawBufferPointer,
+        outer: UnsafeRawBufferPointer
+    ) -> SHA256.Digest {
+        var hash = SHA256()
+        hash.update(bufferPointer: inner)
+        hash.update(bufferPointer: message)
+        var digest = hash.finalize()
+        hash = SHA256()
+        hash.update(bufferPointer: outer)
+        digest.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        withUnsafeMutableBytes(of: &digest) { $0.wipe() }
+        return hash.finalize()
+    }
+
+    private var inner: UnsafeRawBufferPointer { part(SecretMAC.keySize, SecretMAC.blockSize) }
+
+    private var outer: UnsafeRawBufferPointer {
+        part(SecretMAC.keySize + SecretMAC.blockSize, SecretMAC.blockSize)
+    }
+
+    private func part(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+    }
+}

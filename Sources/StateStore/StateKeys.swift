@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Crypto
+package import Foundation
+package import SecretMemory
+
+/// The keys that are derived from the state key, one for each purpose.
+///
+/// They lie in locked memory for as long as the database is open; the state key itself is wiped once they are made.
+/// Codes are computed from there. None of these keys is given to a cipher, whose library leaves a key's schedule in
+/// freed memory: what is encrypted has a key of its own, which opens nothing else.
+package final class StateKeys: Sendable {
+    /// One ``SecretMAC`` after the other, in the order of `KeyPurpose.allCases`: all of them fit into one page.
+    private let bytes: SecretBytes
+
+    /// Derives the keys: HKDF-SHA-256 (RFC 5869) without salt, of the state key; the info names the purpose and is part
+    /// of the format of stored data.
+    package init(stateKey: borrowing SecretBytes) {
+        bytes = stateKey.withUnsafeBytes { stateKey in
+            SecretBytes(count: SecretMAC.size * KeyPurpose.allCases.count) { room in
+                for purpose in KeyPurpose.allCases {
+                    let place = UnsafeMutableRawBufferPointer(rebasing: room[StateKeys.place(of: purpose)])
+                    SecretMAC.derive(from: stateKey, info: "whorl state v1 \(purpose.rawValue)", into: place)
+                }
+            }
+        }
+    }
+
+    /// HMAC-SHA-256, 32 bytes.
+    package func code(for message: Data, _ purpose: KeyPurpose) -> Data {
+        with(purpose) { Data($0.code(for: message)) }
+    }
+
+    /// Whether `code` is that of `message`; the time it takes does not depend on where they differ.
+    package func isValid(_ code: Data, for message: Data, _ purpose: KeyPurpose) -> Bool {
+        let expected = self.code(for: message, purpose)
+        return constantTimeEqual(code.bytes, expected.bytes)
+    }
+
+    /// HMAC-SHA-256, 32 bytes, with a key of a name's own: HKDF-SHA-256 without salt of the key for the purpose; `info`
+    /// holds the name.
+    package func code(for message: Data, _ purpose: KeyPurpose, info: String) -> Data {
+        with(purpose) { parent in
+            let own = SecretBytes(count: SecretMAC.size) { room in
+                SecretMAC.derive(from: parent.key, info: info, into: room)
+            }
+            return own.withUnsafeBytes { Data(SecretMAC($0).code(for: message)) }
+        }
+    }
+
+    /// The key of one ciphertext, 32 bytes: HMAC-SHA-256 of its salt, with the key for the purpose.
+    ///
+    /// - Parameters:
+    ///   - purpose: What is encrypted.
+    ///   - salt: Random and stored beside the ciphertext, so that no two ciphertexts have the same key.
+    /// - Returns: A key that wipes itself when it ends.
+    package func cipherKey(_ purpose: KeyPurpose, salt: Data) -> SymmetricKey {
+        with(purpose) { SymmetricKey(data: $0.code(for: salt)) }
+    }
+
+    /// The key for a purpose itself, 32 bytes, for what was encrypted before ciphertexts had keys of their own.
+    package func plainKey(_ purpose: KeyPurpose) -> SymmetricKey {
+        with(purpose) { SymmetricKey(data: $0.key) }
+    }
+
+    /// Tells nothing about the state key, and differs for every other one; 32 bytes.
+    var check: Data { with(.check) { Data($0.key) } }
+
+    private func with<Value>(_ purpose: KeyPurpose, _ body: (SecretMAC) -> Value) -> Value {
+        bytes.withUnsafeBytes {
+            body(SecretMAC(UnsafeRawBufferPointer(rebasing: $0[StateKeys.place(of: purpose)])))
+        }
+    }
+
+    private static func place(of purpose: KeyPurpose) -> Range<Int> {
+        let index = KeyPurpose.allCases.firstIndex(of: purpose) ?? 0  // a case is always among its cases
+        return index * SecretMAC.size..<(index + 1) * SecretMAC.size
+    }
+}
