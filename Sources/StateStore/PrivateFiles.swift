@@ -107,7 +107,8 @@ package enum PrivateFiles {
     /// Gives a finished file its name, unless that name was taken meanwhile, and syncs the directory.
     ///
     /// - Returns: `false` when another process was faster; its file is left alone.
-    package static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError) -> Bool
+    package static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError)
+        -> Bool
     {
         let linked = link(temporary, path) == 0
         let code = errno

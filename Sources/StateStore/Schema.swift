@@ -10,7 +10,7 @@ import GRDB
 /// (`Schema+Steps.swift`).
 enum Schema {
     /// In `PRAGMA user_version`.
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
 
     /// In `PRAGMA application_id`, so that `file(1)` and we know the database: "WHRL".
     static let applicationID: UInt32 = 0x5748_524C
@@ -18,6 +18,7 @@ enum Schema {
     /// Makes the tables in an empty database.
     static func create(_ db: Database) throws {
         try db.execute(sql: tables)
+        try db.execute(sql: vaultTables)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }

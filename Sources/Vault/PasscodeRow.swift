@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+import TPM
+
+/// A profile's passcode as it lies in the database: the chip's object, and how a passcode becomes its authorization
+/// value. Nothing in it says what the passcode is.
+struct PasscodeRow: Sendable {
+    let profile: String
+    let object: TPMObject
+    let derivation: PasscodeDerivation
+    let setAt: Double
+
+    private static let table = "vault_passcodes"
+
+    private var columns: [Data] {
+        [
+            Data(profile.utf8), Data(object.serialized), derivation.encoded, Data(column: setAt),
+        ]
+    }
+
+    /// Stores a passcode where none is; `false` when there is one.
+    func insert(_ db: Database, _ seal: RowSeal) throws -> Bool {
+        try db.execute(
+            sql: "INSERT INTO vault_passcodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            arguments: [
+                profile, Data(object.serialized), derivation.encoded, setAt,
+                seal.code(PasscodeRow.table, columns),
+            ]
+        )
+        return db.changesCount == 1
+    }
+
+    /// Puts this one in place of `old`; `false` when that is not the one that is set any more.
+    func replace(_ old: PasscodeRow, _ db: Database, _ seal: RowSeal) throws -> Bool {
+        try PasscodeRow.delete(old, db) && insert(db, seal)
+    }
+
+    static func delete(_ row: PasscodeRow, _ db: Database) throws -> Bool {
+        try db.execute(
+            sql: "DELETE FROM vault_passcodes WHERE profile = ? AND object = ?",
+            arguments: [row.profile, Data(row.object.serialized)]
+        )
+        return db.changesCount == 1
+    }
+
+    /// The passcode that is set; `nil` when none is.
+    ///
+    /// - Throws: `SQLITE_CORRUPT` for a row that is not what Whorl wrote.
+    static func read(_ profile: String, _ db: Database, _ seal: RowSeal) throws -> PasscodeRow? {
+        let row = try Row.fetchOne(
+            db,
+            sql: "SELECT * FROM vault_passcodes WHERE profile = ?",
+            arguments: [profile]
+        )
+        guard let row else { return nil }
+        let columns = Columns(row)
+        guard let object = columns["object"] as Data?, let derivation = columns["derivation"] as Data?,
+            let setAt = columns["set_at"] as Double?, let mac = columns["mac"] as Data?,
+            seal.isValid(mac, table, [Data(profile.utf8), object, derivation, Data(column: setAt)]),
+            let object = try? TPMObject(serialized: [UInt8](object)),
+            let derivation = PasscodeDerivation(encoded: derivation)
+        else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of vault_passcodes was changed")
+        }
+        return PasscodeRow(profile: profile, object: object, derivation: derivation, setAt: setAt)
+    }
+}
+
+extension PasscodeTries {
+    /// The tries of a profile; what cannot be read counts as the longest wait.
+    static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
+        let row = try Row.fetchOne(
+            db,
+            sql: "SELECT * FROM vault_tries WHERE profile = ?",
+            arguments: [profile]
+        )
+        guard let row else { return PasscodeTries() }
+        let columns = Columns(row)
+        guard let failures = columns["failures"] as Int?, let boot = columns["last_boot"] as Int64?,
+            let wall = columns["last_wall"] as Int64?, let bootID = columns["boot_id"] as String?
+        else { return PasscodeTries(failures: -1) }
+        return PasscodeTries(
+            failures: failures,
+            last: Moment(bootID: bootID, sinceBoot: boot, wall: wall)
+        )
+    }
+
+    func save(_ profile: String, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO vault_tries VALUES (?, ?, ?, ?, ?)",
+            arguments: [profile, failures, last?.sinceBoot ?? 0, last?.wall ?? 0, last?.bootID ?? ""]
+        )
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import GRDB
+import StateStore
+
+/// Authenticates rows of the vault: HMAC-SHA-256 with a key of the state key.
+///
+/// The MAC covers the table's name and every column, so that a row that was edited, or moved to another profile, name
+/// or table, is noticed. It does not notice that a whole older row was put back.
+struct RowSeal: Sendable {
+    let key: SymmetricKey
+
+    init(_ database: StateDatabase) { key = database.key(for: .vault) }
+
+    func code(_ table: String, _ columns: [Data]) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: RowSeal.covered(table, columns), using: key))
+    }
+
+    func isValid(_ code: Data, _ table: String, _ columns: [Data]) -> Bool {
+        HMAC<SHA256>.isValidAuthenticationCode(
+            code,
+            authenticating: RowSeal.covered(table, columns),
+            using: key
+        )
+    }
+
+    private static func covered(_ table: String, _ columns: [Data]) -> Data {
+        var bytes = ByteWriter(Data("whorl vault row v1".utf8))
+        bytes.append(sized: Data(table.utf8))
+        for column in columns { bytes.append(sized: column) }
+        return bytes.data
+    }
+}
+
+extension Data {
+    /// A number as a column for the MAC, 8 bytes.
+    init(column number: Int64) {
+        var bytes = ByteWriter()
+        bytes.append(number)
+        self = bytes.data
+    }
+
+    /// A time as a column for the MAC, bit by bit.
+    init(column time: Double) { self.init(column: Int64(bitPattern: time.bitPattern)) }
+
+    /// A column that may be missing: empty, or a byte and its contents.
+    init(column optional: Data?) { self = optional.map { Data([1]) + $0 } ?? Data() }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import Glibc
+import SecretMemory
+
+/// Keeps secrets that are larger than the chip takes: the chip seals a key, the secret lies encrypted in the
+/// database.
+///
+/// AES-256-GCM, bound to the item that it belongs to. Each secret has a key of its own, used once.
+enum SecretEnvelope {
+    /// What a TPM seals at most, in bytes (`MAX_SYM_DATA`).
+    static let largestInChip = 128
+    /// The largest secret, in bytes: 1 MiB.
+    static let largestSecret = 1 << 20
+    /// The size of the key that is sealed for a larger secret, in bytes.
+    static let keySize = 32
+    /// What the encryption adds: nonce and tag.
+    static let overhead = 12 + 16
+
+    /// What goes where: `sealed` into the chip, `body` into the database.
+    struct Parts: Sendable {
+        let sealed: SecretBox
+        /// `nil` when the chip holds the secret itself.
+        let body: Data?
+    }
+
+    /// Divides a secret.
+    ///
+    /// - Parameters:
+    ///   - secret: 1 byte to 1 MiB.
+    ///   - item: Bytes that name the item and nothing else.
+    /// - Returns: What the chip is to seal, and what the database is to keep.
+    /// - Throws: `secretEmpty`, `secretTooLarge`.
+    static func close(_ secret: SecretBox, for item: Data) throws(VaultError) -> Parts {
+        switch secret.bytes.count {
+        case 0: throw VaultError(.secretEmpty)
+        case ...largestInChip: return Parts(sealed: secret, body: nil)
+        case ...largestSecret: break
+        default: throw VaultError(.secretTooLarge(bytes: secret.bytes.count))
+        }
+        let key = SecretBox(SecretBytes(randomCount: keySize))
+        let body = secret.bytes.withUnsafeBytes { plain in
+            try? AES.GCM.seal(plain, using: symmetric(key.bytes), authenticating: item).combined
+        }
+        // With a key of 32 bytes and GCM's own nonce nothing is left that could fail.
+        guard let body = body ?? nil else { throw VaultError(.chipFailed, cause: "AES-GCM did not encrypt") }
+        return Parts(sealed: key, body: body)
+    }
+
+    /// Puts a secret together again.
+    ///
+    /// - Returns: `nil` when the body is not the one that belongs to the key and the item.
+    static func open(_ unsealed: SecretBox, body: Data?, for item: Data) -> SecretBox? {
+        guard let body else { return unsealed }
+        guard unsealed.bytes.count == keySize, body.count <= largestSecret + overhead,
+            let box = try? AES.GCM.SealedBox(combined: body),
+            // CryptoKit's interface gives `Data`, which is wiped below.
+            var plain = try? AES.GCM.open(box, using: symmetric(unsealed.bytes), authenticating: item)
+        else { return nil }
+        defer {
+            plain.withUnsafeMutableBytes { bytes in
+                if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
+            }
+        }
+        return SecretBox(SecretBytes(count: plain.count) { room in plain.copyBytes(to: room) })
+    }
+
+    private static func symmetric(_ key: borrowing SecretBytes) -> SymmetricKey {
+        // SymmetricKey copies into memory that it wipes itself.
+        key.withUnsafeBytes { SymmetricKey(data: $0) }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+public import Foundation
+import TPM
+
+/// The public half of a signing key: a point of P-256.
+public struct SigningKeyPublic: Sendable, Hashable {
+    /// The point uncompressed: 4, x, y; 65 bytes (SEC 1, 2.3.3).
+    public let x963: Data
+    /// SubjectPublicKeyInfo as PEM, with a line's end behind it (RFC 5480, RFC 7468).
+    public let pem: String
+    /// SubjectPublicKeyInfo as DER.
+    public let der: Data
+
+    /// `nil` when it is no point of the curve.
+    init?(_ point: ECPoint) {
+        let bytes = Data([4] + point.x + point.y)
+        guard let key = try? P256.Signing.PublicKey(x963Representation: bytes) else { return nil }
+        x963 = bytes
+        pem = key.pemRepresentation + "\n"
+        der = key.derRepresentation
+    }
+
+    /// Whether a signature is one of this key over a digest.
+    ///
+    /// - Parameters:
+    ///   - signature: r and s, 64 bytes.
+    ///   - digest: SHA-256, 32 bytes.
+    /// - Returns: `false` also for anything that is no signature.
+    func isValid(_ signature: Signature, over digest: Data) -> Bool {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: x963),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.raw),
+            let hash = DigestBytes(digest)
+        else { return false }
+        return key.isValidSignature(signature, for: hash)
+    }
+}
+
+/// An ECDSA signature over P-256 and SHA-256 ("ES256").
+public struct Signature: Sendable, Hashable {
+    /// r and s behind each other, 32 bytes each, as JOSE takes it (RFC 7518, 3.4).
+    public let raw: Data
+
+    /// `SEQUENCE { r, s }`, as X.509 and OpenSSL take it (RFC 3279, 2.2.3).
+    public var der: Data {
+        // 64 bytes are always two numbers.
+        (try? P256.Signing.ECDSASignature(rawRepresentation: raw).derRepresentation) ?? Data()
+    }
+
+    init?(_ signature: ECDSASignature) {
+        let bytes = Data(signature.raw)
+        guard (try? P256.Signing.ECDSASignature(rawRepresentation: bytes)) != nil else { return nil }
+        raw = bytes
+    }
+}
+
+/// 32 bytes that were hashed elsewhere, as CryptoKit's verification takes them.
+private struct DigestBytes: Digest {
+    static let byteCount = 32
+    private let bytes: [UInt8]
+
+    init?(_ bytes: Data) {
+        guard bytes.count == DigestBytes.byteCount else { return nil }
+        self.bytes = [UInt8](bytes)
+    }
+
+    func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        try bytes.withUnsafeBytes(body)
+    }
+
+    func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
+
+    var description: String { "SHA-256 digest" }
+
+    static func == (left: DigestBytes, right: DigestBytes) -> Bool { left.bytes == right.bytes }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}

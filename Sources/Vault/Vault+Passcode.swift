@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+public import SecretMemory
+import StateStore
+import TPM
+
+/// The owner's passcode: an object of the chip whose authorization value is derived from it.
+///
+/// Wrong tries are limited twice: here, by waits that outlive the process, and by the chip, which does not know this
+/// program and counts for all.
+extension Vault {
+    /// Whether a passcode is set for a profile.
+    ///
+    /// - Throws: `store`.
+    public func isPasscodeSet(of profile: String) async throws(VaultError) -> Bool {
+        try await passcode(of: profile) != nil
+    }
+
+    /// Sets a passcode where none is.
+    ///
+    /// - Parameters:
+    ///   - passcode: 4 to 1,024 bytes, as they were typed.
+    ///   - profile: Whose passcode.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `noChip`, `store`.
+    public func setPasscode(_ passcode: SecretBox, of profile: String) async throws(VaultError) {
+        guard try await self.passcode(of: profile) == nil else { throw VaultError(.passcodeExists, profile) }
+        let derivation = PasscodeDerivation()
+        let authorization = try await derivation.authorization(of: passcode)
+        let authority = try await provisionedAuthority()
+        let object = try await chip { commands throws(TPMError) in
+            try commands.createAuthority(under: authority.root, auth: authorization, dictionaryAttack: true)
+        }
+        let row = PasscodeRow(
+            profile: profile,
+            object: object,
+            derivation: derivation,
+            setAt: time.now().date.timeIntervalSince1970
+        )
+        let seal = seal
+        guard try await write({ try row.insert($0, seal) }) else {
+            throw VaultError(.passcodeExists, profile)
+        }
+    }
+
+    /// Compares a passcode with the one that is set.
+    ///
+    /// A wrong one is counted before it is compared: neither a kill nor a second process gains a try.
+    ///
+    /// - Parameters:
+    ///   - passcode: What was typed.
+    ///   - profile: Whose passcode.
+    /// - Returns: What the owner has shown by it.
+    /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`,
+    ///   `store`. A passcode of a size that none has is wrong, and counted.
+    public func verify(_ passcode: SecretBox, of profile: String) async throws(VaultError) -> OwnerProof {
+        let (row, authorization) = try await verified(passcode, of: profile)
+        return OwnerProof(
+            profile: profile,
+            passcode: .init(object: row.object, authorization: authorization)
+        )
+    }
+
+    /// Sets another passcode; what was bound to the old one is bound to the new one.
+    ///
+    /// A copy of the database from before still opens with the old passcode, on this chip.
+    ///
+    /// - Throws: as ``verify(_:of:)`` and ``setPasscode(_:of:)``.
+    public func changePasscode(
+        _ old: SecretBox,
+        to new: SecretBox,
+        of profile: String
+    ) async throws(VaultError) {
+        guard PasscodeDerivation.sizes.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
+        let (row, oldAuthorization) = try await verified(old, of: profile)
+        let derivation = PasscodeDerivation()
+        let authorization = try await derivation.authorization(of: new)
+        let authority = try await provisionedAuthority()
+        let object = try await chip { commands throws(TPMError) in
+            try commands.changeAuth(
+                of: row.object,
+                under: authority.root,
+                from: oldAuthorization,
+                to: authorization
+            )
+        }
+        // The same name, so every policy that names the passcode goes on.
+        guard object.name == row.object.name else {
+            throw VaultError(.chipFailed, cause: "TPM2_ObjectChangeAuth gave another object")
+        }
+        let changed = PasscodeRow(
+            profile: profile,
+            object: object,
+            derivation: derivation,
+            setAt: time.now().date.timeIntervalSince1970
+        )
+        let seal = seal
+        // Another process may have changed or removed it meanwhile: then this change did not happen.
+        guard try await write({ try changed.replace(row, $0, seal) }) else {
+            throw VaultError(.passcodeWrong, profile, cause: "the passcode was changed meanwhile")
+        }
+    }
+
+    /// Removes the passcode, with the items that nothing else opens.
+    ///
+    /// - Parameters:
+    ///   - passcode: The one that is set.
+    ///   - profile: Whose passcode.
+    ///   - force: Whether the items that would be lost are deleted; otherwise nothing happens when there are any.
+    /// - Returns: The items that were deleted.
+    /// - Throws: `passcodeNeeded(by:)`, and as ``verify(_:of:)``.
+    @discardableResult
+    public func removePasscode(
+        _ passcode: SecretBox,
+        of profile: String,
+        force: Bool
+    ) async throws(VaultError) -> [ItemID] {
+        let (row, _) = try await verified(passcode, of: profile)
+        let seal = seal
+        let outcome: Result<[ItemID], VaultError> = try await transaction { db in
+            let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
+            guard force || lost.isEmpty else {
+                return .failure(VaultError(.passcodeNeeded(by: lost.map(\.spoken)), profile))
+            }
+            guard try PasscodeRow.delete(row, db) else {
+                return .failure(VaultError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
+            }
+            for id in lost { _ = try ItemRow.delete(id, db) }
+            return .success(lost)
+        }
+        return try outcome.get()
+    }
+
+    /// The items that would be lost with the passcode.
+    ///
+    /// - Throws: `store`.
+    public func itemsLostWithoutPasscode(of profile: String) async throws(VaultError) -> [ItemID] {
+        let seal = seal
+        return try await read { db in
+            try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
+        }
+    }
+
+    func passcode(of profile: String) async throws(VaultError) -> PasscodeRow? {
+        let seal = seal
+        return try await read { try PasscodeRow.read(profile, $0, seal) }
+    }
+}
+
+extension ItemRow.Reading {
+    /// A damaged item opens with nothing and is not lost by this.
+    fileprivate var isLostWithoutPasscode: Bool {
+        switch self {
+        case .sound(let row): row.access.isLostWithoutPasscode
+        case .tampered: false
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import SecretMemory
+import StateStore
+import TPM
+
+/// What the chip gives when an item's access control is met.
+extension Vault {
+    /// Gives a secret.
+    ///
+    /// - Parameters:
+    ///   - id: Which secret.
+    ///   - proof: What the owner has shown.
+    ///   - applicationPassword: The program's own password, where the item takes one.
+    /// - Returns: The secret, in locked memory.
+    /// - Throws: `noSuchItem`, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`, `itemTampered`,
+    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, `store`.
+    public func secret(
+        _ id: ItemID,
+        shown proof: OwnerProof,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> SecretBox {
+        let row = try await row(id)
+        return try await secret(row, proof, applicationPassword)
+    }
+
+    /// Signs a digest with a key.
+    ///
+    /// - Parameters:
+    ///   - digest: SHA-256 of the message, 32 bytes.
+    ///   - id: Which key.
+    ///   - proof: What the owner has shown.
+    ///   - applicationPassword: The program's own password, where the key takes one.
+    /// - Returns: The signature.
+    /// - Throws: `digestWrongSize`, and as ``secret(_:shown:applicationPassword:)``.
+    public func sign(
+        digest: Data,
+        with id: ItemID,
+        shown proof: OwnerProof,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> Signature {
+        guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
+        let row = try await row(id)
+        let bytes = [UInt8](digest)
+        let made = try await use(row, proof, applicationPassword) {
+            commands,
+            authority,
+            policy,
+            credentials throws(TPMError) in
+            try commands.sign(
+                digest: bytes,
+                with: row.object,
+                under: authority.root,
+                meeting: policy,
+                with: credentials
+            )
+        }
+        guard let signature = Signature(made) else {
+            throw VaultError(.chipFailed, id.spoken, cause: "no ECDSA signature")
+        }
+        return signature
+    }
+
+    /// Binds the profile's secrets to the machine's start as it is now.
+    ///
+    /// Keys cannot be bound anew; they go on with the passcode besides.
+    ///
+    /// - Parameters:
+    ///   - profile: Whose secrets.
+    ///   - proof: The passcode's proof. The secrets are not given to anybody, so no finger is asked for.
+    /// - Returns: What was bound anew, and the keys that stay as they are.
+    /// - Throws: `accessDenied` without the passcode's proof, and as ``secret(_:shown:applicationPassword:)``.
+    public func reseal(_ profile: String, shown proof: OwnerProof) async throws(VaultError) -> Resealing {
+        guard proof.profile == profile, proof.passcode != nil else {
+            throw VaultError(.accessDenied, profile, cause: "only the passcode binds anew")
+        }
+        let seal = seal
+        var result = Resealing()
+        for case .sound(let row) in try await read({ try ItemRow.all(of: profile, $0, seal) }) {
+            guard let pcrs = row.access.pcrs else { continue }
+            let present = try await measurements(pcrs)
+            if row.binding.boot == present { continue }
+            guard row.id.kind == .secret, !row.access.needsApplicationPassword else {
+                result.unchanged.append(row.id)
+                continue
+            }
+            try await bind(row, to: present, proof)
+            result.resealed.append(row.id)
+        }
+        return result
+    }
+
+    /// What became of ``reseal(_:shown:)``.
+    public struct Resealing: Sendable, Hashable {
+        /// Secrets that are bound to the present start now.
+        public internal(set) var resealed: [ItemID] = []
+        /// Keys, and secrets with an application password: they take the passcode besides as long as the machine
+        /// starts as it does now.
+        public internal(set) var unchanged: [ItemID] = []
+    }
+
+    private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(VaultError) {
+        guard let finger = proof.and(OwnerProof(profile: proof.profile, showsFinger: true)) else { return }
+        // Only what the chip sealed is sealed anew; the body of a large secret stays as it is.
+        let sealed = try await use(row, finger, nil) {
+            commands,
+            authority,
+            policy,
+            credentials throws(TPMError) in
+            SecretBox(
+                try commands.unseal(
+                    row.object,
+                    under: authority.root,
+                    meeting: policy,
+                    with: credentials
+                )
+            )
+        }
+        var binding = row.binding
+        binding.boot = boot
+        let authority = try await provisionedAuthority()
+        guard let policy = ItemPolicy.policy(row.access, binding, authority: authority.object.name) else {
+            throw VaultError(.itemTampered, row.id.spoken)
+        }
+        let digest = policy.digest
+        let object = try await chip(about: row.id.spoken) { commands throws(TPMError) in
+            try commands.seal(sealed, under: authority.root, policy: digest)
+        }
+        let bound = ItemRow(
+            id: row.id,
+            unique: row.unique,
+            access: row.access,
+            binding: binding,
+            object: object,
+            body: row.body,
+            createdAt: row.createdAt
+        )
+        let seal = seal
+        // An item that was deleted meanwhile stays deleted.
+        _ = try await write { try bound.replace(row, $0, seal) }
+    }
+
+    private func secret(
+        _ row: ItemRow,
+        _ proof: OwnerProof,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> SecretBox {
+        let sealed = try await use(row, proof, password) {
+            commands,
+            authority,
+            policy,
+            credentials throws(TPMError) in
+            SecretBox(
+                try commands.unseal(
+                    row.object,
+                    under: authority.root,
+                    meeting: policy,
+                    with: credentials
+                )
+            )
+        }
+        guard row.body != nil else { return sealed }
+        guard let whole = SecretEnvelope.open(sealed, body: row.body, for: row.identity) else {
+            throw VaultError(.itemTampered, row.id.spoken, cause: "the ciphertext")
+        }
+        return whole
+    }
+}

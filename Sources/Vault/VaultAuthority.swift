@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import SecretMemory
+import StateStore
+import TPM
+
+/// What turns a match into something that the chip accepts: the storage root that everything lies under, the
+/// authority's object, and its authorization value.
+///
+/// It lies in the file `vault.authority`. Whoever reads that file can stand in for the matcher, but cannot use it on
+/// another machine.
+struct VaultAuthority: Sendable {
+    let root: StorageRoot
+    let object: TPMObject
+    /// 32 random bytes.
+    let authorization: SecretBox
+
+    /// Who may count a profile's generations up.
+    var writePolicy: Policy { .secret(of: object.name) }
+
+    /// What meets ``writePolicy``.
+    var credentials: Credentials {
+        var credentials = Credentials()
+        credentials.add(object, auth: authorization)
+        return credentials
+    }
+
+    static func path(_ directory: StateDirectory) -> String { directory.file("vault.authority") }
+
+    /// Makes the object in the chip; nothing stays there when it is not kept.
+    static func make(_ commands: borrowing TPMCommands, under root: StorageRoot) throws(TPMError)
+        -> VaultAuthority
+    {
+        let authorization = SecretBox(SecretBytes.randomAuthorization())
+        let object = try commands.createAuthority(under: root, auth: authorization, dictionaryAttack: false)
+        return VaultAuthority(root: root, object: object, authorization: authorization)
+    }
+
+    /// The authority of a state directory; `nil` when none was made.
+    ///
+    /// - Throws: `store`: the file is damaged or open to others.
+    static func load(_ directory: StateDirectory) throws(VaultError) -> VaultAuthority? {
+        let path = path(directory)
+        do throws(StateError) {
+            guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else { return nil }
+            guard let authority = VaultAuthority(VaultFile(contents, as: .authority)) else {
+                throw StateError(.keyDamaged, path: path)
+            }
+            return authority
+        } catch {
+            throw VaultError(.store(error), path)
+        }
+    }
+
+    /// Writes the file, unless another process was faster.
+    ///
+    /// - Returns: The authority that the directory has in the end.
+    func publish(_ directory: StateDirectory) throws(VaultError) -> VaultAuthority {
+        let path = VaultAuthority.path(directory)
+        let contents = VaultFile(parts: [root.serialized, object.serialized], secret: authorization)
+        do {
+            if try PrivateFiles.publish(contents.encoded(as: .authority), as: path, in: directory.path) {
+                return self
+            }
+        } catch {
+            throw VaultError(.store(error), path)
+        }
+        guard let first = try VaultAuthority.load(directory) else {
+            throw VaultError(.store(StateError(.keyMissing, path: path)), path)
+        }
+        return first
+    }
+
+    private init(root: StorageRoot, object: TPMObject, authorization: SecretBox) {
+        self.root = root
+        self.object = object
+        self.authorization = authorization
+    }
+
+    private init?(_ file: VaultFile?) {
+        guard let file, file.parts.count == 2, let authorization = file.secret,
+            let root = try? StorageRoot(serialized: file.parts[0]),
+            let object = try? TPMObject(serialized: file.parts[1])
+        else { return nil }
+        self.init(root: root, object: object, authorization: authorization)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import SecretMemory
+import StateStore
+
+/// The form of the vault's small files: a line that names them, parts behind their sizes, perhaps a secret of 32 bytes,
+/// and a checksum against damage.
+///
+/// The checksum proves nothing about who wrote it; the chip does that.
+struct VaultFile: Sendable {
+    /// Which file.
+    enum Kind: String {
+        case authority = "whorl authority v1\n"
+        case stateKey = "whorl state key v1\n"
+    }
+
+    /// Larger files are not read.
+    static let largest = 16384
+
+    private static let secretSize = 32
+    private static let checksumSize = 32
+
+    /// What may be known.
+    let parts: [[UInt8]]
+    /// 32 bytes that may not.
+    let secret: SecretBox?
+
+    init(parts: [[UInt8]], secret: SecretBox?) {
+        self.parts = parts
+        self.secret = secret
+    }
+
+    func encoded(as kind: Kind) -> SecretBytes {
+        var head = ByteWriter(Data(kind.rawValue.utf8))
+        head.append(UInt8(clamping: parts.count))
+        head.append(UInt8(secret == nil ? 0 : 1))
+        for part in parts { head.append(sized: Data(part)) }
+        let body = head.data.count + (secret?.bytes.count ?? 0)
+        return SecretBytes(count: body + VaultFile.checksumSize) { room in
+            head.data.copyBytes(to: room)
+            secret?.bytes.withUnsafeBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: room[head.data.count...]).copyMemory(from: bytes)
+            }
+            let checksum = SHA256.hash(data: UnsafeRawBufferPointer(rebasing: room[..<body]))
+            checksum.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: room[body...]).copyMemory(from: $0)
+            }
+        }
+    }
+
+    /// `nil` when it is not a whole file of this kind.
+    init?(_ contents: borrowing SecretBytes, as kind: Kind) {
+        let decoded = contents.withUnsafeBytes { VaultFile.decode($0, kind) }
+        guard let decoded else { return nil }
+        self = decoded
+    }
+
+    private static func decode(_ bytes: UnsafeRawBufferPointer, _ kind: Kind) -> VaultFile? {
+        guard bytes.count > checksumSize else { return nil }
+        let body = UnsafeRawBufferPointer(rebasing: bytes.dropLast(checksumSize))
+        guard SHA256.hash(data: body).elementsEqual(bytes.suffix(checksumSize)) else { return nil }
+        let start = kind.rawValue.utf8.count + 2
+        guard body.count >= start, body.prefix(start - 2).elementsEqual(kind.rawValue.utf8) else {
+            return nil
+        }
+        let hasSecret = body[start - 1] == 1
+        let open = body[start...].dropLast(hasSecret ? secretSize : 0)
+        // Only what is no secret is copied out of the locked memory.
+        var reader = ByteReader(Data(open))
+        var parts: [[UInt8]] = []
+        for _ in 0..<body[start - 2] {
+            guard let part = reader.sized() else { return nil }
+            parts.append([UInt8](part))
+        }
+        guard reader.isAtEnd, body.count >= start + (hasSecret ? secretSize : 0) else { return nil }
+        let secret = UnsafeRawBufferPointer(rebasing: body.suffix(secretSize))
+        return VaultFile(
+            parts: parts,
+            secret: hasSecret ? SecretBox(SecretBytes(copying: secret.bytes)) : nil
+        )
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import StateStore
+
+/// The right to change what the chip and the database hold together: one holder at a time, over all processes that
+/// share a state directory.
+///
+/// It is an advisory lock on the file `vault.lock`, which the kernel takes back when its holder dies.
+final class VaultLock: Sendable {
+    private let descriptor: Int32
+
+    private init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Lets go at the end of a scope; without this call the lock would end where the optimiser sees the last use.
+    func release() { _ = flock(descriptor, LOCK_UN) }
+
+    /// How long another holder is waited for; a chip may take seconds for one command.
+    private static let patience = Duration.seconds(60)
+
+    /// Takes the lock as soon as nobody else holds it, without holding up a thread.
+    ///
+    /// It is not cancelled with its task: what has begun with the chip and the database is brought to an end.
+    ///
+    /// - Throws: `store` with `busy` when somebody holds it for a minute, or with what opening the file gives.
+    static func acquire(_ directory: StateDirectory) async throws(VaultError) -> VaultLock {
+        let path = directory.file("vault.lock")
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw VaultError(.store(StateError(errno: errno, path: path)), path) }
+        let lock = VaultLock(owning: descriptor)
+        let deadline = ContinuousClock.now.advanced(by: patience)
+        var pause = Duration.milliseconds(1)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < deadline else {
+                throw VaultError(.store(StateError(.busy, path: path)), path)
+            }
+            // In a task of its own, which is not cancelled with this one.
+            await Task { [pause] in try? await Task.sleep(for: pause) }.value
+            pause = min(pause * 2, .milliseconds(20))
+        }
+        return lock
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+public import StateStore
+public import TPM
+
+/// What the owner does to the vault as a whole: `whorl vault provision` and `whorl vault reset`.
+public struct VaultMaintenance: Sendable {
+    private let device: TPMDevice
+    private let directory: StateDirectory
+
+    /// Works on a directory and a chip; nothing is asked of either yet.
+    public init(device: TPMDevice, directory: StateDirectory) {
+        self.device = device
+        self.directory = directory
+    }
+
+    /// Makes what the vault stands on, and brings the state key into the chip's keeping.
+    ///
+    /// The directory must be there. It may be interrupted anywhere and run again.
+    ///
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
+    public func provision() async throws(VaultError) {
+        _ = try await Provisioning(device: device, directory: directory).authority()
+        try await SealedStateKey(device: device, directory: directory).seal()
+    }
+
+    /// Takes the vault apart: secrets, keys and passcodes are gone for good.
+    ///
+    /// The fingers stay where the chip can still unseal the state key: it goes back into a file. Where it cannot, what
+    /// the key protects is lost; the database is put aside under another name, and the next start begins anew.
+    ///
+    /// - Parameter database: The open database, where it opens.
+    /// - Returns: What became of the fingers.
+    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store`.
+    public func reset(_ database: StateDatabase?) async throws(VaultError) -> Reset {
+        let key = SealedStateKey(device: device, directory: directory)
+        let isLost: Bool
+        do {
+            try await key.unsealToFile()
+            isLost = false
+        } catch {
+            guard error.code == .chipCleared || error.isDamage else { throw error }
+            isLost = true
+        }
+        if let database, !isLost { try await empty(database) }
+        do throws(StateError) {
+            if isLost { try putAside() }
+            try PrivateFiles.remove(key.path, in: directory.path)
+            try PrivateFiles.remove(VaultAuthority.path(directory), in: directory.path)
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+        return isLost ? .fingersLost(database: asidePath) : .fingersKept
+    }
+
+    /// What became of the fingers.
+    public enum Reset: Sendable, Hashable {
+        /// They are as they were.
+        case fingersKept
+        /// Nothing can read them; the database was put aside under this name.
+        case fingersLost(database: String)
+    }
+
+    /// The counters go out of the chip first: without the authority nobody could count or find them.
+    private func empty(_ database: StateDatabase) async throws(VaultError) {
+        if let authority = try VaultAuthority.load(directory) {
+            do {
+                try await device.perform { commands throws(TPMError) in
+                    let counters = try commands.findCounters(writePolicy: authority.writePolicy.digest)
+                    for counter in counters { try commands.undefine(counter, under: authority.root) }
+                }
+            } catch {
+                throw VaultError(error)
+            }
+        }
+        do {
+            try await database.write(.full) { db in
+                for table in ["vault_items", "vault_counters", "vault_passcodes"] {
+                    try db.execute(sql: "DELETE FROM \(table)")
+                }
+            }
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+    }
+
+    private var databasePath: String { directory.file("whorl.sqlite") }
+    private var asidePath: String { directory.file("whorl.sqlite.lost") }
+
+    private func putAside() throws(StateError) {
+        for suffix in ["-wal", "-shm", ""] {
+            guard rename(databasePath + suffix, asidePath + suffix) == 0 || errno == ENOENT else {
+                throw StateError(errno: errno, path: databasePath + suffix)
+            }
+        }
+        try PrivateFiles.syncDirectory(directory.path)
+    }
+}
+
+extension VaultError {
+    /// Whether a file of the vault is there and cannot be what it was.
+    fileprivate var isDamage: Bool {
+        switch code {
+        case .store(let error): error.code == .keyDamaged || error.code == .keyMissing
+        default: false
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Vault
+
+/// Names: text that can be typed, shown and compared without surprises.
+struct ItemNameTests {
+    private static func refusal(_ text: String) -> ItemName.Refusal? {
+        do {
+            _ = try ItemName(text)
+            return nil
+        } catch {
+            guard case .nameRefused(let refusal) = error.code else { return nil }
+            return refusal
+        }
+    }
+
+    @Test(
+        arguments: [
+            "github-token", "a", "me@example.org", "Wi-Fi at home", "v1.2+3", "ключ", "鍵", "संदेश", "key:1_2",
+            String(repeating: "x", count: 255),
+        ]
+    )
+    func `a name of letters, digits, spaces and -_.@+: is taken as it is`(text: String) throws {
+        #expect(try ItemName(text).text == text)
+    }
+
+    @Test func `two spellings of the same letters are one name`() throws {
+        let composed = try ItemName("caf\u{E9}")
+        let decomposed = try ItemName("cafe\u{301}")
+        #expect(composed == decomposed)
+        #expect(Array(composed.text.utf8) == Array(decomposed.text.utf8))
+    }
+
+    @Test(
+        arguments: [
+            "../secret", "a/b", "/etc/passwd", "a\\b", "a\0b", "a\nb", "a\u{1B}[31m", "a\u{7F}", "a\u{85}b",
+            "🔑",
+            "a🔑", "a\u{200B}b", "a\u{200D}b", "a\u{202E}b", "a\u{FEFF}", "a\u{A0}b", "a\u{2028}b", "a'b",
+            "a$b", "a*",
+            "a\u{E000}", "a\u{FE0F}", "\u{3164}x", "a\u{115F}",
+        ]
+    )
+    func `path characters, emoji, control and invisible characters are refused`(text: String) {
+        let refusal = Self.refusal(text)
+        switch refusal {
+        case .character, .edge: break
+        case .empty, .tooLong, nil: Issue.record("\(text.debugDescription): \(String(describing: refusal))")
+        }
+    }
+
+    @Test(arguments: [".hidden", "-rf", " a", "a ", "@x", "..", "\u{301}a"])
+    func `a name begins with a letter or digit and does not end with a space`(text: String) {
+        #expect(Self.refusal(text) == .edge)
+    }
+
+    @Test func `nothing is no name`() { #expect(Self.refusal("") == .empty) }
+
+    @Test(arguments: [256, 10_000, 1 << 20])
+    func `a name of too many bytes is refused with their number`(count: Int) {
+        #expect(Self.refusal(String(repeating: "n", count: count)) == .tooLong(bytes: count))
+    }
+
+    @Test func `a name that grows beyond the limit by being normalised is refused`() {
+        // U+0958 decomposes to two scalars of three bytes each, also in NFC.
+        #expect(Self.refusal(String(repeating: "\u{958}", count: 80)) == .tooLong(bytes: 480))
+    }
+
+    @Test func `an error names the character by its number, not by itself`() throws {
+        let error = #expect(throws: VaultError.self) { try ItemName("a\u{1B}b") }
+        #expect(error?.message == "The name holds U+001B, which names do not have.")
+        #expect(error?.exitCode == 64)
+    }
+}
