@@ -41,6 +41,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "SecretMemoryTests": ["SecretMemory"],
     "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
+    "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
     "TerminalPromptTests": ["Authentication", "Fingerprint", "TerminalPrompt"],
     "WhorlSystemTests": ["Authentication", "Fingerprint", "MockReader", "WhorlSystem"],
 ]
@@ -64,11 +65,15 @@ let package = Package(
         // C, as the system has it
         .systemLibrary(name: "CGLib", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
+        .systemLibrary(name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
         // Ground
         .target(name: "SecretMemory", swiftSettings: common),
         .target(name: "GLibRuntime", dependencies: ["CGLib"], swiftSettings: common),
+
+        // The TPM
+        .target(name: "TPM", dependencies: ["CTSS2", "SecretMemory", crypto], swiftSettings: common),
 
         // The reader model, and a reader made of a script
         .target(name: "Fingerprint", swiftSettings: pure),
@@ -133,6 +138,7 @@ let package = Package(
             path: "Tests/Support/ReaderConformance",
             swiftSettings: common
         ),
+        .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
     ]
         + tests.map { name, dependencies in
             .testTarget(name: name, dependencies: dependencies, swiftSettings: common)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+internal import Glibc
+
+/// Owns one ESYS context and the TCTI below it, and makes every call on them.
+///
+/// It lives on the TPM's thread and never leaves it: not `Sendable`, and `TPMDevice` alone holds it.
+final class Connection {
+    let address: TPMAddress
+    /// The ESYS context (`Esys_Finalize`), above ``tcti`` (`Tss2_TctiLdr_Finalize`), which must outlive it.
+    let esys: OpaquePointer
+    private let tcti: OpaquePointer
+    /// What stays loaded between sequences.
+    let cache = ObjectCache()
+    /// The line to the TPM failed: nothing more can be said over it, and nothing on it can be flushed.
+    private(set) var isBroken = false
+
+    init(to address: TPMAddress) throws(TPMError) {
+        try DeviceNode.check(address)
+        Self.silenceLibrary()
+        self.address = address
+        tcti = try Self.openTCTI(address)
+        var esys: OpaquePointer?
+        let code = ResponseCode(raw: Esys_Initialize(&esys, tcti, nil))
+        guard code.isSuccess, let esys else {
+            var tcti: OpaquePointer? = tcti
+            Tss2_TctiLdr_Finalize(&tcti)
+            throw TPMError(code, command: "Esys_Initialize")
+        }
+        self.esys = esys
+    }
+
+    deinit {
+        cache.flushAll(on: self)
+        var esys: OpaquePointer? = esys
+        var tcti: OpaquePointer? = tcti
+        Esys_Finalize(&esys)
+        Tss2_TctiLdr_Finalize(&tcti)
+    }
+
+    private static func openTCTI(_ address: TPMAddress) throws(TPMError) -> OpaquePointer {
+        var tcti: OpaquePointer?
+        // Never NULL: with NULL the loader goes searching, down to a TCP port.
+        let code = ResponseCode(raw: Tss2_TctiLdr_Initialize(address.text, &tcti))
+        guard code.isSuccess, let tcti else {
+            throw DeviceNode.explain(TPMError(code, command: "Tss2_TctiLdr_Initialize"), at: address)
+        }
+        return tcti
+    }
+
+    /// tpm2-tss writes to standard error by itself; a program's user did not ask for that. A setting of his stands.
+    private static func silenceLibrary() { setenv("TSS2_LOG", "all+none", 0) }
+
+    // MARK: Calls
+
+    /// How long to wait before each further try when the TPM asks for one, in milliseconds; 2.5 s in all.
+    ///
+    /// ESAPI itself sends a command again five times, at once, for RETRY, YIELDED and TESTING; not for NV_RATE.
+    static let pauses: [UInt32] = [5, 10, 20, 40, 80, 160, 320, 640, 1280]
+
+    /// Makes one ESAPI call, and makes it again where the TPM asks for that.
+    ///
+    /// - Parameters:
+    ///   - command: The TPM's name for it, for errors.
+    ///   - body: Makes the call. Out-pointers are set only when it succeeds.
+    func call(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
+        var pauses = Self.pauses[...]
+        var mayMakeRoom = true
+        var mayStart = true
+        while true {
+            let code = ResponseCode(raw: body(esys))
+            if code.isSuccess { return }
+            if code.isOfTransport { isBroken = true }
+            if code.asksForRetry, let pause = pauses.popFirst() {
+                usleep(pause * 1000)
+            } else if code.asksForRoom, mayMakeRoom {
+                // Another program holds slots. What we keep for speed alone may go, and the one try after it tells.
+                mayMakeRoom = false
+                cache.flushIdle(on: self)
+            } else if code.asksForStartup, mayStart {
+                mayStart = false
+                _ = Esys_Startup(esys, TPM2_SU_CLEAR)
+            } else {
+                if code.isStale { cache.forget(on: self) }
+                throw TPMError(code, command: command)
+            }
+        }
+    }
+
+    /// Flushes a transient object or a session; what cannot be flushed is dropped from ESAPI's memory at least.
+    func flush(_ handle: ESYS_TR) {
+        var handle = handle
+        if !isBroken {
+            let code = ResponseCode(raw: Esys_FlushContext(esys, handle))
+            if code.isSuccess { return }
+            if code.isOfTransport { isBroken = true }
+        }
+        Esys_TR_Close(esys, &handle)
+    }
+
+    /// Lets go of an entry of ESAPI's memory for something that stays in the TPM: a persistent object, an NV index.
+    func close(_ handle: ESYS_TR) {
+        var handle = handle
+        Esys_TR_Close(esys, &handle)
+    }
+
+    /// The name of an object or index: for objects and indices computed by ESAPI from the public area it holds.
+    func name(of handle: ESYS_TR) throws(TPMError) -> TPMName {
+        var name: UnsafeMutablePointer<TPM2B_NAME>?
+        try call("Esys_TR_GetName") { Esys_TR_GetName($0, handle, &name) }
+        return try CMemory.take(name, of: "Esys_TR_GetName") {
+            TPMName(bytes: Sized.bytes($0.pointee.name, $0.pointee.size))
+        }
+    }
+}

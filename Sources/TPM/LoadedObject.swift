@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// An object in one of the TPM's slots, for as long as this value lives; afterwards it may stay in the cache.
+struct LoadedObject: ~Copyable {
+    private let connection: Connection
+    let handle: ESYS_TR
+
+    /// Takes the object from the cache, or loads it (TPM2_Load) in place of the one used least recently.
+    ///
+    /// The name that the TPM answers with must be the one of our public area; the parent's empty value is given by
+    /// password, since there is nothing to hide.
+    init(_ object: TPMObject, under parent: ESYS_TR, on connection: Connection) throws(TPMError) {
+        if let handle = connection.cache.borrow(object.name) {
+            self.handle = handle
+        } else {
+            handle = try Self.load(object, under: parent, on: connection)
+        }
+        self.connection = connection
+    }
+
+    private static func load(
+        _ object: TPMObject,
+        under parent: ESYS_TR,
+        on connection: Connection
+    ) throws(TPMError) -> ESYS_TR {
+        connection.cache.makeRoom(on: connection)
+        var (publicArea, privateArea) = try object.areas()
+        var handle = Fixed.none
+        do throws(TPMError) {
+            try connection.call("TPM2_Load") {
+                Esys_Load(
+                    $0,
+                    parent,
+                    Fixed.password,
+                    Fixed.none,
+                    Fixed.none,
+                    &privateArea,
+                    &publicArea,
+                    &handle
+                )
+            }
+        } catch { throw explain(error) }
+        do throws(TPMError) {
+            guard try connection.name(of: handle) == object.name else {
+                throw TPMError(.foreignBlob, command: "TPM2_Load", cause: "it has another name")
+            }
+        } catch {
+            connection.flush(handle)
+            throw error
+        }
+        connection.cache.adopt(handle, named: object.name)
+        return handle
+    }
+
+    /// What a refused load means: a missing parent, or a blob that is not of this chip. The TPM tells of damaged private
+    /// areas in several ways, all as the number of the parameter.
+    private static func explain(_ error: TPMError) -> TPMError {
+        switch error.culprit {
+        case .handle: error.told(as: .foreignRoot)
+        case .parameter: error.code == .unsupported ? error : error.told(as: .foreignBlob)
+        case .session: error.code == .authFailed ? error.told(as: .foreignRoot) : error
+        case .unknown: error
+        }
+    }
+
+    deinit { connection.cache.giveBack(handle) }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// The public areas of the objects that we make, and how to recognise them.
+///
+/// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures", and 8.3 "TPMA_OBJECT".
+enum PublicArea {
+    private static let bound = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT
+
+    /// Attributes of the storage root: the TCG's template.
+    static let storageRootAttributes =
+        bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH
+        | TPMA_OBJECT_NODA | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT
+
+    /// The storage root: an ECC P-256 key with AES-128-CFB for its children.
+    ///
+    /// Source: TCG TPM v2.0 Provisioning Guidance 1.0, 7.5.1, with the template L-2 of the EK Credential Profile 2.x.
+    static func storageRoot() -> TPM2B_PUBLIC {
+        var area = empty(TPM2_ALG_ECC, attributes: storageRootAttributes)
+        area.publicArea.parameters.eccDetail.symmetric.algorithm = TPM2_ALG_AES
+        area.publicArea.parameters.eccDetail.symmetric.keyBits.aes = 128
+        area.publicArea.parameters.eccDetail.symmetric.mode.aes = TPM2_ALG_CFB
+        area.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_NULL
+        setCurve(&area)
+        // 32 zero bytes each, as the template has them.
+        area.publicArea.unique.ecc.x.size = 32
+        area.publicArea.unique.ecc.y.size = 32
+        return area
+    }
+
+    /// A signing key: ECC P-256, ECDSA with SHA-256, by its policy alone.
+    static func signingKey(policy: PolicyDigest) throws(TPMError) -> TPM2B_PUBLIC {
+        var area = empty(
+            TPM2_ALG_ECC,
+            attributes: bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_SIGN_ENCRYPT
+                | TPMA_OBJECT_NODA
+        )
+        area.publicArea.authPolicy = try TPM2B_DIGEST(public: policy.bytes)
+        area.publicArea.parameters.eccDetail.symmetric.algorithm = TPM2_ALG_NULL
+        area.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_ECDSA
+        area.publicArea.parameters.eccDetail.scheme.details.ecdsa.hashAlg = TPM2_ALG_SHA256
+        setCurve(&area)
+        return area
+    }
+
+    /// Sealed data, by its policy alone.
+    static func sealed(policy: PolicyDigest) throws(TPMError) -> TPM2B_PUBLIC {
+        // The data is the caller's, so sensitiveDataOrigin is clear; the TPM insists on it.
+        var area = empty(TPM2_ALG_KEYEDHASH, attributes: bound | TPMA_OBJECT_NODA)
+        area.publicArea.authPolicy = try TPM2B_DIGEST(public: policy.bytes)
+        area.publicArea.parameters.keyedHashDetail.scheme.scheme = TPM2_ALG_NULL
+        return area
+    }
+
+    /// An HMAC key whose authorization value others' policies ask for.
+    static func authority(dictionaryAttack: Bool) -> TPM2B_PUBLIC {
+        var area = empty(
+            TPM2_ALG_KEYEDHASH,
+            attributes: bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH
+                | TPMA_OBJECT_SIGN_ENCRYPT | (dictionaryAttack ? 0 : TPMA_OBJECT_NODA)
+        )
+        area.publicArea.parameters.keyedHashDetail.scheme.scheme = TPM2_ALG_HMAC
+        area.publicArea.parameters.keyedHashDetail.scheme.details.hmac.hashAlg = TPM2_ALG_SHA256
+        return area
+    }
+
+    private static func empty(_ type: TPM2_ALG_ID, attributes: UInt32) -> TPM2B_PUBLIC {
+        var area = TPM2B_PUBLIC()
+        area.publicArea.type = type
+        area.publicArea.nameAlg = TPM2_ALG_SHA256
+        area.publicArea.objectAttributes = attributes
+        return area
+    }
+
+    private static func setCurve(_ area: inout TPM2B_PUBLIC) {
+        area.publicArea.parameters.eccDetail.curveID = TPM2_ECC_NIST_P256
+        area.publicArea.parameters.eccDetail.kdf.scheme = TPM2_ALG_NULL
+    }
+
+    /// Whether a key can be the storage root: what the template says, whoever made it.
+    static func fitsStorageRoot(_ area: TPMT_PUBLIC) -> Bool {
+        let detail = area.parameters.eccDetail
+        return area.type == TPM2_ALG_ECC && area.nameAlg == TPM2_ALG_SHA256
+            && area.objectAttributes == storageRootAttributes && area.authPolicy.size == 0
+            && detail.curveID == TPM2_ECC_NIST_P256 && detail.symmetric.algorithm == TPM2_ALG_AES
+            && detail.symmetric.keyBits.aes == 128 && detail.symmetric.mode.aes == TPM2_ALG_CFB
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// A response code, taken apart as TPM 2.0 Library Part 2, 6.6 says.
+struct ResponseCode {
+    let raw: UInt32
+
+    /// What counts as success, everywhere.
+    var isSuccess: Bool { raw == 0 }
+
+    /// The layer that made it: 0 is the TPM, others are parts of tpm2-tss.
+    private var layer: UInt32 { raw >> 16 & 0xff }
+
+    /// Whether the TPM itself answered, directly or through a resource manager that passes its codes on.
+    var isOfTPM: Bool { layer == 0 || layer == 12 }
+
+    /// Whether the line to the TPM failed.
+    var isOfTransport: Bool { layer == 10 }
+
+    /// The code of the TPM without the number of the handle, session or parameter.
+    private var kind: UInt32 {
+        let code = raw & 0xfff
+        return code & RC.formatOne != 0 ? code & 0x0bf : code
+    }
+
+    /// What is at fault, where the code tells.
+    enum Culprit: Equatable { case handle(Int), session(Int), parameter(Int), unknown }
+
+    var culprit: Culprit {
+        let code = raw & 0xfff
+        guard isOfTPM, code & RC.formatOne != 0 else { return .unknown }
+        let number = Int(code >> 8 & 0xf)
+        if code & RC.parameter != 0 { return .parameter(number) }
+        return number >= 8 ? .session(number - 8) : .handle(number)
+    }
+
+    /// The TPM asks for the same command again, later.
+    var asksForRetry: Bool {
+        isOfTPM
+            && [RC.retry, RC.yielded, RC.testing, RC.nvRate, RC.nvUnavailable]
+                .contains(kind)
+    }
+
+    /// The TPM has no slot for another object or session.
+    var asksForRoom: Bool {
+        isOfTPM
+            && [
+                RC.objectMemory, RC.sessionMemory, RC.memory, RC.sessionHandles,
+                RC.objectHandles, RC.contextGap, RC.tooManyContexts,
+            ].contains(kind)
+    }
+
+    /// A simulator that was switched on and not started; the kernel does it for a chip.
+    var asksForStartup: Bool { isOfTPM && kind == RC.initialize }
+
+    /// A handle that was loaded is not there any more.
+    var isStale: Bool {
+        isOfTPM && (RC.referenceH0...RC.referenceS6).contains(kind)
+    }
+
+    /// The kind of failure; what a command knows better is told by its caller (``TPMError/told(as:)``).
+    var code: TPMError.Code {
+        if isOfTransport { return .connectionLost }
+        guard isOfTPM else { return codeOfLibrary }
+        if asksForRetry { return .busy }
+        if asksForRoom { return .outOfSlots }
+        if isStale { return .reset }
+        return switch kind {
+        case RC.lockout: .lockout(seconds: nil)
+        case RC.authFail, RC.badAuth: .authFailed
+        case RC.policyFail, RC.policy, RC.policyCc, RC.pcr, RC.pcrChanged,
+            RC.expired, RC.authUnavailable, RC.nvAuthorization:
+            .policyFailed
+        case RC.nvSpace: .nvSpace
+        case RC.nvDefined: .nvDefined
+        case RC.nvUninitialized: .nvUnwritten
+        case RC.integrity, RC.sensitive, RC.binding: .foreignBlob
+        case RC.commandCode, RC.curve, RC.asymmetric, RC.hash, RC.symmetric,
+            RC.scheme, RC.hierarchy:
+            .unsupported
+        case RC.failure: .failureMode
+        default: .other
+        }
+    }
+
+    /// Codes that tpm2-tss makes itself.
+    private var codeOfLibrary: TPMError.Code {
+        // The response's HMAC or its session is wrong: what answered does not know the session's key.
+        let answersFromElsewhere: Set<UInt32> = [
+            TSS2_BASE_RC_RSP_AUTH_FAILED, TSS2_BASE_RC_MALFORMED_RESPONSE,
+        ]
+        return layer == 7 && answersFromElsewhere.contains(raw & 0xffff) ? .foreignRoot : .other
+    }
+
+    /// The words of tss2-rc: `Tss2_RC_Decode()` returns static or thread-local text (transfer none).
+    var words: String { Tss2_RC_Decode(raw).map { String(cString: $0) } ?? "" }
+}
+
+extension TPMError {
+    /// The failure that a response code tells of.
+    init(_ code: ResponseCode, command: String) {
+        self.init(code.code, command: command, responseCode: code.raw, cause: code.words)
+    }
+
+    /// What in the command was at fault, where the TPM told.
+    var culprit: ResponseCode.Culprit {
+        responseCode.map { ResponseCode(raw: $0).culprit } ?? .unknown
+    }
+
+    /// Whether the TPM says that a handle of the command is not there: `TPM_RC_HANDLE`, or `TPM_RC_VALUE` of a handle.
+    var saysMissingHandle: Bool {
+        guard let responseCode, case .handle = culprit else { return false }
+        let kind = responseCode & 0x0bf
+        return kind == RC.handle || kind == RC.value
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// The key under which everything else lies: persistent, and pinned by its name.
+///
+/// Sessions are salted to the pinned public key, so whoever answers in the chip's place without that key's private part
+/// cannot compute a single valid response. Keep ``serialized`` where only its owner can write.
+public struct StorageRoot: Sendable, Hashable {
+    /// The handle that owners' tools agree on for a storage root.
+    public static let commonHandle: UInt32 = 0x8100_0001
+    /// Where ours goes when another key has the common handle.
+    static let ownHandles: ClosedRange<UInt32> = 0x8157_4801...0x8157_4808
+
+    /// The persistent handle.
+    public let handle: UInt32
+    /// The pinned name.
+    public let name: TPMName
+    /// What `Esys_TR_Serialize()` gave.
+    let resource: [UInt8]
+
+    init(handle: UInt32, name: TPMName, resource: [UInt8]) {
+        self.handle = handle
+        self.name = name
+        self.resource = resource
+    }
+
+    /// Whether it is at a handle that only Whorl uses, so that removing it takes nothing from others.
+    public var isOurs: Bool { Self.ownHandles.contains(handle) }
+
+    /// Reads what ``serialized`` gave.
+    ///
+    /// - Throws: ``TPMError/Code-swift.enum/malformed``.
+    public init(serialized: [UInt8]) throws(TPMError) {
+        (handle, name, resource) = try PinnedResource.read(serialized, kind: .storageRoot)
+    }
+
+    /// The form to keep.
+    public var serialized: [UInt8] { PinnedResource.bytes(.storageRoot, handle, name, resource) }
+}
+
+/// The stored form of something that stays in the TPM under a handle of its own.
+enum PinnedResource: UInt8 {
+    case storageRoot = 0x52
+    case counter = 0x43
+
+    private static let version: UInt8 = 1
+    private static let maximumSize = 2048
+
+    static func bytes(_ kind: Self, _ handle: UInt32, _ name: TPMName, _ resource: [UInt8]) -> [UInt8] {
+        [version, kind.rawValue] + handle.bigEndianBytes + name.bytes.sized + resource.sized
+    }
+
+    static func read(
+        _ bytes: [UInt8],
+        kind: Self
+    ) throws(TPMError) -> (handle: UInt32, name: TPMName, resource: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard try reader.take(2) == [version, kind.rawValue] else {
+            throw TPMError(.malformed, cause: "unknown kind or version")
+        }
+        let handle = try reader.integer(UInt32.self)
+        let name = try reader.sized(limit: 66)
+        let resource = try reader.sized(limit: maximumSize)
+        try reader.end()
+        return (handle, TPMName(bytes: name), resource)
+    }
+}
+
+extension Connection {
+    /// Lends the ESAPI handle of something pinned; costs no command of the TPM.
+    ///
+    /// The name is computed from the public area in the stored bytes, and must be the pinned one.
+    func withPinned<Value: ~Copyable>(
+        _ resource: [UInt8],
+        handle: UInt32,
+        name: TPMName,
+        _ body: (ESYS_TR) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        var object = Fixed.none
+        do throws(TPMError) {
+            try call("Esys_TR_Deserialize") { Esys_TR_Deserialize($0, resource, resource.count, &object) }
+        } catch { throw error.told(as: .malformed) }
+        defer { close(object) }
+        var found: UInt32 = 0
+        try call("Esys_TR_GetTpmHandle") { Esys_TR_GetTpmHandle($0, object, &found) }
+        guard found == handle, try self.name(of: object) == name else {
+            throw TPMError(.malformed, cause: "the stored public area has another name")
+        }
+        return try body(object)
+    }
+
+    /// Lends the storage root.
+    func withRoot<Value: ~Copyable>(
+        _ root: StorageRoot,
+        _ body: (ESYS_TR) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        try withPinned(root.resource, handle: root.handle, name: root.name, body)
+    }
+
+    /// What to keep of something that stays in the TPM (`Esys_TR_Serialize()`, transfer full).
+    func serialize(_ object: ESYS_TR) throws(TPMError) -> [UInt8] {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        try call("Esys_TR_Serialize") { Esys_TR_Serialize($0, object, &bytes, &count) }
+        return try CMemory.take(bytes, of: "Esys_TR_Serialize") {
+            Array(UnsafeBufferPointer(start: $0, count: count))
+        }
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+public import SecretMemory
+
+extension TPMCommands {
+    /// Defines a counter and increments it once, since it has no value, and not its final name, before that.
+    ///
+    /// When the increment fails the index is deleted again; when that fails too, or the program ends in between,
+    /// ``findCounters(writePolicy:)`` finds it.
+    ///
+    /// - Parameters:
+    ///   - index: The index; by default the first free one of ours.
+    ///   - writePolicy: What must be met to increment it.
+    ///   - root: The storage root.
+    ///   - credentials: What meets the policy.
+    ///   - ownerAuth: The owner hierarchy's authorization value, where it has one.
+    /// - Returns: The counter.
+    /// - Throws: ``TPMError/Code-swift.enum/nvSpace``, ``TPMError/Code-swift.enum/nvDefined``,
+    ///   ``TPMError/Code-swift.enum/ownerAuthNeeded`` and what any command throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_NV_DefineSpace, TPM2_NV_Increment.
+    public func defineCounter(
+        at index: UInt32? = nil,
+        writePolicy: Policy,
+        under root: StorageRoot,
+        credentials: Credentials,
+        ownerAuth: SecretBox? = nil
+    ) throws(TPMError) -> NVCounter {
+        let index = if let index { index } else { try freeCounterIndex() }
+        let template = try NVCounter.template(index: index, writePolicy: writePolicy.digest)
+        return try connection.withRoot(root) { (root) throws(TPMError) in
+            let object = try connection.define(template, ownerAuth: ownerAuth, root: root)
+            defer { connection.close(object) }
+            do throws(TPMError) {
+                try connection.increment(object, meeting: writePolicy, with: credentials, root: root)
+                // ESAPI's entry now has the attribute WRITTEN, as the TPM's has.
+                return NVCounter(
+                    index: index,
+                    name: try connection.name(of: object),
+                    resource: try connection.serialize(object)
+                )
+            } catch {
+                try? connection.undefine(object, ownerAuth: ownerAuth, root: root)
+                throw error
+            }
+        }
+    }
+
+    /// The counter's value; one command.
+    ///
+    /// The answer is not authenticated: it may inform, and the policy that names the counter decides.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_NV_Read.
+    public func read(_ counter: NVCounter) throws(TPMError) -> UInt64 {
+        try connection.withCounter(counter) { (index) throws(TPMError) in try connection.readCounter(index) }
+    }
+
+    /// Increments a counter; four commands when the authority is loaded.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_NV_Increment.
+    public func increment(
+        _ counter: NVCounter,
+        writePolicy: Policy,
+        under root: StorageRoot,
+        credentials: Credentials
+    ) throws(TPMError) {
+        try connection.withRoot(root) { (root) throws(TPMError) in
+            try connection.withCounter(counter) { (index) throws(TPMError) in
+                try connection.increment(index, meeting: writePolicy, with: credentials, root: root)
+            }
+        }
+    }
+
+    /// Deletes a counter; everything whose policy names it is refused for good.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_NV_UndefineSpace.
+    public func undefine(
+        _ counter: NVCounter,
+        under root: StorageRoot,
+        ownerAuth: SecretBox? = nil
+    ) throws(TPMError) {
+        try connection.withRoot(root) { (root) throws(TPMError) in
+            try connection.withCounter(counter) { (index) throws(TPMError) in
+                try connection.undefine(index, ownerAuth: ownerAuth, root: root)
+            }
+        }
+    }
+
+    /// What became of a counter; two or three commands.
+    public func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
+        guard try handles(.nvIndices).contains(counter.index) else { return .missing }
+        return try connection.withPublic(counter.index) { (index) throws(TPMError) -> NVCounterCheck in
+            if try connection.name(of: index) == counter.name {
+                return .same(try connection.readCounter(index))
+            }
+            let area = try connection.publicArea(ofIndex: index)
+            return area.attributes == NVCounter.attributes ? .unwritten : .other
+        }
+    }
+
+    /// The counters of ours that are written only by this policy: what a provisioning that was cut off has left.
+    ///
+    /// One that was never incremented is among them, under the name that it has until then.
+    public func findCounters(writePolicy: PolicyDigest) throws(TPMError) -> [NVCounter] {
+        var found: [NVCounter] = []
+        for handle in try handles(.nvIndices) where NVCounter.ownIndices.contains(handle) {
+            let counter = try connection.withPublic(handle) { (index) throws(TPMError) -> NVCounter? in
+                let area = try connection.publicArea(ofIndex: index)
+                guard area.attributes & ~UInt32(TPMA_NV_WRITTEN) == NVCounter.attributes,
+                    area.authPolicy.bytes == writePolicy.bytes
+                else { return nil }
+                return NVCounter(
+                    index: handle,
+                    name: try connection.name(of: index),
+                    resource: try connection.serialize(index)
+                )
+            }
+            if let counter { found.append(counter) }
+        }
+        return found
+    }
+
+    /// Sets the count of wrong authorization values to zero, and unlocks.
+    ///
+    /// - Parameters:
+    ///   - root: The storage root.
+    ///   - lockoutAuth: The lockout hierarchy's authorization value, where it has one.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_DictionaryAttackLockReset.
+    public func resetDictionaryAttackLock(under root: StorageRoot, lockoutAuth: SecretBox? = nil)
+        throws(TPMError)
+    {
+        try connection.withRoot(root) { (root) throws(TPMError) in
+            try connection.withHierarchy(Fixed.lockout, auth: lockoutAuth, saltedTo: root) {
+                (session) throws(TPMError) in
+                try connection.call("TPM2_DictionaryAttackLockReset") {
+                    Esys_DictionaryAttackLockReset($0, Fixed.lockout, session, Fixed.none, Fixed.none)
+                }
+            }
+        }
+    }
+
+    private func freeCounterIndex() throws(TPMError) -> UInt32 {
+        let taken = try Set(handles(.nvIndices))
+        guard let index = NVCounter.ownIndices.first(where: { !taken.contains($0) }) else {
+            throw TPMError(.nvSpace)
+        }
+        return index
+    }
+}
+
+extension Connection {
+    /// Lends a counter.
+    ///
+    /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` when a command of `body` finds no such index.
+    func withCounter<Value: ~Copyable>(
+        _ counter: NVCounter,
+        _ body: (ESYS_TR) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        do throws(TPMError) {
+            return try withPinned(counter.resource, handle: counter.index, name: counter.name, body)
+        } catch {
+            throw error.saysMissingHandle ? error.told(as: .nvMissing) : error
+        }
+    }
+
+    fileprivate func define(
+        _ template: TPM2B_NV_PUBLIC,
+        ownerAuth: SecretBox?,
+        root: ESYS_TR
+    ) throws(TPMError) -> ESYS_TR {
+        var template = template
+        var auth = TPM2B_AUTH()
+        var object = Fixed.none
+        try withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: root) { (session) throws(TPMError) in
+            try call("TPM2_NV_DefineSpace") {
+                Esys_NV_DefineSpace(
+                    $0,
+                    Fixed.owner,
+                    session,
+                    Fixed.none,
+                    Fixed.none,
+                    &auth,
+                    &template,
+                    &object
+                )
+            }
+        }
+        return object
+    }
+
+    fileprivate func increment(
+        _ index: ESYS_TR,
+        meeting policy: Policy,
+        with credentials: Credentials,
+        root: ESYS_TR
+    ) throws(TPMError) {
+        var session = try session(meeting: policy, with: credentials, root: root, needed: nil)
+        try session.spend([]) { (session) throws(TPMError) in
+            try call("TPM2_NV_Increment") {
+                Esys_NV_Increment($0, index, index, session, Fixed.none, Fixed.none)
+            }
+        }
+    }
+
+    fileprivate func undefine(_ index: ESYS_TR, ownerAuth: SecretBox?, root: ESYS_TR) throws(TPMError) {
+        try withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: root) { (session) throws(TPMError) in
+            try call("TPM2_NV_UndefineSpace") {
+                Esys_NV_UndefineSpace($0, Fixed.owner, index, session, Fixed.none, Fixed.none)
+            }
+        }
+    }
+
+    fileprivate func readCounter(_ index: ESYS_TR) throws(TPMError) -> UInt64 {
+        var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
+        try call("TPM2_NV_Read") {
+            Esys_NV_Read($0, index, index, Fixed.password, Fixed.none, Fixed.none, 8, 0, &data)
+        }
+        let bytes = try CMemory.take(data, of: "TPM2_NV_Read") {
+            Sized.bytes($0.pointee.buffer, $0.pointee.size)
+        }
+        guard bytes.count == 8 else { throw TPMError(.other, command: "TPM2_NV_Read", cause: "no counter") }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    fileprivate func publicArea(ofIndex index: ESYS_TR) throws(TPMError) -> TPMS_NV_PUBLIC {
+        var area: UnsafeMutablePointer<TPM2B_NV_PUBLIC>?
+        try call("TPM2_NV_ReadPublic") {
+            Esys_NV_ReadPublic($0, index, Fixed.none, Fixed.none, Fixed.none, &area, nil)
+        }
+        return try CMemory.take(area, of: "TPM2_NV_ReadPublic") { $0.pointee.nvPublic }
+    }
+}

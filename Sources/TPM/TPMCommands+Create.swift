@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+public import SecretMemory
+
+extension TPMCommands {
+    /// The most bytes that the TPM seals at once.
+    public static let largestSealedSecret = 128
+
+    /// Makes an HMAC key whose authorization value policies can ask for.
+    ///
+    /// - Parameters:
+    ///   - root: The parent.
+    ///   - auth: The value, 1 to 32 bytes. Zeros at its end do not count, as the TPM drops them.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values and locks.
+    /// - Returns: The object; it is not loaded.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when something else answers than the pinned root, and what any
+    ///   command throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_Create.
+    public func createAuthority(
+        under root: StorageRoot,
+        auth: SecretBox,
+        dictionaryAttack: Bool
+    ) throws(TPMError) -> TPMObject {
+        try create(
+            PublicArea.authority(dictionaryAttack: dictionaryAttack),
+            under: root,
+            auth: auth,
+            data: nil
+        )
+    }
+
+    /// Seals a secret, which is given back only when the policy is met.
+    ///
+    /// - Parameters:
+    ///   - secret: 1 to 128 bytes.
+    ///   - root: The parent.
+    ///   - policy: The digest of the policy.
+    ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    /// - Returns: The object; it is not loaded.
+    /// - Throws: ``TPMError/Code-swift.enum/tooLarge``, and as ``createAuthority(under:auth:dictionaryAttack:)``.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_Create.
+    public func seal(
+        _ secret: SecretBox,
+        under root: StorageRoot,
+        policy: PolicyDigest,
+        auth: SecretBox? = nil
+    ) throws(TPMError) -> TPMObject {
+        guard 1...Self.largestSealedSecret ~= secret.bytes.count else { throw TPMError(.tooLarge) }
+        return try create(PublicArea.sealed(policy: policy), under: root, auth: auth, data: secret)
+    }
+
+    /// Makes a P-256 key that signs only when the policy is met.
+    ///
+    /// - Parameters:
+    ///   - root: The parent.
+    ///   - policy: The digest of the policy.
+    ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    /// - Returns: The object; it is not loaded.
+    /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_Create.
+    public func createSigningKey(
+        under root: StorageRoot,
+        policy: PolicyDigest,
+        auth: SecretBox? = nil
+    ) throws(TPMError) -> TPMObject {
+        try create(PublicArea.signingKey(policy: policy), under: root, auth: auth, data: nil)
+    }
+
+    /// Gives an authority another authorization value.
+    ///
+    /// The name stays, so policies that ask for it go on. The old blob goes on as well, with the old value: the caller
+    /// deletes it.
+    ///
+    /// - Parameters:
+    ///   - object: The object; a blob of it with the new value is returned.
+    ///   - root: Its parent.
+    ///   - old: The value that it has.
+    ///   - new: The value that it shall have, 1 to 32 bytes.
+    /// - Returns: The object with the new value; it is not loaded.
+    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and what any
+    ///   command throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_ObjectChangeAuth.
+    public func changeAuth(
+        of object: TPMObject,
+        under root: StorageRoot,
+        from old: SecretBox,
+        to new: SecretBox
+    ) throws(TPMError) -> TPMObject {
+        let privateBlob: [UInt8] = try connection.withRoot(root) { (parent) throws(TPMError) in
+            let loaded = try LoadedObject(object, under: parent, on: connection)
+            var session = try Session(.hmac, saltedTo: parent, on: connection)
+            return try connection.withAuth(old.bytes, of: loaded.handle) { () throws(TPMError) in
+                try connection.changeAuth(of: loaded.handle, parent: parent, to: new, by: &session)
+            }
+        }
+        // What is loaded under this name has the old value.
+        connection.cache.flush(object.name, on: connection)
+        return try TPMObject(object, privateBlob: privateBlob)
+    }
+
+    private func create(
+        _ template: TPM2B_PUBLIC,
+        under root: StorageRoot,
+        auth: SecretBox?,
+        data: SecretBox?
+    ) throws(TPMError) -> TPMObject {
+        try connection.withRoot(root) { (parent) throws(TPMError) in
+            var session = try Session(.hmac, saltedTo: parent, on: connection)
+            do throws(TPMError) {
+                return try connection.create(template, under: parent, by: &session, auth: auth, data: data)
+            } catch {
+                // The root's own value is empty: a wrong HMAC means that another key decrypted the salt.
+                throw error.code == .authFailed ? error.told(as: .foreignRoot) : error
+            }
+        }
+    }
+}
+
+extension Connection {
+    fileprivate func create(
+        _ template: TPM2B_PUBLIC,
+        under parent: ESYS_TR,
+        by session: inout Session,
+        auth: SecretBox?,
+        data: SecretBox?
+    ) throws(TPMError) -> TPMObject {
+        var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
+        var publicArea: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        defer {
+            CMemory.release(privateArea)
+            CMemory.release(publicArea)
+        }
+        try CMemory.withSecret(TPM2B_SENSITIVE_CREATE.self) { (sensitive) throws(TPMError) in
+            try sensitive.fill(auth: auth, data: data)
+            try session.spend(.encryptsCommand) { (session) throws(TPMError) in
+                var template = template
+                var outside = TPM2B_DATA()
+                var registers = TPML_PCR_SELECTION()
+                try call("TPM2_Create") {
+                    Esys_Create(
+                        $0,
+                        parent,
+                        session,
+                        Fixed.none,
+                        Fixed.none,
+                        sensitive,
+                        &template,
+                        &outside,
+                        &registers,
+                        &privateArea,
+                        &publicArea,
+                        nil,
+                        nil,
+                        nil
+                    )
+                }
+            }
+        }
+        guard let privateArea, let publicArea else {
+            throw TPMError(.other, command: "TPM2_Create", cause: "no value after success")
+        }
+        return try TPMObject(publicArea, privateArea)
+    }
+
+    fileprivate func changeAuth(
+        of object: ESYS_TR,
+        parent: ESYS_TR,
+        to new: SecretBox,
+        by session: inout Session
+    ) throws(TPMError) -> [UInt8] {
+        var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
+        defer { CMemory.release(privateArea) }
+        try CMemory.withSecret(TPM2B_AUTH.self) { (value) throws(TPMError) in
+            try value.fill(auth: new.bytes)
+            try session.spend(.encryptsCommand) { (session) throws(TPMError) in
+                try call("TPM2_ObjectChangeAuth") {
+                    Esys_ObjectChangeAuth(
+                        $0,
+                        object,
+                        parent,
+                        session,
+                        Fixed.none,
+                        Fixed.none,
+                        value,
+                        &privateArea
+                    )
+                }
+            }
+        }
+        guard let privateArea else {
+            throw TPMError(.other, command: "TPM2_ObjectChangeAuth", cause: "no value after success")
+        }
+        return try Marshalling.bytes(Tss2_MU_TPM2B_PRIVATE_Marshal, of: privateArea)
+    }
+}
+
+extension UnsafeMutablePointer<TPM2B_SENSITIVE_CREATE> {
+    /// Copies both secrets in place.
+    fileprivate func fill(auth: SecretBox?, data: SecretBox?) throws(TPMError) {
+        if let auth {
+            guard let place = pointer(to: \.sensitive.userAuth) else {
+                preconditionFailure("a stored property")
+            }
+            try place.fill(auth: auth.bytes)
+        }
+        if let data {
+            try data.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
+                try Sized.fill(
+                    &pointee.sensitive.data.buffer,
+                    &pointee.sensitive.data.size,
+                    with: bytes
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+public import SecretMemory
+
+/// Whether the pinned storage root is still there.
+public enum StorageRootCheck: Sendable, Hashable {
+    /// It is.
+    case same
+    /// Another key answers at its handle.
+    case other
+    /// No key is at its handle.
+    case missing
+}
+
+extension TPMCommands {
+    /// Finds a storage root that fits, or makes one and keeps it in the TPM.
+    ///
+    /// 0x81000001 is used when it is free or holds an ECC P-256 key of the TCG's template; where it holds anything else
+    /// that stays as it is, and a handle of our own is used. It is done once; afterwards the pinned root needs no command.
+    ///
+    /// - Parameter ownerAuth: The owner hierarchy's authorization value, where it has one.
+    /// - Returns: The root, to be kept in its serialized form.
+    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded``, ``TPMError/Code-swift.enum/nvSpace`` and what any command
+    ///   throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_ReadPublic, TPM2_CreatePrimary, TPM2_EvictControl.
+    public func findOrMakeStorageRoot(ownerAuth: SecretBox? = nil) throws(TPMError) -> StorageRoot {
+        if let root = try findStorageRoot() { return root }
+        let taken = try Set(handles(.persistent))
+        let candidates = [StorageRoot.commonHandle] + StorageRoot.ownHandles
+        guard let handle = candidates.first(where: { !taken.contains($0) }) else { throw TPMError(.nvSpace) }
+        return try makeStorageRoot(at: handle, ownerAuth: ownerAuth)
+    }
+
+    /// Finds a storage root that fits, if there is one.
+    public func findStorageRoot() throws(TPMError) -> StorageRoot? {
+        let present = try Set(handles(.persistent))
+        for handle in [StorageRoot.commonHandle] + StorageRoot.ownHandles where present.contains(handle) {
+            if let root = try readStorageRoot(at: handle) { return root }
+        }
+        return nil
+    }
+
+    /// Whether the TPM still has this root; one command.
+    public func check(_ root: StorageRoot) throws(TPMError) -> StorageRootCheck {
+        guard try handles(.persistent).contains(root.handle) else { return .missing }
+        return try connection.withPublic(root.handle) { (object) throws(TPMError) in
+            try connection.name(of: object)
+        } == root.name ? .same : .other
+    }
+
+    /// Removes a root that is at a handle of our own; one at the common handle stays, as others may use it.
+    public func remove(_ root: StorageRoot, ownerAuth: SecretBox? = nil) throws(TPMError) {
+        guard root.isOurs else { return }
+        try connection.withRoot(root) { (object) throws(TPMError) in
+            try connection.withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: object) {
+                (session) throws(TPMError) in
+                try connection.evict(object, handle: root.handle, session: session)
+            }
+        }
+    }
+
+    private func readStorageRoot(at handle: UInt32) throws(TPMError) -> StorageRoot? {
+        guard try connection.publicArea(at: handle).map(PublicArea.fitsStorageRoot) == true else {
+            return nil
+        }
+        return try connection.withPublic(handle) { (object) throws(TPMError) in
+            try connection.pin(object, at: handle)
+        }
+    }
+
+    private func makeStorageRoot(at handle: UInt32, ownerAuth: SecretBox?) throws(TPMError) -> StorageRoot {
+        // Three slots: the new key, and the one that a session for the owner's value is salted to.
+        connection.cache.flushIdle(on: connection)
+        return try connection.withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: nil) {
+            (session) throws(TPMError) in
+            let primary = try connection.createPrimary(in: Fixed.owner, session: session)
+            defer { connection.flush(primary) }
+            var persistent = Fixed.none
+            try connection.call("TPM2_EvictControl") {
+                Esys_EvictControl(
+                    $0,
+                    Fixed.owner,
+                    primary,
+                    session,
+                    Fixed.none,
+                    Fixed.none,
+                    handle,
+                    &persistent
+                )
+            }
+            defer { connection.close(persistent) }
+            return try connection.pin(persistent, at: handle)
+        }
+    }
+}
+
+extension Connection {
+    fileprivate func pin(_ object: ESYS_TR, at handle: UInt32) throws(TPMError) -> StorageRoot {
+        StorageRoot(handle: handle, name: try name(of: object), resource: try serialize(object))
+    }
+
+    /// Lends the handle of a persistent object or NV index as the TPM describes it now (TPM2_ReadPublic).
+    func withPublic<Value>(
+        _ handle: UInt32,
+        _ body: (ESYS_TR) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        var object = Fixed.none
+        try call("TPM2_ReadPublic") {
+            Esys_TR_FromTPMPublic($0, handle, Fixed.none, Fixed.none, Fixed.none, &object)
+        }
+        defer { close(object) }
+        return try body(object)
+    }
+
+    fileprivate func publicArea(at handle: UInt32) throws(TPMError) -> TPMT_PUBLIC? {
+        try withPublic(handle) { (object) throws(TPMError) in
+            var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
+            try call("TPM2_ReadPublic") {
+                Esys_ReadPublic($0, object, Fixed.none, Fixed.none, Fixed.none, &area, nil, nil)
+            }
+            return try CMemory.take(area, of: "TPM2_ReadPublic") { $0.pointee.publicArea }
+        }
+    }
+
+    /// Makes the storage root's key in a hierarchy; the caller flushes it.
+    fileprivate func createPrimary(in hierarchy: ESYS_TR, session: ESYS_TR) throws(TPMError) -> ESYS_TR {
+        var template = PublicArea.storageRoot()
+        var sensitive = TPM2B_SENSITIVE_CREATE()
+        var outside = TPM2B_DATA()
+        var registers = TPML_PCR_SELECTION()
+        var object = Fixed.none
+        try call("TPM2_CreatePrimary") {
+            Esys_CreatePrimary(
+                $0,
+                hierarchy,
+                session,
+                Fixed.none,
+                Fixed.none,
+                &sensitive,
+                &template,
+                &outside,
+                &registers,
+                &object,
+                nil,
+                nil,
+                nil,
+                nil
+            )
+        }
+        return object
+    }
+
+    fileprivate func evict(_ object: ESYS_TR, handle: UInt32, session: ESYS_TR) throws(TPMError) {
+        var gone = Fixed.none
+        try call("TPM2_EvictControl") {
+            Esys_EvictControl($0, Fixed.owner, object, session, Fixed.none, Fixed.none, handle, &gone)
+        }
+    }
+
+    /// Lends a session that authorizes commands of a hierarchy.
+    ///
+    /// With an authorization value it is a salted HMAC session, so that the value does not cross the bus. Before there is
+    /// a storage root, the salt goes to a primary key of the null hierarchy, which nobody can pin.
+    func withHierarchy<Value>(
+        _ hierarchy: ESYS_TR,
+        auth: SecretBox?,
+        saltedTo root: ESYS_TR?,
+        _ body: (ESYS_TR) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        let needed: TPMError.Code = hierarchy == Fixed.lockout ? .lockoutAuthNeeded : .ownerAuthNeeded
+        do throws(TPMError) {
+            guard let auth else { return try body(Fixed.password) }
+            let helper = root == nil ? try createPrimary(in: Fixed.null, session: Fixed.password) : nil
+            defer { if let helper { flush(helper) } }
+            guard let salt = root ?? helper else { preconditionFailure("one of the two is there") }
+            let session = try Session(.hmac, saltedTo: salt, on: self)
+            return try withAuth(auth.bytes, of: hierarchy) { () throws(TPMError) in try body(session.handle) }
+        } catch {
+            throw error.code == .authFailed ? error.told(as: needed) : error
+        }
+    }
+
+    /// Has ESAPI know an authorization value while `body` runs.
+    ///
+    /// ESAPI keeps a copy in the handle's entry, which is overwritten with an empty value afterwards. What ESAPI derives
+    /// from it on the way (HMAC keys on its stack and in its session entries) is freed by tpm2-tss without wiping.
+    func withAuth<Value: ~Copyable>(
+        _ auth: borrowing SecretBytes,
+        of handle: ESYS_TR,
+        _ body: () throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        try CMemory.withSecret(TPM2B_AUTH.self) { (value) throws(TPMError) in
+            try value.fill(auth: auth)
+            try call("Esys_TR_SetAuth") { Esys_TR_SetAuth($0, handle, value) }
+        }
+        defer {
+            // The whole structure is copied, so zeros overwrite the value; NULL would only set its size.
+            var nothing = TPM2B_AUTH()
+            _ = Esys_TR_SetAuth(esys, handle, &nothing)
+        }
+        return try body()
+    }
+}

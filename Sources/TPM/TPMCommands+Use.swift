@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+public import SecretMemory
+
+/// What the TPM says of an authorization value.
+public enum AuthVerdict: Sendable, Hashable {
+    /// It is the right one.
+    case right
+    /// It is not; where the object counts wrong tries, this one is counted.
+    case wrong
+    /// The TPM is locked and did not look at it.
+    case lockedOut
+}
+
+/// An ECDSA signature on P-256.
+public struct ECDSASignature: Sendable, Hashable {
+    /// The two numbers, 32 bytes each, big-endian.
+    public let r, s: [UInt8]
+
+    /// Both numbers, 64 bytes.
+    public var raw: [UInt8] { r + s }
+}
+
+extension TPMCommands {
+    /// Signs a digest with a key whose policy is met on the way.
+    ///
+    /// For PolicySecret and PolicyNV it takes 5 commands when authority and key are loaded already, and 7 otherwise.
+    ///
+    /// - Parameters:
+    ///   - digest: A SHA-256 digest, 32 bytes.
+    ///   - key: A signing key.
+    ///   - root: Its parent.
+    ///   - policy: The policy whose digest the key carries.
+    ///   - credentials: What it is met with.
+    /// - Returns: The signature, which nothing here verifies.
+    /// - Throws: ``TPMError/Code-swift.enum/policyFailed`` when the TPM refuses, ``TPMError/Code-swift.enum/missingCredential``,
+    ///   ``TPMError/Code-swift.enum/foreignBlob``, and what any command throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_Sign.
+    public func sign(
+        digest: [UInt8],
+        with key: TPMObject,
+        under root: StorageRoot,
+        meeting policy: Policy,
+        with credentials: Credentials
+    ) throws(TPMError) -> ECDSASignature {
+        guard digest.count == 32 else { throw TPMError(.tooLarge, cause: "a digest of 32 bytes is signed") }
+        return try connection.withRoot(root) { (root) throws(TPMError) in
+            try connection.use(key, under: root, meeting: policy, with: credentials, encrypting: []) {
+                (key, session) throws(TPMError) in
+                try connection.sign(digest, with: key, session: session)
+            }
+        }
+    }
+
+    /// Gives back a sealed secret whose policy is met on the way; it crosses the bus encrypted.
+    ///
+    /// It takes as many commands as ``sign(digest:with:under:meeting:with:)``.
+    ///
+    /// - Parameters:
+    ///   - object: A sealed secret.
+    ///   - root: Its parent.
+    ///   - policy: The policy whose digest the object carries.
+    ///   - credentials: What it is met with.
+    /// - Returns: The secret.
+    /// - Throws: As ``sign(digest:with:under:meeting:with:)``.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_Unseal.
+    public func unseal(
+        _ object: TPMObject,
+        under root: StorageRoot,
+        meeting policy: Policy,
+        with credentials: Credentials
+    ) throws(TPMError) -> SecretBytes {
+        try connection.withRoot(root) { (root) throws(TPMError) in
+            try connection.use(
+                object,
+                under: root,
+                meeting: policy,
+                with: credentials,
+                encrypting: .encryptsResponse
+            ) { (object, session) throws(TPMError) in
+                try connection.unseal(object, session: session)
+            }
+        }
+    }
+
+    /// The HMAC-SHA-256 of data by an authority's own key, which never leaves the TPM.
+    ///
+    /// - Parameters:
+    ///   - data: At most 1024 bytes; it crosses the bus encrypted, as does the result.
+    ///   - object: The authority.
+    ///   - root: Its parent.
+    ///   - auth: Its authorization value.
+    /// - Returns: 32 bytes.
+    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and what any command
+    ///   throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
+    public func hmac(
+        _ data: [UInt8],
+        with object: TPMObject,
+        under root: StorageRoot,
+        auth: SecretBox
+    ) throws(TPMError) -> SecretBytes {
+        guard data.count <= 1024 else { throw TPMError(.tooLarge) }
+        return try connection.withRoot(root) { (root) throws(TPMError) in
+            connection.cache.announce([object.name])
+            let loaded = try LoadedObject(object, under: root, on: connection)
+            var session = try Session(.hmac, saltedTo: root, on: connection)
+            return try connection.withAuth(auth.bytes, of: loaded.handle) { () throws(TPMError) in
+                try connection.hmac(data, with: loaded.handle, by: &session)
+            }
+        }
+    }
+
+    /// Asks the TPM whether an authorization value is an object's.
+    ///
+    /// - Parameters:
+    ///   - auth: The value.
+    ///   - object: An authority.
+    ///   - root: Its parent.
+    /// - Returns: The TPM's verdict.
+    /// - Throws: What any command throws, except for a wrong value and a lockout, which are verdicts.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
+    public func verify(
+        _ auth: SecretBox,
+        of object: TPMObject,
+        under root: StorageRoot
+    ) throws(TPMError) -> AuthVerdict {
+        do throws(TPMError) {
+            _ = try hmac([], with: object, under: root, auth: auth)
+            return .right
+        } catch {
+            switch error.code {
+            case .authFailed: return .wrong
+            case .lockout: return .lockedOut
+            default: throw error
+            }
+        }
+    }
+
+    /// Loads an object and lets go of it: whether this TPM knows it.
+    ///
+    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` when it does not.
+    public func load(_ object: TPMObject, under root: StorageRoot) throws(TPMError) {
+        try connection.withRoot(root) { (root) throws(TPMError) in
+            _ = try LoadedObject(object, under: root, on: connection)
+        }
+    }
+}
+
+extension Connection {
+    /// Meets a policy, loads the object, and has a command use it by that policy session.
+    ///
+    /// Where the TPM has forgotten what was loaded (a restart), all of it is done once more: nothing has changed yet.
+    fileprivate func use<Value: ~Copyable>(
+        _ object: TPMObject,
+        under root: ESYS_TR,
+        meeting policy: Policy,
+        with credentials: Credentials,
+        encrypting use: Session.Use,
+        _ command: (_ object: ESYS_TR, _ session: ESYS_TR) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        do throws(TPMError) {
+            return try useOnce(
+                object,
+                under: root,
+                meeting: policy,
+                with: credentials,
+                encrypting: use,
+                command
+            )
+        } catch  where error.code == .reset {
+            return try useOnce(
+                object,
+                under: root,
+                meeting: policy,
+                with: credentials,
+                encrypting: use,
+                command
+            )
+        }
+    }
+
+    private func useOnce<Value: ~Copyable>(
+        _ object: TPMObject,
+        under root: ESYS_TR,
+        meeting policy: Policy,
+        with credentials: Credentials,
+        encrypting use: Session.Use,
+        _ command: (_ object: ESYS_TR, _ session: ESYS_TR) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        var session = try session(meeting: policy, with: credentials, root: root, needed: object.name)
+        let loaded = try LoadedObject(object, under: root, on: self)
+        guard let auth = credentials.authValue else {
+            return try session.spend(use) { (session) throws(TPMError) in try command(loaded.handle, session)
+            }
+        }
+        return try withAuth(auth.bytes, of: loaded.handle) { () throws(TPMError) in
+            try session.spend(use) { (session) throws(TPMError) in try command(loaded.handle, session) }
+        }
+    }
+
+    fileprivate func sign(_ digest: [UInt8], with key: ESYS_TR, session: ESYS_TR) throws(TPMError)
+        -> ECDSASignature
+    {
+        var digest = try TPM2B_DIGEST(public: digest)
+        var scheme = TPMT_SIG_SCHEME()
+        scheme.scheme = TPM2_ALG_ECDSA
+        scheme.details.ecdsa.hashAlg = TPM2_ALG_SHA256
+        // An unrestricted key signs any digest; the ticket says that nobody vouches for it.
+        var ticket = TPMT_TK_HASHCHECK()
+        ticket.tag = TPM2_ST_HASHCHECK
+        ticket.hierarchy = TPM2_RH_NULL
+        var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
+        try call("TPM2_Sign") {
+            Esys_Sign($0, key, session, Fixed.none, Fixed.none, &digest, &scheme, &ticket, &signature)
+        }
+        let numbers = try CMemory.take(signature, of: "TPM2_Sign") { signature -> ([UInt8], [UInt8])? in
+            guard signature.pointee.sigAlg == TPM2_ALG_ECDSA else { return nil }
+            let ecdsa = signature.pointee.signature.ecdsa
+            return (
+                Sized.bytes(ecdsa.signatureR.buffer, ecdsa.signatureR.size),
+                Sized.bytes(ecdsa.signatureS.buffer, ecdsa.signatureS.size)
+            )
+        }
+        guard let numbers, let r = padded(numbers.0, to: 32), let s = padded(numbers.1, to: 32) else {
+            throw TPMError(.other, command: "TPM2_Sign", cause: "no P-256 signature")
+        }
+        return ECDSASignature(r: r, s: s)
+    }
+
+    fileprivate func unseal(_ object: ESYS_TR, session: ESYS_TR) throws(TPMError) -> SecretBytes {
+        var data: UnsafeMutablePointer<TPM2B_SENSITIVE_DATA>?
+        try call("TPM2_Unseal") { Esys_Unseal($0, object, session, Fixed.none, Fixed.none, &data) }
+        return try CMemory.take(data, of: "TPM2_Unseal") { data in
+            SecretBytes(copying: data.pointee.buffer, count: data.pointee.size)
+        }
+    }
+
+    fileprivate func hmac(
+        _ data: [UInt8],
+        with object: ESYS_TR,
+        by session: inout Session
+    ) throws(TPMError) -> SecretBytes {
+        var result: UnsafeMutablePointer<TPM2B_DIGEST>?
+        var buffer = TPM2B_MAX_BUFFER()
+        try data.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
+            try Sized.fill(&buffer.buffer, &buffer.size, with: bytes)
+        }
+        try session.spend([.encryptsCommand, .encryptsResponse]) { (session) throws(TPMError) in
+            try call("TPM2_HMAC") {
+                Esys_HMAC($0, object, session, Fixed.none, Fixed.none, &buffer, TPM2_ALG_SHA256, &result)
+            }
+        }
+        return try CMemory.take(result, of: "TPM2_HMAC") { result in
+            SecretBytes(copying: result.pointee.buffer, count: result.pointee.size)
+        }
+    }
+}
+
+extension SecretBytes {
+    /// Copies the front of a buffer of the TPM's structures, which its owner wipes.
+    fileprivate init<Buffer>(copying buffer: borrowing Buffer, count: UInt16) {
+        self = Swift.withUnsafeBytes(of: buffer) { bytes in
+            SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(count))).bytes)
+        }
+    }
+}

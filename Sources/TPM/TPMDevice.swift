@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A TPM 2.0, on a thread of its own, one command at a time.
+///
+/// The connection is opened at the first use, opened anew after it was lost, and closed after some time without work,
+/// which flushes everything that was loaded: other programs on a chip without a resource manager get their turn.
+public actor TPMDevice {
+    /// Where the TPM is.
+    public nonisolated let address: TPMAddress
+    private nonisolated let thread = TPMThread()
+    private let idle: Duration
+    private var connection: Connection?
+    /// Counts sequences, so that the watch sees whether there was work.
+    private var sequences = 0
+    private var isWatched = false
+
+    /// Describes a TPM; nothing is opened yet.
+    ///
+    /// - Parameters:
+    ///   - address: Where it is.
+    ///   - idle: After this long without work, at most twice as long, the connection is closed.
+    public init(_ address: TPMAddress = .standard, idle: Duration = .seconds(5)) {
+        self.address = address
+        self.idle = idle
+    }
+
+    isolated deinit {
+        connection = nil
+        thread.stop()
+    }
+
+    /// The TPM's thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Runs a sequence of commands that nothing else of this process comes between.
+    ///
+    /// When it ends, in either way, nothing stays loaded but at most two objects that are kept for the next time.
+    /// Cancelling has an effect before the sequence begins only: a command cannot be taken back.
+    ///
+    /// - Parameter body: The commands; it runs on the TPM's thread and must not wait for anything else.
+    /// - Returns: What `body` returns.
+    /// - Throws: What opening the connection or `body` throws.
+    public func perform<Value: ~Copyable & Sendable>(
+        _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
+    ) throws(TPMError) -> Value {
+        try perform(wrapping: { $0 }, body)
+    }
+
+    /// The same, for a body with errors of its own.
+    ///
+    /// - Parameters:
+    ///   - wrap: Turns a failure to open the connection into such an error.
+    ///   - body: The commands.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or what `wrap` made.
+    public func perform<Value: ~Copyable & Sendable, Failure: Error>(
+        wrapping wrap: @Sendable (TPMError) -> Failure,
+        _ body: @Sendable (borrowing TPMCommands) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let connection: Connection
+        do throws(TPMError) {
+            connection = try open()
+        } catch {
+            throw wrap(error)
+        }
+        defer { finish(connection) }
+        return try body(TPMCommands(connection: connection))
+    }
+
+    /// Flushes what is loaded and closes the connection; the next use opens it again.
+    public func close() { connection = nil }
+
+    private func open() throws(TPMError) -> Connection {
+        if Task.isCancelled { throw TPMError(.cancelled) }
+        if let connection { return connection }
+        let fresh = try Connection(to: address)
+        connection = fresh
+        return fresh
+    }
+
+    private func finish(_ used: Connection) {
+        sequences += 1
+        if used.isBroken { connection = nil } else { watch() }
+    }
+
+    /// Has the connection closed when a whole period goes by without a sequence.
+    private func watch() {
+        guard !isWatched else { return }
+        isWatched = true
+        Task { [weak self, idle] in
+            var seen: Int?
+            repeat {
+                try? await Task.sleep(for: idle)
+                seen = await self?.closeUnlessUsed(since: seen)
+            } while seen != nil
+        }
+    }
+
+    /// Closes, and ends the watch, when the count of sequences still is `seen`; otherwise tells the new one.
+    private func closeUnlessUsed(since seen: Int?) -> Int? {
+        guard connection != nil, sequences != seen else {
+            connection = nil
+            isWatched = false
+            return nil
+        }
+        return sequences
+    }
+}
+
+/// The commands of a TPM, inside of ``TPMDevice/perform(_:)`` only.
+public struct TPMCommands: ~Copyable {
+    let connection: Connection
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the TPM did not do what was asked.
+public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public enum Code: Sendable, Hashable {
+        /// There is no TPM where it was looked for.
+        case noDevice
+        /// The device node may not be opened by this user.
+        case permission
+        /// Another program holds the device node.
+        case deviceBusy
+        /// The TCTI string cannot be used.
+        case invalidAddress
+        /// The connection broke in the middle; the next call opens it anew.
+        case connectionLost
+        /// The chip was restarted and has forgotten what was loaded; the next call loads it anew.
+        case reset
+        /// The chip asked to try again for longer than we wait.
+        case busy
+        /// The chip takes no authorization that counts wrong tries; `seconds` until it takes one, where known.
+        case lockout(seconds: Int?)
+        /// An authorization value was wrong.
+        case authFailed
+        /// The owner hierarchy has an authorization value, and the right one was not given.
+        case ownerAuthNeeded
+        /// The lockout hierarchy has an authorization value, and the right one was not given.
+        case lockoutAuthNeeded
+        /// The item's policy was not met.
+        case policyFailed
+        /// The caller has nothing that could meet the policy; the chip was not asked.
+        case missingCredential
+        /// The chip has no room for another NV index or persistent object.
+        case nvSpace
+        /// An NV index or persistent object of this number exists.
+        case nvDefined
+        /// The NV index is not there.
+        case nvMissing
+        /// The NV counter was never incremented.
+        case nvUnwritten
+        /// The blob was made by another chip, before this one was cleared, or is damaged.
+        case foreignBlob
+        /// Another key than the pinned one answers at the storage root's handle, or none does.
+        case foreignRoot
+        /// The room for objects or sessions is taken by other programs.
+        case outOfSlots
+        /// Stored bytes are not what they are said to be.
+        case malformed
+        /// More bytes than the chip or the command takes.
+        case tooLarge
+        /// The chip lacks a command or an algorithm.
+        case unsupported
+        /// The task was cancelled before the first command.
+        case cancelled
+        /// The chip is in failure mode.
+        case failureMode
+        /// Anything else.
+        case other
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// The command that failed, as `TPM2_Unseal`; empty when it was none.
+    public let command: String
+    /// The response code of the TPM or of tpm2-tss, as `0x921`.
+    public let responseCode: UInt32?
+    /// What is known about the cause, for logs: the words of tss2-rc; may be empty.
+    public let cause: String
+
+    /// Describes a failure.
+    public init(_ code: Code, command: String = "", responseCode: UInt32? = nil, cause: String = "") {
+        self.code = code
+        self.command = command
+        self.responseCode = responseCode
+        self.cause = cause
+    }
+
+    /// The same failure under a name that fits what was being done.
+    func told(as code: Code) -> TPMError {
+        TPMError(code, command: command, responseCode: responseCode, cause: cause)
+    }
+
+    /// For logs: code, command, number and cause.
+    public var description: String {
+        let number = responseCode.map { "TPM 0x" + String($0, radix: 16) }
+        let details = [command, number ?? "", cause].filter { !$0.isEmpty }.joined(separator: ", ")
+        return "\(code)" + (details.isEmpty ? "" : " (\(details))")
+    }
+}
+
+extension TPMError {
+    /// What happened, in one sentence.
+    public var message: String {
+        switch code {
+        case .noDevice: "There is no TPM at the place where it was looked for."
+        case .permission: "The TPM may not be opened by this user."
+        case .deviceBusy: "Another program holds the TPM's device."
+        case .invalidAddress: "The TPM's address cannot be used\(cause.isEmpty ? "" : ": \(cause)")."
+        case .connectionLost: "The connection to the TPM was lost."
+        case .reset: "The TPM was restarted in the middle."
+        case .busy: "The TPM was busy for too long."
+        case .lockout: "The TPM is locked after too many wrong tries."
+        case .authFailed: "The TPM refused an authorization value."
+        case .ownerAuthNeeded: "The TPM's owner hierarchy has an authorization value."
+        case .lockoutAuthNeeded: "The TPM's lockout hierarchy has an authorization value."
+        case .policyFailed: "The TPM refused: the item's policy is not met."
+        case .missingCredential: "Nothing at hand can meet the item's policy."
+        case .nvSpace: "The TPM has no room left."
+        case .nvDefined: "The TPM's index is taken."
+        case .nvMissing: "The TPM's counter is gone."
+        case .nvUnwritten: "The TPM's counter has no value."
+        case .foreignBlob: "The TPM does not know this item."
+        case .foreignRoot: "The TPM's storage key is not the one that was pinned."
+        case .outOfSlots: "Other programs fill the TPM's memory."
+        case .malformed: "Stored TPM data is damaged."
+        case .tooLarge: "This is more than the TPM takes."
+        case .unsupported: "The TPM lacks what is needed."
+        case .cancelled: "The operation was cancelled."
+        case .failureMode: "The TPM is in failure mode."
+        case .other: "The TPM reported an error."
+        }
+    }
+
+    /// What the person can do, in one sentence.
+    public var recovery: String {
+        switch code {
+        case .noDevice:
+            "Switch the TPM 2.0 on in the firmware's set-up, or name another one with `--tcti` or `WHORL_TCTI`."
+        case .permission:
+            "Join the group that owns it and log in again: `sudo usermod -aG tss $USER`."
+        case .deviceBusy:
+            "Use the kernel's resource manager, `device:/dev/tpmrm0`, which serves several programs."
+        case .invalidAddress: "Give one like `device:/dev/tpmrm0`."
+        case .connectionLost, .reset: "Try again."
+        case .busy: "Wait a moment, then try again."
+        case .lockout(.some(let seconds)):
+            "Wait \(seconds) seconds, or clear it with the lockout authorization: `tpm2_dictionarylockout -c`."
+        case .lockout(nil):
+            "Wait until it opens, or clear it with the lockout authorization: `tpm2_dictionarylockout -c`."
+        case .authFailed: "Check the passcode, then try again."
+        case .ownerAuthNeeded: "Give the owner's authorization value."
+        case .lockoutAuthNeeded: "Give the lockout authorization value."
+        case .policyFailed:
+            "The set of fingers or the measured boot may have changed: unlock with the passcode, or make the item anew."
+        case .missingCredential: "Use one of the ways that the item was made for."
+        case .nvSpace:
+            "Remove indices that nobody needs: `tpm2_getcap handles-nv-index` lists them, `tpm2_nvundefine` removes one."
+        case .nvDefined: "Another program uses this number; choose another one."
+        case .nvMissing, .foreignRoot, .nvUnwritten:
+            "If the TPM was cleared, provision anew: `whorl vault reset`, then `whorl vault provision`."
+        case .foreignBlob:
+            "It was made by another TPM or before this one was cleared; make the item anew."
+        case .outOfSlots: "End other programs that use the TPM, or use `device:/dev/tpmrm0`."
+        case .malformed: "Restore the state directory from a backup, or make the item anew."
+        case .tooLarge: "Use a smaller value."
+        case .unsupported: "A TPM 2.0 with P-256, SHA-256 and AES-128 is needed; a firmware update may help."
+        case .cancelled: "Start again."
+        case .failureMode: "Restart the machine; if it comes again, the TPM may be broken."
+        case .other: "Try again; `whorl doctor` says more about the TPM."
+        }
+    }
+}

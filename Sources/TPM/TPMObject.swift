@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// A child of the storage root, as it is kept outside of the TPM: its public area, and its private area, which the TPM
+/// alone can open.
+///
+/// The bytes may come from anywhere; they are checked for their form here, and for their origin when the TPM loads them.
+public struct TPMObject: Sendable, Hashable {
+    /// What an object is for.
+    public enum Kind: Sendable, Hashable {
+        /// An HMAC key whose authorization value policies ask for.
+        case authority
+        /// Sealed data.
+        case sealed
+        /// A P-256 key for ECDSA with SHA-256.
+        case signingKey
+    }
+
+    /// The largest serialized form that is read, in bytes.
+    public static let maximumSize = 4096
+    private static let version: UInt8 = 1
+
+    /// The public area as a TPM2B_PUBLIC, what `tpm2_load -u` takes.
+    public let publicBlob: [UInt8]
+    /// The private area as a TPM2B_PRIVATE, what `tpm2_load -r` takes.
+    public let privateBlob: [UInt8]
+    /// What it is for.
+    public let kind: Kind
+    /// Its name.
+    public let name: TPMName
+    /// The policy that it is used by, if it has one.
+    public let policy: PolicyDigest?
+    /// The public key, of signing keys.
+    public let publicPoint: ECPoint?
+    /// The attributes, TPMA_OBJECT.
+    private let attributes: UInt32
+
+    /// Reads what ``serialized`` gave.
+    ///
+    /// - Throws: ``TPMError/Code-swift.enum/malformed`` for anything but the whole form of a known kind of object.
+    public init(serialized: [UInt8]) throws(TPMError) {
+        guard serialized.count <= Self.maximumSize else { throw TPMError(.malformed, cause: "too large") }
+        guard serialized.first == Self.version else { throw TPMError(.malformed, cause: "unknown version") }
+        var rest = serialized.dropFirst()
+        var publicArea = TPM2B_PUBLIC()
+        var privateArea = TPM2B_PRIVATE()
+        let start = rest.startIndex
+        try Marshalling.read(Tss2_MU_TPM2B_PUBLIC_Unmarshal, into: &publicArea, from: &rest)
+        let middle = rest.startIndex
+        try Marshalling.read(Tss2_MU_TPM2B_PRIVATE_Unmarshal, into: &privateArea, from: &rest)
+        guard rest.isEmpty else { throw TPMError(.malformed, cause: "too many bytes") }
+        try self.init(
+            publicArea,
+            publicBlob: Array(serialized[start..<middle]),
+            privateBlob: Array(serialized[middle...])
+        )
+    }
+
+    /// What TPM2_Create gave.
+    init(_ publicArea: UnsafePointer<TPM2B_PUBLIC>, _ privateArea: UnsafePointer<TPM2B_PRIVATE>)
+        throws(TPMError)
+    {
+        try self.init(
+            publicArea.pointee,
+            publicBlob: Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: publicArea),
+            privateBlob: Marshalling.bytes(Tss2_MU_TPM2B_PRIVATE_Marshal, of: privateArea)
+        )
+    }
+
+    /// The same object with another private area, as TPM2_ObjectChangeAuth gives it.
+    init(_ object: TPMObject, privateBlob: [UInt8]) throws(TPMError) {
+        try self.init(object.areas().public, publicBlob: object.publicBlob, privateBlob: privateBlob)
+    }
+
+    private init(_ area: TPM2B_PUBLIC, publicBlob: [UInt8], privateBlob: [UInt8]) throws(TPMError) {
+        var area = area
+        // One form only: what the name is computed from is what the TPM will see.
+        guard try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: &area) == publicBlob,
+            privateBlob.count > 2,
+            area.publicArea.nameAlg == TPM2_ALG_SHA256, let kind = Kind(area.publicArea)
+        else { throw TPMError(.malformed, cause: "no object of a known kind") }
+        self.kind = kind
+        self.publicBlob = publicBlob
+        self.privateBlob = privateBlob
+        name = TPMName(ofPublicArea: publicBlob.dropFirst(2))
+        attributes = area.publicArea.objectAttributes
+        let policy = area.publicArea.authPolicy.bytes
+        self.policy = policy.isEmpty ? nil : PolicyDigest(bytes: policy)
+        publicPoint = kind == .signingKey ? ECPoint(area.publicArea.unique.ecc) : nil
+    }
+
+    /// The form to keep; it holds no secret that another TPM, or this one without the policy, would tell.
+    public var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
+
+    /// Whether it is bound to this TPM and this parent.
+    public var isBoundToChip: Bool {
+        let bound = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT
+        return attributes & bound == bound
+    }
+
+    /// Whether it is bound to this TPM, and its policy is the only way to use it.
+    public var isGuardedByPolicy: Bool {
+        isBoundToChip && attributes & TPMA_OBJECT_USERWITHAUTH == 0 && policy != nil
+    }
+
+    /// Whether wrong authorization values are counted, and locked out, by the TPM.
+    public var countsWrongTries: Bool { attributes & TPMA_OBJECT_NODA == 0 }
+
+    /// The two areas as structures, for TPM2_Load.
+    func areas() throws(TPMError) -> (public: TPM2B_PUBLIC, private: TPM2B_PRIVATE) {
+        var publicArea = TPM2B_PUBLIC()
+        var privateArea = TPM2B_PRIVATE()
+        var publicBytes = publicBlob[...]
+        var privateBytes = privateBlob[...]
+        try Marshalling.read(Tss2_MU_TPM2B_PUBLIC_Unmarshal, into: &publicArea, from: &publicBytes)
+        try Marshalling.read(Tss2_MU_TPM2B_PRIVATE_Unmarshal, into: &privateArea, from: &privateBytes)
+        return (publicArea, privateArea)
+    }
+}
+
+extension TPMObject.Kind {
+    /// The kind of object that has this public area; `nil` for any other.
+    fileprivate init?(_ area: TPMT_PUBLIC) {
+        switch area.type {
+        case TPM2_ALG_KEYEDHASH where area.parameters.keyedHashDetail.scheme.scheme == TPM2_ALG_NULL:
+            self = .sealed
+        case TPM2_ALG_KEYEDHASH where area.parameters.keyedHashDetail.scheme.scheme == TPM2_ALG_HMAC:
+            self = .authority
+        case TPM2_ALG_ECC
+        where area.parameters.eccDetail.curveID == TPM2_ECC_NIST_P256
+            && area.objectAttributes & TPMA_OBJECT_SIGN_ENCRYPT != 0
+            && area.objectAttributes & TPMA_OBJECT_RESTRICTED == 0:
+            self = .signingKey
+        default: return nil
+        }
+    }
+}
+
+/// A point of the curve P-256.
+public struct ECPoint: Sendable, Hashable {
+    /// The coordinates, 32 bytes each, big-endian.
+    public let x: [UInt8], y: [UInt8]
+
+    init?(_ point: TPMS_ECC_POINT) {
+        guard let x = padded(Sized.bytes(point.x.buffer, point.x.size), to: 32),
+            let y = padded(Sized.bytes(point.y.buffer, point.y.size), to: 32)
+        else { return nil }
+        self.x = x
+        self.y = y
+    }
+}
+
+/// The number with zeros in front, so that it has `count` bytes; `nil` when it has more.
+func padded(_ number: [UInt8], to count: Int) -> [UInt8]? {
+    number.count <= count ? Array(repeating: 0, count: count - number.count) + number : nil
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// Handles that a TPM can list.
+public enum HandleKind: Sendable, CaseIterable {
+    /// Loaded objects.
+    case transient
+    /// Objects that stay.
+    case persistent
+    /// NV indices.
+    case nvIndices
+    /// Sessions in the TPM's memory.
+    case loadedSessions
+    /// Sessions whose context is saved outside of it.
+    case savedSessions
+
+    /// The first handle of the kind, as TPM2_GetCapability takes it.
+    var first: UInt32 {
+        switch self {
+        case .transient: 0x8000_0000
+        case .persistent: 0x8100_0000
+        case .nvIndices: 0x0100_0000
+        case .loadedSessions: 0x0200_0000
+        case .savedSessions: 0x0300_0000
+        }
+    }
+}
+
+/// What the TPM counts about wrong authorization values.
+public struct DictionaryAttackState: Sendable, Hashable {
+    /// Wrong values that are counted now.
+    public let failures: Int
+    /// At this count the TPM locks.
+    public let limit: Int
+    /// One failure is forgotten after this many seconds; 0: never by itself.
+    public let recoverySeconds: Int
+    /// After a wrong lockout value that hierarchy is closed for this many seconds; 0: until a restart.
+    public let lockoutRecoverySeconds: Int
+    /// Whether it is locked now.
+    public let inLockout: Bool
+
+    /// Seconds until one try is free again, at most; `nil` when it is not locked, or does not open by itself.
+    public var secondsToNextTry: Int? { inLockout && recoverySeconds > 0 ? recoverySeconds : nil }
+}
+
+/// What the TPM is and how it is set up.
+public struct TPMProperties: Sendable, Hashable {
+    /// The manufacturer's four letters, as `IFX`.
+    public let manufacturer: String
+    /// The vendor's own words.
+    public let vendor: String
+    /// The firmware's version.
+    public let firmware: String
+    /// The revision of the specification, as `1.59`.
+    public let specRevision: String
+    /// Objects that are loaded at once, at least.
+    public let objectSlots: Int
+    /// Sessions that are loaded at once, at least.
+    public let sessionSlots: Int
+    /// Slots that are free for objects now.
+    public let objectSlotsFree: Int
+    /// NV counters that are defined, where the TPM tells.
+    public let nvCounters: Int?
+    /// NV counters for which there is room, where the TPM tells.
+    public let nvCountersFree: Int?
+    /// Whether the owner hierarchy has an authorization value.
+    public let ownerAuthSet: Bool
+    /// Whether the endorsement hierarchy has one.
+    public let endorsementAuthSet: Bool
+    /// Whether the lockout hierarchy has one; without one anybody can reset the count of wrong values.
+    public let lockoutAuthSet: Bool
+    /// The count of wrong authorization values.
+    public let dictionaryAttack: DictionaryAttackState
+
+    init(_ values: [UInt32: UInt32]) {
+        func number(_ property: Property) -> UInt32 { values[property.rawValue] ?? 0 }
+        manufacturer = words([number(.manufacturer)])
+        vendor = words([number(.vendor1), number(.vendor2), number(.vendor3), number(.vendor4)])
+        let (high, low) = (number(.firmware1), number(.firmware2))
+        firmware = [high >> 16, high & 0xffff, low >> 16, low & 0xffff].map(String.init).joined(
+            separator: "."
+        )
+        let revision = number(.revision)
+        specRevision = "\(revision / 100)." + (revision % 100 < 10 ? "0" : "") + "\(revision % 100)"
+        objectSlots = Int(number(.objectSlots))
+        sessionSlots = Int(number(.sessionSlots))
+        objectSlotsFree = Int(number(.objectSlotsFree))
+        nvCounters = values[Property.nvCounters.rawValue].map(Int.init)
+        nvCountersFree = values[Property.nvCountersFree.rawValue].map(Int.init)
+        let permanent = number(.permanent)
+        ownerAuthSet = permanent & 1 != 0
+        endorsementAuthSet = permanent & 2 != 0
+        lockoutAuthSet = permanent & 4 != 0
+        dictionaryAttack = DictionaryAttackState(
+            failures: Int(number(.lockoutCounter)),
+            limit: Int(number(.maximumFailures)),
+            recoverySeconds: Int(number(.lockoutInterval)),
+            lockoutRecoverySeconds: Int(number(.lockoutRecovery)),
+            inLockout: permanent & 0x200 != 0
+        )
+    }
+
+    /// Whether the TPM is locked after too many wrong values.
+    public var inLockout: Bool { dictionaryAttack.inLockout }
+}
+
+/// Property tags, TPM_PT. The corresponding C constants are `TPM2_PT_…`. Source: TPM 2.0 Library Part 2, 6.13.
+enum Property: UInt32 {
+    case revision = 0x102
+    case manufacturer = 0x105
+    case vendor1 = 0x106
+    case vendor2 = 0x107
+    case vendor3 = 0x108
+    case vendor4 = 0x109
+    case firmware1 = 0x10b
+    case firmware2 = 0x10c
+    case objectSlots = 0x10e
+    case sessionSlots = 0x110
+    case permanent = 0x200
+    case objectSlotsFree = 0x207
+    case nvCounters = 0x20a
+    case nvCountersFree = 0x20b
+    case lockoutCounter = 0x20e
+    case maximumFailures = 0x20f
+    case lockoutInterval = 0x210
+    case lockoutRecovery = 0x211
+
+    static let fixed: UInt32 = 0x100
+    static let variable: UInt32 = 0x200
+}
+
+/// Printable characters, four to a number; chips pad with zeros and blanks.
+private func words(_ numbers: [UInt32]) -> String {
+    let bytes = numbers.flatMap(\.bigEndianBytes).filter { 0x20...0x7e ~= $0 }
+    return String(decoding: bytes, as: UTF8.self).split(separator: " ").joined(separator: " ")
+}
+
+extension TPMCommands {
+    /// What the TPM is and how it is set up; two or three commands.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_GetCapability.
+    public func properties() throws(TPMError) -> TPMProperties {
+        let fixed = try connection.properties(from: Property.fixed)
+        return TPMProperties(try connection.properties(from: Property.variable).merging(fixed) { $1 })
+    }
+
+    /// What the TPM counts about wrong authorization values.
+    public func dictionaryAttack() throws(TPMError) -> DictionaryAttackState {
+        TPMProperties(try connection.properties(from: Property.variable)).dictionaryAttack
+    }
+
+    /// The handles of a kind that the TPM lists now, also other programs'.
+    public func handles(_ kind: HandleKind) throws(TPMError) -> [UInt32] {
+        var handles: [UInt32] = []
+        var isMore = true
+        while isMore {
+            let next = handles.last.map { $0 &+ 1 } ?? kind.first
+            let page = try connection.capability(TPM2_CAP_HANDLES, from: next) { data, more in
+                let list = data.data.handles
+                isMore = more && list.count > 0
+                return withUnsafeBytes(of: list.handle) { bytes in
+                    Array(bytes.bindMemory(to: UInt32.self).prefix(Int(list.count)))
+                }
+            }
+            handles += page
+        }
+        return handles
+    }
+}
+
+extension Connection {
+    /// All properties of one group, which has 256 numbers.
+    fileprivate func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
+        var properties: [UInt32: UInt32] = [:]
+        var next = first
+        var isMore = true
+        while isMore {
+            let page = try capability(TPM2_CAP_TPM_PROPERTIES, from: next) { data, more in
+                let list = data.data.tpmProperties
+                isMore = more && list.count > 0
+                return withUnsafeBytes(of: list.tpmProperty) { bytes in
+                    bytes.bindMemory(to: TPMS_TAGGED_PROPERTY.self).prefix(Int(list.count))
+                        .map { ($0.property, $0.value) }
+                }
+            }
+            for (property, value) in page where property & ~0xff == first { properties[property] = value }
+            if let last = page.last, last.0 & ~0xff == first { next = last.0 + 1 } else { isMore = false }
+        }
+        return properties
+    }
+
+    fileprivate func capability<Value>(
+        _ capability: TPM2_CAP,
+        from first: UInt32,
+        _ read: (borrowing TPMS_CAPABILITY_DATA, _ isMore: Bool) -> Value
+    ) throws(TPMError) -> Value {
+        var more: TPMI_YES_NO = 0
+        var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
+        try call("TPM2_GetCapability") {
+            Esys_GetCapability(
+                $0,
+                Fixed.none,
+                Fixed.none,
+                Fixed.none,
+                capability,
+                first,
+                254,
+                &more,
+                &data
+            )
+        }
+        return try CMemory.take(data, of: "TPM2_GetCapability") { read($0.pointee, more != 0) }
+    }
+}

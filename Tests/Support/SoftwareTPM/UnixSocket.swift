@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// One stream socket, closed with this value's end.
+final class UnixSocket: Sendable {
+    let descriptor: Int32
+
+    init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    convenience init(connectingTo path: String) throws {
+        self.init(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        guard Self.withAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
+            throw SoftwareTPMError.noAnswer
+        }
+    }
+
+    convenience init(listeningAt path: String) throws {
+        self.init(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        unlink(path)
+        guard Self.withAddress(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else {
+            throw SoftwareTPMError.notStarted
+        }
+    }
+
+    /// The next connection; `nil` after ``stop()``.
+    func accepted() -> UnixSocket? {
+        let peer = accept(descriptor, nil, nil)
+        return peer >= 0 ? UnixSocket(owning: peer) : nil
+    }
+
+    /// Wakes whoever waits in ``accepted()`` or reads.
+    func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Sends a command of the TPM and reads the whole answer.
+    func exchange(_ command: [UInt8]) throws -> [UInt8] {
+        send(command)
+        guard let answer = message() else { throw SoftwareTPMError.noAnswer }
+        return answer
+    }
+
+    func send(_ bytes: [UInt8]) {
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// One command or answer: two bytes of tag, four of the size of it all, the rest. `nil` at the end.
+    func message() -> [UInt8]? {
+        guard let header = read(10) else { return nil }
+        let size = Int(header[2..<6].reduce(0) { $0 << 8 | UInt32($1) })
+        guard 10...8192 ~= size, let rest = read(size - 10) else { return nil }
+        return header + rest
+    }
+
+    func read(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let got = bytes.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress?.advanced(by: done), count - done, 0)
+            }
+            guard got > 0 else { return nil }
+            done += got
+        }
+        return bytes
+    }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
+        -> Int32
+    {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { room in
+            // The last byte stays zero.
+            room.copyBytes(from: path.utf8.prefix(room.count - 1))
+        }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
