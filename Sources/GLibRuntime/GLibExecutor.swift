@@ -50,6 +50,12 @@ package final class GLibExecutor: SerialExecutor {
         g_source_unref(source)
     }
 
+    /// Runs `work` at once where the caller is on the context's thread, else as ``perform(_:)`` does; for what
+    /// destructors have to do, which run wherever the last reference is dropped.
+    package func performAtOnceIfPossible(_ work: @escaping @Sendable () -> Void) {
+        if g_main_context_is_owner(nil) != 0 { work() } else { perform(work) }
+    }
+
     /// Whether the caller is on the thread that owns the context now; `assumeIsolated` in C callbacks needs it.
     package func isIsolatingCurrentContext() -> Bool? {
         g_main_context_is_owner(nil) != 0

@@ -4,9 +4,10 @@ internal import CGLib
 
 /// One connection to a GObject signal that has no arguments we read; disconnected when this value dies.
 ///
-/// It keeps the object alive. The handler runs on the GLib thread.
+/// It keeps the object alive. The handler runs on the GLib thread, and so does the disconnecting, wherever the
+/// value dies: the object may be emitting there.
 package struct SignalConnection: ~Copyable {
-    private let instance: UnsafeMutableRawPointer
+    private let instance: ThreadBoundObject
     private let handler: gulong
 
     /// Connects to a signal whose handlers have the form `void (*)(instance, pointer, user_data)`.
@@ -26,8 +27,7 @@ package struct SignalConnection: ~Copyable {
             guard let data else { return }
             Unmanaged<SignalBox>.fromOpaque(data).takeUnretainedValue().onSignal(argument)
         }
-        g_object_ref(instance)
-        self.instance = instance
+        self.instance = ThreadBoundObject(retaining: instance)
         handler = g_signal_connect_data(
             instance,
             signal,
@@ -40,8 +40,9 @@ package struct SignalConnection: ~Copyable {
     }
 
     deinit {
-        g_signal_handler_disconnect(instance, handler)
-        g_object_unref(instance)
+        GLibExecutor.shared.performAtOnceIfPossible { [instance, handler] in
+            g_signal_handler_disconnect(instance.pointer, handler)
+        }
     }
 }
 

@@ -2,22 +2,21 @@
 
 internal import CFprint
 internal import CGLib
+internal import GLibRuntime
 
-/// Holds one reference to an `FpDevice`.
-///
-/// Unchecked: the pointer never changes, GObject's reference count is safe from any thread, and everything else is
-/// called on the GLib thread only, by the reader that owns the handle.
-final class DeviceHandle: @unchecked Sendable {
-    /// The C object, for as long as this handle lives.
-    ///
-    /// Transfer: none.
-    let pointer: UnsafeMutablePointer<FpDevice>
+/// Holds one reference to an `FpDevice`; it is called on the GLib thread only, by the reader that owns the handle.
+final class DeviceHandle: Sendable {
+    private let object: ThreadBoundObject
 
     /// Takes a reference of its own to a device of a context.
     init(retaining pointer: UnsafeMutableRawPointer) {
-        g_object_ref(pointer)
-        self.pointer = pointer.assumingMemoryBound(to: FpDevice.self)
+        object = ThreadBoundObject(retaining: pointer)
     }
+
+    /// The C object, for as long as this handle lives.
+    ///
+    /// Transfer: none.
+    var pointer: UnsafeMutablePointer<FpDevice> { object.pointer.assumingMemoryBound(to: FpDevice.self) }
 
     /// Whether the reader was unplugged (the property `removed` of `FpDevice`).
     var isRemoved: Bool {
@@ -31,6 +30,4 @@ final class DeviceHandle: @unchecked Sendable {
         )
         return g_value_get_boolean(&value) != 0
     }
-
-    deinit { g_object_unref(pointer) }
 }
