@@ -14,11 +14,11 @@ extension LibfprintReader {
     ) async throws(ReaderError) -> Template {
         try await whenOpen("enroll", whenBusy) { () async throws(ReaderError) in
             let blank = try PrintHandle(for: device, metadata: metadata)
-            let progress = EnrollProgress(total: Int(fp_device_get_nr_enroll_stages(device))) {
-                [weak self] event, isLast in
-                self?.assumeIsolated { $0.presentationEnded(event, isLast: isLast) }
+            let stages = Int(fp_device_get_nr_enroll_stages(device))
+            let progress = EnrollProgress(total: stages) { [weak self] event in
+                self?.assumeIsolated { $0.presentationEnded(event) }
             }
-            return try await observed(by: observer, takesMany: true) { () async throws(ReaderError) in
+            return try await observed(by: observer, presentations: stages) { () async throws(ReaderError) in
                 try await call("enroll") { device, result, error throws(ReaderError) in
                     guard let print = fp_device_enroll_finish(device, result, error) else { return nil }
                     let enrolled = PrintHandle(taking: print)
@@ -48,7 +48,7 @@ extension LibfprintReader {
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> VerifyResult {
-        try await whenOpen("verify", whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("verify", needing: .verify, whenBusy) { () async throws(ReaderError) in
             let enrolled = try PrintHandle(template, operation: "verify")
             guard enrolled.isCompatible(with: device) else {
                 throw ReaderError(.templateInvalid, operation: "verify", cause: "the print is not compatible")
@@ -88,7 +88,7 @@ extension LibfprintReader {
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> IdentifyResult {
-        try await whenOpen("identify", whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("identify", needing: .identify, whenBusy) { () async throws(ReaderError) in
             let prints = try PrintArray(gallery, for: device)
             let outcome = try await observed(by: observer) { () async throws(ReaderError) in
                 try await attempt("identify") { device, result, error -> MatchedPrint? in
@@ -136,7 +136,7 @@ extension LibfprintReader {
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> FingerprintImage {
-        try await whenOpen("capture", whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("capture", needing: .capture, whenBusy) { () async throws(ReaderError) in
             while true {
                 switch try await captureOnce(observer) {
                 case .value(let image): return image
@@ -194,9 +194,9 @@ private final class MatchedPrint: @unchecked Sendable {
 /// The `progress_data` of an enrollment; C's destroy notification releases it.
 private final class EnrollProgress {
     private let total: Int
-    private let onEvent: (_ event: ScanEvent, _ isLast: Bool) -> Void
+    private let onEvent: (ScanEvent) -> Void
 
-    init(total: Int, onEvent: @escaping (ScanEvent, Bool) -> Void) {
+    init(total: Int, onEvent: @escaping (ScanEvent) -> Void) {
         self.total = total
         self.onEvent = onEvent
     }
@@ -209,10 +209,10 @@ private final class EnrollProgress {
 
     private func report(completed: Int, error: GErrorText?) {
         guard let error else {
-            return onEvent(.stage(completed: completed, total: total), completed >= total)
+            return onEvent(.stage(completed: completed, total: total))
         }
         switch CallFailure(error, operation: "enroll") {
-        case .retry(let reason): onEvent(.retry(reason), false)
+        case .retry(let reason): onEvent(.retry(reason))
         case .error: break  // it comes again as the end of the operation
         }
     }

@@ -8,7 +8,7 @@ internal import GLibRuntime
 extension LibfprintReader {
     /// The prints in the reader (`fp_device_list_prints()`).
     public func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
-        try await whenOpen("list", whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("list", needing: .storageList, whenBusy) { () async throws(ReaderError) in
             try await call("list") { device, result, error throws(ReaderError) in
                 guard let array = fp_device_list_prints_finish(device, result, error) else { return nil }
                 defer { g_ptr_array_unref(array) }  // transfer container: its free function drops the prints
@@ -21,7 +21,7 @@ extension LibfprintReader {
 
     /// Deletes one print from the reader (`fp_device_delete_print()`).
     public func delete(_ template: Template, whenBusy: BusyPolicy) async throws(ReaderError) {
-        try await whenOpen("delete", whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("delete", needing: .storageDelete, whenBusy) { () async throws(ReaderError) in
             let print = try PrintHandle(template, operation: "delete")
             try await call("delete", finish: fp_device_delete_print_finish) { cancellable, reply in
                 fp_device_delete_print(device, print.pointer, cancellable, readyCallback, reply)
@@ -31,7 +31,7 @@ extension LibfprintReader {
 
     /// Deletes all prints from the reader (`fp_device_clear_storage()`).
     public func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError) {
-        try await whenOpen("clear", whenBusy) { () async throws(ReaderError) in
+        try await whenOpen("clear", needing: .storageClear, whenBusy) { () async throws(ReaderError) in
             try await call("clear", finish: fp_device_clear_storage_finish) { cancellable, reply in
                 fp_device_clear_storage(device, cancellable, readyCallback, reply)
             }

@@ -130,9 +130,10 @@ public actor LibfprintReader: FingerprintReader {
 // MARK: - Calls
 
 extension LibfprintReader {
-    /// Runs an operation of an open reader, alone.
+    /// Runs an operation of an open reader that can do it, alone.
     func whenOpen<Value: Sendable>(
         _ operation: String,
+        needing feature: ReaderFeatures = [],
         _ policy: BusyPolicy,
         _ body: () async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {
@@ -140,6 +141,10 @@ extension LibfprintReader {
             guard fp_device_is_open(device) != 0 else { throw ReaderError(.notOpen, operation: operation) }
             // A virtual driver whose reader is gone would wait for ever.
             guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: operation) }
+            // libfprint calls it a success to delete from a reader that cannot delete.
+            guard ReaderFeatures(fp_device_get_features(device)).isSuperset(of: feature) else {
+                throw ReaderError(.unsupported, operation: operation)
+            }
             return try await body()
         }
     }
@@ -238,11 +243,11 @@ extension LibfprintReader {
     /// Runs `body` as the operation whose events `observer` gets.
     func observed<Value: Sendable>(
         by observer: @escaping ScanObserver,
-        takesMany: Bool = false,
+        presentations: Int = 1,
         _ body: () async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {
         watchFingerStatus()
-        scan = RunningScan(tracker: TouchTracker(takesMany: takesMany), observer: observer)
+        scan = RunningScan(tracker: TouchTracker(presentations: presentations), observer: observer)
         fingerStatusChanged()
         let reminder = Task {
             // Cancelled with the end of the operation; then there is nothing left to announce.
@@ -255,11 +260,11 @@ extension LibfprintReader {
         return try await body()
     }
 
-    /// A presentation of the running enrollment ended.
-    func presentationEnded(_ event: ScanEvent, isLast: Bool) {
-        guard scan != nil else { return }
+    /// A presentation of the running enrollment ended, well (`stage`) or not (`retry`).
+    func presentationEnded(_ event: ScanEvent) {
         tell([event])
-        if !isLast { tell(scan?.tracker.presentationEnded() ?? []) }
+        let wasRead = if case .stage = event { true } else { false }
+        tell(scan?.tracker.presentationEnded(wasRead: wasRead) ?? [])
     }
 
     private func watchFingerStatus() {

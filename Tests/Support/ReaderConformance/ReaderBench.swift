@@ -18,6 +18,9 @@ public protocol ReaderBench: Sendable {
     /// Lays a finger on so that it cannot be read, and lifts it.
     func presentUnreadable() async throws
 
+    /// Lets the next operation on the reader's storage go on, where the reader waits for that.
+    func prepareStorageOperation() async throws
+
     /// Pulls the reader out.
     func unplug() async throws
 
@@ -26,6 +29,9 @@ public protocol ReaderBench: Sendable {
 }
 
 extension ReaderBench {
+    /// Nothing to prepare.
+    public func prepareStorageOperation() async throws {}
+
     /// Nothing to give back.
     public func tearDown() async throws {}
 }

@@ -26,6 +26,33 @@ extension ReaderConformance {
                 }
             }
         },
+        ConformanceCheck("a reader refuses what it does not say it can do") { session in
+            guard case .template(let template) = try await session.run(.enroll).result else { return }
+            let reader = session.reader
+            let features = await reader.info.features
+            let entry = GalleryEntry(id: PrintID(), template: template)
+            let enrolled = Session(reader: reader, bench: session.bench, entry: entry)
+            for operation in ScanOperation.allCases where !features.isSuperset(of: operation.feature) {
+                try await requireError(.unsupported, "\(operation)") {
+                    _ = try await enrolled.run(operation, EventLog())
+                }
+            }
+            if !features.contains(.storageList) {
+                try await requireError(.unsupported, "list") {
+                    _ = try await reader.storedPrints(whenBusy: .fail)
+                }
+            }
+            if !features.contains(.storageDelete) {
+                try await requireError(.unsupported, "delete") {
+                    try await reader.delete(template, whenBusy: .fail)
+                }
+            }
+            if !features.contains(.storageClear) {
+                try await requireError(.unsupported, "clear") {
+                    try await reader.clearStorage(whenBusy: .fail)
+                }
+            }
+        },
         ConformanceCheck("no finger is needed or there when no operation runs") { session in
             let (_, _) = try await session.run(.enroll)
             let status = await session.reader.fingerStatus
@@ -155,18 +182,23 @@ extension ReaderConformance {
             let reader = session.reader
             let template = try session.enrolled().template
             var same = 0
+            try await session.bench.prepareStorageOperation()
             for print in try await reader.storedPrints(whenBusy: .fail) {
                 if await reader.isSamePrint(print.template, template) { same += 1 }
             }
             try requireEqual(same, 1, "listed prints")
+            try await session.bench.prepareStorageOperation()
             try await reader.delete(template, whenBusy: .fail)
+            try await session.bench.prepareStorageOperation()
             try await requireError(.printNotFound, "deleting it again") {
                 try await reader.delete(template, whenBusy: .fail)
             }
         },
         ConformanceCheck("a cleared reader is empty", features: [.storageList, .storageClear], entry: true) {
             session in
+            try await session.bench.prepareStorageOperation()
             try await session.reader.clearStorage(whenBusy: .fail)
+            try await session.bench.prepareStorageOperation()
             try requireEqual(try await session.reader.storedPrints(whenBusy: .fail).count, 0, "listed prints")
         },
     ]

@@ -87,12 +87,15 @@ struct Session: Sendable {
         return (result, log)
     }
 
-    /// Whether the reader still does its work.
+    /// Whether the reader still does its work, with a finger that is not in the reader yet where it enrolls.
     func requireUsable(after what: String) async throws {
         let features = await reader.info.features
         let operation =
             ScanOperation.allCases.first { $0 != .enroll && features.contains($0.feature) } ?? .enroll
-        let (result, _) = try await run(entry == nil && operation != .capture ? .enroll : operation)
+        let bench = bench
+        let (result, _) =
+            entry == nil && operation != .capture
+            ? try await run(.enroll) { _ in try await bench.present(2) } : try await run(operation)
         try require(!result.isRetry, "\(what): the reader is not usable afterwards, \(result)")
     }
 }
