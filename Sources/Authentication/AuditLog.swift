@@ -17,7 +17,7 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
 
         /// An evaluation ended.
         ///
-        /// The outcome is `matched`, `reused`, or an error's code.
+        /// The outcome is `matched`, `reused`, `passcode`, or an error's code.
         public static let evaluation = Event(rawValue: "evaluation")
         /// A try was charged.
         ///
@@ -27,9 +27,10 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
         ///
         /// The outcome is `locked`.
         public static let lockout = Event(rawValue: "lockout")
-        /// The passcode lifted the lock.
+        /// A passcode came.
         ///
-        /// The outcome is `unlocked`.
+        /// The outcome is `unlocked` when it lifted the lock on fingers, `wrong` when it was not the right one,
+        /// `throttled` when it was not compared.
         public static let passcode = Event(rawValue: "passcode")
         /// A reader said what cannot be true.
         ///

@@ -63,16 +63,11 @@ extension AuthenticationEngine {
     }
 
     private func liftLock() async throws(AuthenticationError) {
-        let ledgers = AttemptLedger.all(of: profile)
         let entry = entry(.passcode, "unlocked", for: "")
         do throws(StateError) {
             guard let database = try state.existing() else { return }
-            try await database.write { db in
-                for ledger in ledgers {
-                    var record = try ledger.record(in: db)
-                    record.unlock()
-                    try ledger.save(record, in: db)
-                }
+            try await database.write { [profile] db in
+                try BiometricLock.lift(of: profile, in: db)
                 try AuditLog.append(entry, in: db)
             }
         } catch {

@@ -8,8 +8,8 @@ package import StateStore
 ///
 /// What it is sure of:
 ///
-/// - a success is a finger that the reader matched with a print of the profile, whose bookkeeping has not
-///   failed;
+/// - a success is a finger that the reader matched with a print of the profile, or a passcode that the authority
+///   verified, whose bookkeeping has not failed;
 /// - a try is on the disk before its scan, and a run that is killed is charged for it; runs in several
 ///   processes take turns, so that none gains a try;
 /// - the reader is closed again before an answer is given, whatever the answer is;
@@ -98,20 +98,23 @@ public final class AuthenticationEngine: AuthenticationService {
         )
     }
 
-    /// Asks the person for a finger, and returns only when one matched.
+    /// Asks the person for a finger, or for the passcode, and returns only when one of them was right.
     ///
-    /// Three presentations that do not match end it with `authenticationFailed`; the fifth in a row over all
-    /// evaluations, processes and restarts ends it with `biometryLockout`. A reader that cannot search its
-    /// prints compares with the most recently matched one alone.
+    /// Three presentations that do not match end the finger's part with `authenticationFailed`; the fifth in a row over
+    /// all evaluations, processes and restarts ends it with `biometryLockout`. A reader that cannot search its prints
+    /// compares with the most recently matched one alone.
     ///
-    /// Where a passcode is set and only it can meet the policy, the error that keeps fingers from being used
-    /// is thrown: asking for a passcode is not this engine's part.
+    /// Under `deviceOwner`, where a passcode is set and the presenter takes one, both are asked for in one prompt. The
+    /// first that is right is the answer; neither waits for the other, and a part that ends without success leaves the
+    /// prompt to the other one. Where no finger can be asked for, the passcode alone is. It lifts a lock on fingers and
+    /// opens no reuse window. Where the presenter takes none, the error that keeps fingers away is thrown.
     ///
     /// - Throws: `reasonMissing` before anything else; then what ``preflight(_:for:)`` would answer;
-    ///   `notInteractive`, `readerInUse`, `systemCancel` when no finger came in time or the reader gave up,
-    /// `userCancel`, `userFallback`, `appCancel` when the task was cancelled, `biometryDisconnected` when the
-    /// reader was unplugged, `biometryNotAvailable` when it failed or said what cannot be true, `storeFailed`
-    ///   when something could not be written down.
+    ///   `notInteractive`, `readerInUse`, `systemCancel` when nothing came in time or the reader gave up,
+    ///   `userCancel`, `userFallback`, `appCancel` when the task was cancelled, `biometryDisconnected` when the
+    ///   reader was unplugged, `biometryNotAvailable` when it failed or said what cannot be true, `storeFailed`
+    ///   when something could not be written down, `passcodeNotSet` when the passcode was removed meanwhile. What ended
+    ///   the finger's part comes before what ended the passcode's.
     @concurrent
     public func evaluate(
         _ request: EvaluationRequest,

@@ -98,26 +98,42 @@ package struct EvaluationBooks: Sendable {
 
     /// The reserved scan matched.
     ///
-    /// Tries, last match, reuse window and log change together or not at all.
+    /// Tries, last match, reuse window and log change together or not at all. They do not change when the passcode was
+    /// faster.
     ///
     /// - Throws: `systemCancel` when the set of enrolled fingers changed since `match.generation` was read:
-    ///   the print that matched may be gone. `storeFailed`.
-    package func settle(_ match: ReusableMatch) async throws(AuthenticationError) {
+    ///   the print that matched may be gone. `appCancel` when the passcode was faster. `storeFailed`.
+    package func settle(_ match: ReusableMatch, _ decision: Decision) async throws(AuthenticationError) {
         let now = time.now()
-        let isCurrent = try await write(.relaxed) { db in
+        let refusal = try await first(.biometry, decision) { db -> AuthenticationError? in
             var record = try ledger.record(in: db)
-            guard try EnrollmentRows.noteMatch(match, at: now, in: db) else {
+            let isCurrent = try EnrollmentRows.noteMatch(match, at: now, in: db)
+            guard isCurrent, decision.take(.biometry) else {
                 record.release()
                 try ledger.save(record, in: db)
-                return false
+                return isCurrent ? AuthenticationError(.appCancel) : .enrollmentChangedMeanwhile
             }
             record.reset()
             try ledger.save(record, in: db)
             try reuse.remember(match, in: db)
             try append(.evaluation, "matched", finger: match.finger, detail: reason, at: now, in: db)
-            return true
+            return nil
         }
-        guard isCurrent else { throw .enrollmentChangedMeanwhile }
+        if let refusal { throw refusal }
+    }
+
+    /// Writes a success down; when that fails, it was not the first.
+    func first<Value: Sendable>(
+        _ method: Evaluation.Method,
+        _ decision: Decision,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(AuthenticationError) -> Value {
+        do throws(AuthenticationError) {
+            return try await write(.relaxed, body)
+        } catch {
+            decision.giveBack(method)
+            throw error
+        }
     }
 
     /// The match that may stand in for a new touch; `nil` when there is none.
@@ -152,7 +168,7 @@ package struct EvaluationBooks: Sendable {
         await logQuietly(.reader, "untrustworthy", detail: cause)
     }
 
-    private func logQuietly(_ event: AuditEntry.Event, _ outcome: String, detail: String) async {
+    func logQuietly(_ event: AuditEntry.Event, _ outcome: String, detail: String) async {
         let now = time.now()
         do {
             try await write(.relaxed) { try append(event, outcome, detail: detail, at: now, in: $0) }
@@ -166,7 +182,7 @@ package struct EvaluationBooks: Sendable {
         try append(.lockout, "locked", at: now, in: db)
     }
 
-    private func append(
+    func append(
         _ event: AuditEntry.Event,
         _ outcome: String,
         finger: Finger? = nil,

@@ -8,36 +8,63 @@ import StateStore
 /// One evaluation, from its request to its answer.
 struct EvaluationSession: Sendable {
     /// What a prompt and its scan need; gathered while the profile's lock is held.
-    private struct Scan: Sendable {
+    struct Scan: Sendable {
         let loop: ScanLoop
         let info: ReaderInfo
         let enrollment: EnrollmentState
         let store: EnrollmentStore
+
+        /// How long it waits, and for what.
+        struct Limits: Sendable {
+            /// For the other evaluations of the profile.
+            let wait: Duration
+            /// For each touch.
+            let touch: Duration
+            /// Whether another way of the evaluation was faster.
+            var decision = Decision()
+        }
     }
 
     /// The longest that a touch is waited for, whatever a request says: a day.
-    private static let longestTimeout = Duration.seconds(86_400)
+    static let longestTimeout = Duration.seconds(86_400)
 
     let engine: AuthenticationEngine
     let request: EvaluationRequest
     let presenter: any PromptPresenter
 
-    private var timeout: Duration { min(max(request.timeout, .zero), EvaluationSession.longestTimeout) }
+    var timeout: Duration { min(max(request.timeout, .zero), EvaluationSession.longestTimeout) }
 
     func run() async throws(AuthenticationError) -> Evaluation {
         guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
         guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
         let survey = await engine.survey(for: request.application)
-        let refusal = survey.standing.refusal(of: request.policy)
-        // Without a database there is nothing to read, and nowhere to write.
-        guard let database = survey.database else { throw refusal ?? .incompleteSurvey }
-        let books = books(database, survey)
+        let plan = survey.standing.plan(for: request.policy)
+        let books = books(try database(survey, plan), survey)
         do throws(AuthenticationError) {
-            if let refusal { throw refusal }
-            return try await answer(survey, books)
+            switch plan {
+            case .finger: return try await answer(survey, books)
+            case .passcode(let obstacle): return try await answer(insteadOf: obstacle, survey, books)
+            case .refuse(let error): throw error
+            }
         } catch {
             await books.logEnd(error)
             throw error
+        }
+    }
+
+    /// Without a database there is nothing to read, and nowhere to write; it is made where the passcode can do without
+    /// what is read.
+    private func database(_ survey: Survey, _ plan: Plan) throws(AuthenticationError) -> StateDatabase {
+        if let database = survey.database { return database }
+        switch plan {
+        case .finger: throw .incompleteSurvey
+        case .refuse(let error): throw error
+        case .passcode:
+            do throws(StateError) {
+                return try engine.state.created()
+            } catch {
+                throw AuthenticationError(error)
+            }
         }
     }
 
@@ -53,7 +80,7 @@ struct EvaluationSession: Sendable {
         )
     }
 
-    /// Takes an earlier match, or asks for a finger.
+    /// Takes an earlier match, or asks for a finger, and for the passcode where that is one more way.
     private func answer(
         _ survey: Survey,
         _ books: EvaluationBooks
@@ -64,26 +91,36 @@ struct EvaluationSession: Sendable {
             return evaluation(reused, info, enrollment, isReused: true)
         }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        if await asksPasscode(survey) { return try await either(reader, survey, books) }
         if info.kind == .hardware, await !presenter.isInteractive {
             throw AuthenticationError(.notInteractive)
         }
-
-        let path = books.database.directory.path + "/" + EvaluationLock.fileName(profile: engine.profile)
-        let lock = try await EvaluationLock.acquire(path, within: timeout)
-        defer { extendLifetime(lock) }
-        return try await scan(reader, survey.standing.hasPasscode, books)
+        return try await scan(reader, books, Scan.Limits(wait: timeout, touch: timeout)) { scan in
+            let prompt = engine.texts.prompt(
+                for: request,
+                at: scan.info,
+                hasPasscode: survey.standing.hasPasscode
+            )
+            return await PromptRace(prompt: prompt, presenter: presenter).run { line in
+                await self.outcome(of: scan, line)
+            }
+        }
     }
 
-    /// Waits for the reader's turn, behind an enrollment of this process perhaps, and scans.
-    private func scan(
+    /// Waits for the profile's turn and the reader's, behind an enrollment of this process perhaps, and scans.
+    func scan(
         _ reader: any FingerprintReader,
-        _ hasPasscode: Bool,
-        _ books: EvaluationBooks
+        _ books: EvaluationBooks,
+        _ limits: Scan.Limits,
+        _ run: (Scan) async -> PromptRace.Outcome
     ) async throws(AuthenticationError) -> Evaluation {
+        let path = books.database.directory.path + "/" + EvaluationLock.fileName(profile: engine.profile)
+        let lock = try await EvaluationLock.acquire(path, within: limits.wait)
+        defer { extendLifetime(lock) }
         let outcome: PromptRace.Outcome
         do throws(ReaderError) {
             outcome = try await ReaderTurns.run("evaluate", on: reader) { () async throws(ReaderError) in
-                try await scanInTurn(reader, hasPasscode, books)
+                try await scanInTurn(reader, books, limits, run)
             }
         } catch {
             throw AuthenticationError(duringScan: error)
@@ -94,17 +131,14 @@ struct EvaluationSession: Sendable {
     /// Opens the reader, scans and closes it; the profile's lock is held meanwhile.
     private func scanInTurn(
         _ reader: any FingerprintReader,
-        _ hasPasscode: Bool,
-        _ books: EvaluationBooks
+        _ books: EvaluationBooks,
+        _ limits: Scan.Limits,
+        _ run: (Scan) async -> PromptRace.Outcome
     ) async throws(ReaderError) -> PromptRace.Outcome {
         try await reader.open()
         let outcome: PromptRace.Outcome
         do throws(AuthenticationError) {
-            let scan = try await prepare(reader, books)
-            let prompt = engine.texts.prompt(for: request, at: scan.info, hasPasscode: hasPasscode)
-            outcome = await PromptRace(prompt: prompt, presenter: presenter).run { line in
-                await self.outcome(of: scan, line)
-            }
+            outcome = await run(try await prepare(reader, books, limits))
         } catch {
             outcome = .failure(error)
         }
@@ -115,7 +149,8 @@ struct EvaluationSession: Sendable {
     /// Reads the gallery anew: it may have changed while another evaluation had its turn.
     private func prepare(
         _ reader: any FingerprintReader,
-        _ books: EvaluationBooks
+        _ books: EvaluationBooks,
+        _ limits: Scan.Limits
     ) async throws(AuthenticationError) -> Scan {
         let info = await reader.info
         let store = EnrollmentStore(database: books.database, generations: engine.state.generations)
@@ -132,14 +167,15 @@ struct EvaluationSession: Sendable {
                 reader: reader,
                 gallery: gallery,
                 identifies: info.features.contains(.identify),
-                timeout: timeout
+                timeout: limits.touch
             )
             let loop = ScanLoop(
                 source: source,
                 fingers: Dictionary(fingers.map { ($0.id, $0.finger) }) { first, _ in first },
                 generation: enrollment.generation,
                 reader: info,
-                books: books
+                books: books,
+                decision: limits.decision
             )
             return Scan(loop: loop, info: info, enrollment: enrollment, store: store)
         } catch {
@@ -148,7 +184,7 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    private func outcome(of scan: Scan, _ line: PromptLine) async -> PromptRace.Outcome {
+    func outcome(of scan: Scan, _ line: PromptLine) async -> PromptRace.Outcome {
         do throws(AuthenticationError) {
             let success = try await scan.loop.run(line)
             await keep(success, scan.store)

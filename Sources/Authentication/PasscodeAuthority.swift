@@ -14,6 +14,9 @@ public protocol PasscodeAuthority: Sendable {
 
     /// Compares a passcode with the one that is set.
     ///
+    /// An evaluation that ends meanwhile cancels the task and then waits for the answer. A try that was begun counts,
+    /// cancelled or not.
+    ///
     /// - Throws: `storeFailed` when it cannot compare. A wrong passcode is a verdict, not an error.
     func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict
 }
@@ -22,8 +25,8 @@ public protocol PasscodeAuthority: Sendable {
 public enum PasscodeVerdict: Sendable, Hashable {
     /// It is the right one.
     case verified
-    /// It is not.
-    case wrong
+    /// It is not; so many more may be tried before there is a wait, where that is known.
+    case wrong(triesLeft: Int?)
     /// Too many were wrong: none is compared for so long.
     case throttled(for: Duration)
     /// There is none to compare with.

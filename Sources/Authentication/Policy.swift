@@ -43,6 +43,8 @@ public struct EvaluationRequest: Sendable {
     /// Without, only the reuse window can make the evaluation succeed.
     public var interactionAllowed: Bool
     /// For how long each touch is waited for before the evaluation ends with `systemCancel`.
+    ///
+    /// Where the passcode is asked for too, it begins anew with each touch, each key and each verdict.
     public var timeout: Duration
     /// The program that asks.
     public var application: ApplicationID
@@ -89,7 +91,7 @@ public struct Evaluation: Sendable, Hashable {
     public let domainState: Data?
     /// Whether an earlier match within the reuse window was taken instead of a new touch.
     public let isReused: Bool
-    /// What kind of reader answered; `nil` when none was asked.
+    /// What kind of reader answered; `nil` when the passcode did.
     public let readerKind: ReaderInfo.Kind?
 
     package init(

@@ -4,6 +4,20 @@ public import Fingerprint
 
 /// What a prompt shows from the beginning.
 public struct Prompt: Sendable, Hashable {
+    /// What a prompt asks for; either is enough.
+    public struct Parts: OptionSet, Sendable, Hashable {
+        /// The parts as bits.
+        public let rawValue: Int
+
+        /// Takes bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// A finger on the reader.
+        public static let finger = Parts(rawValue: 1)
+        /// The owner's passcode.
+        public static let passcode = Parts(rawValue: 2)
+    }
+
     /// The heading, such as `Touch ID`.
     public let title: String
     /// Why the program asks.
@@ -14,10 +28,12 @@ public struct Prompt: Sendable, Hashable {
     public let cancelTitle: String
     /// The text of the fallback button; `nil` hides it.
     public let fallbackTitle: String?
-    /// What kind of reader answers, so that a pretended one is shown as such.
+    /// What kind of reader answers, so that a pretended one is shown as such; `hardware` where none is asked.
     public let readerKind: ReaderInfo.Kind
-    /// Press or swipe.
+    /// Press or swipe; `press` where no finger is asked for.
     public let scanType: ReaderInfo.ScanType
+    /// What is asked for from the beginning.
+    public let parts: Parts
 
     /// Describes a prompt.
     public init(
@@ -26,7 +42,8 @@ public struct Prompt: Sendable, Hashable {
         cancelTitle: String,
         fallbackTitle: String?,
         readerKind: ReaderInfo.Kind,
-        scanType: ReaderInfo.ScanType
+        scanType: ReaderInfo.ScanType,
+        parts: Parts = .finger
     ) {
         self.title = title
         self.reason = reason
@@ -34,6 +51,7 @@ public struct Prompt: Sendable, Hashable {
         self.fallbackTitle = fallbackTitle
         self.readerKind = readerKind
         self.scanType = scanType
+        self.parts = parts
     }
 }
 
@@ -72,4 +90,32 @@ public protocol PromptPresenter: Sendable {
     /// - Returns: The button that was pressed; `nil` when the updates ended first. It must return soon after
     ///   either end.
     func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction?
+
+    /// Whether a person can type a passcode into the prompt; `false` unless a presenter says otherwise.
+    ///
+    /// Without, an evaluation asks for a finger alone.
+    var takesPasscode: Bool { get async }
+
+    /// Shows a prompt that the passcode can meet, until the updates end or its task is cancelled.
+    ///
+    /// It is called only where ``takesPasscode`` is `true`. The passcode is asked for from the beginning, or from
+    /// ``PasscodePromptUpdate/fingerEnded(_:)`` on where the prompt has a finger part and no fallback title: the
+    /// program hides the other way then.
+    ///
+    /// - Returns: As ``show(_:updates:)``. It gives no ``PromptAction/fallback`` for the passcode: that would end the
+    ///   evaluation.
+    func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction?
+}
+
+extension PromptPresenter {
+    /// `false`: the presenter knows nothing of passcodes.
+    public var takesPasscode: Bool {
+        get async { false }
+    }
+
+    /// Shows the finger's part alone.
+    public func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction? {
+        passcode.close()
+        return await show(prompt, updates: passcode.fingerUpdates)
+    }
 }

@@ -5,11 +5,13 @@ import Synchronization
 
 /// Where the scan loop tells the prompt what goes on; in the order of the calls, which never wait.
 package struct PromptLine: Sendable {
-    private let sink: AsyncStream<PromptUpdate>.Continuation
+    private let sink: @Sendable (PromptUpdate) -> Void
 
-    package init(_ sink: AsyncStream<PromptUpdate>.Continuation) { self.sink = sink }
+    package init(_ sink: AsyncStream<PromptUpdate>.Continuation) { self.sink = { sink.yield($0) } }
 
-    package func send(_ update: PromptUpdate) { sink.yield(update) }
+    package init(_ sink: @escaping @Sendable (PromptUpdate) -> Void) { self.sink = sink }
+
+    package func send(_ update: PromptUpdate) { sink(update) }
 }
 
 /// Shows a prompt while a scan goes on, until both have ended.
@@ -36,14 +38,24 @@ package struct PromptRace: Sendable {
     /// books agree.
     package func run(_ scan: @escaping @Sendable (PromptLine) async -> Outcome) async -> Outcome {
         let (updates, sink) = AsyncStream.makeStream(of: PromptUpdate.self)
-        return await withTaskGroup(of: Ending.self) { group in
-            group.addTask { .prompt(await presenter.show(prompt, updates: updates)) }
-            group.addTask {
-                let outcome = await scan(PromptLine(sink))
-                sink.yield(PromptRace.lastUpdate(of: outcome))
-                sink.finish()
-                return .scan(outcome)
-            }
+        return await PromptRace.between { [presenter, prompt] in
+            await presenter.show(prompt, updates: updates)
+        } and: {
+            let outcome = await scan(PromptLine(sink))
+            sink.yield(PromptRace.lastUpdate(of: outcome))
+            sink.finish()
+            return outcome
+        }
+    }
+
+    /// The same for any prompt, and any work whose end ends the prompt's updates.
+    package static func between(
+        _ show: @escaping @Sendable () async -> PromptAction?,
+        and work: @escaping @Sendable () async -> Outcome
+    ) async -> Outcome {
+        await withTaskGroup(of: Ending.self) { group in
+            group.addTask { .prompt(await show()) }
+            group.addTask { .scan(await work()) }
             var pressed: PromptAction?
             var outcome: Outcome?
             for await ending in group {

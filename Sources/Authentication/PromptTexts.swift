@@ -10,12 +10,20 @@ public struct PromptTexts: Sendable, Hashable {
     public var cancel: String
     /// The text of the fallback button.
     public var fallback: String
+    /// The heading where only the passcode is asked for.
+    public var passcodeTitle: String
 
     /// Takes other texts, such as translated ones.
-    public init(title: String = "Touch ID", cancel: String = "Cancel", fallback: String = "Use Password…") {
+    public init(
+        title: String = "Touch ID",
+        cancel: String = "Cancel",
+        fallback: String = "Use Password…",
+        passcodeTitle: String = "Passcode"
+    ) {
         self.title = title
         self.cancel = cancel
         self.fallback = fallback
+        self.passcodeTitle = passcodeTitle
     }
 
     /// The prompt of a request.
@@ -23,14 +31,42 @@ public struct PromptTexts: Sendable, Hashable {
     /// A cancel title of nothing but white space counts as none, since cancelling cannot be hidden; an empty
     /// fallback title hides the button, and so does a policy that has nothing to fall back on.
     package func prompt(for request: EvaluationRequest, at reader: ReaderInfo, hasPasscode: Bool) -> Prompt {
+        prompt(
+            for: request,
+            at: reader,
+            parts: .finger,
+            fallbackTitle: fallbackTitle(for: request, hasPasscode: hasPasscode)
+        )
+    }
+
+    /// The prompt of a request that the passcode can meet.
+    ///
+    /// The fallback title is what leads to the passcode; where nothing else is asked for, there is none.
+    func prompt(for request: EvaluationRequest, at reader: ReaderInfo?, parts: Prompt.Parts) -> Prompt {
+        let hasFinger = parts.contains(.finger)
+        return prompt(
+            for: request,
+            at: hasFinger ? reader : nil,
+            parts: parts,
+            fallbackTitle: hasFinger ? fallbackTitle(for: request, hasPasscode: true) : nil
+        )
+    }
+
+    private func prompt(
+        for request: EvaluationRequest,
+        at reader: ReaderInfo?,
+        parts: Prompt.Parts,
+        fallbackTitle: String?
+    ) -> Prompt {
         let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
         return Prompt(
-            title: title,
+            title: parts.contains(.finger) ? title : passcodeTitle,
             reason: DisplayText.clean(request.reason),
             cancelTitle: DisplayText.isBlank(cancelTitle) ? cancel : cancelTitle,
-            fallbackTitle: fallbackTitle(for: request, hasPasscode: hasPasscode),
-            readerKind: reader.kind,
-            scanType: reader.scanType
+            fallbackTitle: fallbackTitle,
+            readerKind: reader?.kind ?? .hardware,
+            scanType: reader?.scanType ?? .press,
+            parts: parts
         )
     }
 

@@ -35,6 +35,8 @@ package struct ScanLoop: Sendable {
     package let reader: ReaderInfo
     /// Where tries are written down.
     package let books: EvaluationBooks
+    /// Whether another way of the evaluation was faster.
+    package let decision: Decision
 
     /// Asks for touches until one matches, the tries are used up, or something ends it.
     ///
@@ -104,7 +106,7 @@ package struct ScanLoop: Sendable {
             reader: reader,
             at: books.time.now()
         )
-        try await books.settle(match)
+        try await books.settle(match, decision)
         return match
     }
 

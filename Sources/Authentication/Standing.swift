@@ -150,7 +150,7 @@ extension AuthenticationError {
         case .for(let left):
             AuthenticationError(
                 .biometryLockout,
-                recovery: "Wait \(spoken(left)); then one try is free, and a failed one locks for longer.",
+                recovery: "Wait \(left.spoken); then one try is free, and a failed one locks for longer.",
                 cause: "for \(left.components.seconds) s"
             )
         }
@@ -170,17 +170,5 @@ extension AuthenticationError {
             .enrollmentRolledBack, .readerInUse, .storeFailed, .readerNotChosen:
             self
         }
-    }
-
-    /// A wait as a sentence has it, rounded up.
-    private static func spoken(_ wait: Duration) -> String {
-        let seconds = max(1, wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0))
-        let (count, unit) =
-            switch seconds {
-            case ..<120: (seconds, "second")
-            case ..<7200: ((seconds + 59) / 60, "minute")
-            default: ((seconds + 3599) / 3600, "hour")
-            }
-        return "\(count) \(unit)\(count == 1 ? "" : "s")"
     }
 }

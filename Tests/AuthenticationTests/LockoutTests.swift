@@ -25,7 +25,7 @@ private struct ScriptedAuthority: PasscodeAuthority {
         guard let right else { return .notSet }
         return passcode.withBytes { typed in
             constantTimeEqual(typed, Array(right.utf8).span.bytes)
-        } ? .verified : .wrong
+        } ? .verified : .wrong(triesLeft: nil)
     }
 }
 
@@ -145,7 +145,7 @@ private func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(
         let engine = fixture.engine(passcode: ScriptedAuthority())
         _ = await fixture.evaluate(engine: engine)
         _ = await fixture.evaluate(engine: engine)
-        #expect(try await engine.unlock(with: secret("0000")) == .wrong)
+        #expect(try await engine.unlock(with: secret("0000")) == .wrong(triesLeft: nil))
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
         #expect(try await fixture.engine().unlock(with: secret("1234")) == .notSet)
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+
+extension EvaluationBooks {
+    /// The passcode was the right one: lifts the lock on fingers and logs the success, together or not at all.
+    ///
+    /// It opens no reuse window, which is for fingers alone, and leaves an open one as it is.
+    ///
+    /// - Throws: `appCancel` when a finger was faster; `storeFailed`.
+    package func settlePasscode(_ decision: Decision) async throws(AuthenticationError) {
+        let now = time.now()
+        let isFirst = try await first(.passcode, decision) { db in
+            guard decision.take(.passcode) else { return false }
+            if try BiometricLock.lift(of: profile, in: db) {
+                try append(.passcode, "unlocked", at: now, in: db)
+            }
+            try append(.evaluation, "passcode", detail: reason, at: now, in: db)
+            return true
+        }
+        guard isFirst else { throw AuthenticationError(.appCancel) }
+    }
+
+    /// Logs a passcode that was not the right one, or was not compared.
+    ///
+    /// Counting them is the authority's part: a log that cannot be written changes nothing.
+    func logPasscode(_ outcome: String) async {
+        await logQuietly(.passcode, outcome, detail: reason)
+    }
+}

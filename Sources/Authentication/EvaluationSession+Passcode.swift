@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Enrollment
+import Fingerprint
+
+extension EvaluationSession {
+    /// Whether the passcode is asked for beside the finger.
+    func asksPasscode(_ survey: Survey) async -> Bool {
+        switch request.policy {
+        case .biometrics: return false
+        case .deviceOwner: break
+        }
+        guard survey.standing.hasPasscode else { return false }
+        return await presenter.takesPasscode
+    }
+
+    /// Asks for a finger and for the passcode in one prompt; the first of them that is right is the answer.
+    func either(
+        _ reader: any FingerprintReader,
+        _ survey: Survey,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        try await ask([.finger, .passcode], survey, books) { decision, entry in
+            // The prompt as a whole has a time limit, so its parts have none of their own.
+            let limits = Scan.Limits(
+                wait: EvaluationSession.longestTimeout,
+                touch: EvaluationSession.longestTimeout,
+                decision: decision
+            )
+            do throws(AuthenticationError) {
+                return .success(
+                    try await scan(reader, books, limits) { scan in
+                        await self.outcome(of: scan, PromptLine { entry.pass($0) })
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Asks for the passcode alone, since no finger can be asked for.
+    ///
+    /// - Throws: `notInteractive` where nobody can be asked, and the obstacle where the prompt takes no passcode.
+    func answer(
+        insteadOf obstacle: AuthenticationError,
+        _ survey: Survey,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        guard request.interactionAllowed, await presenter.isInteractive else {
+            throw AuthenticationError(
+                .notInteractive,
+                cause: "\(obstacle.code.rawValue): \(obstacle.message)"
+            )
+        }
+        guard await presenter.takesPasscode else { throw obstacle }
+        return try await ask(.passcode, survey, books, obstacle)
+    }
+
+    private func ask(
+        _ parts: Prompt.Parts,
+        _ survey: Survey,
+        _ books: EvaluationBooks,
+        _ obstacle: AuthenticationError? = nil,
+        finger: PasscodeRace.FingerPart? = nil
+    ) async throws(AuthenticationError) -> Evaluation {
+        let prompt = engine.texts.prompt(for: request, at: survey.readerInfo, parts: parts)
+        let patience = Patience(timeout)
+        let entry = PasscodeEntry { patience.restart() }
+        let passcode = PasscodeLoop(
+            authority: engine.passcode,
+            entry: entry,
+            books: books,
+            decision: Decision(),
+            domainState: survey.enrollment?.digest
+        )
+        let race = PasscodeRace(passcode: passcode, patience: patience, finger: finger)
+        if let reason = obstacle?.worthTelling { entry.send(.fingerEnded(reason)) }
+        return try await race.run(prompt, presenter).get()
+    }
+}
+
+extension PasscodeEntry {
+    /// Passes on what the finger's part tells; how it ends is told for the prompt as a whole.
+    fileprivate func pass(_ update: PromptUpdate) {
+        switch update {
+        case .scan(let event): send(.scan(event))
+        case .noMatch(let remaining): send(.noMatch(remaining: remaining))
+        case .matched, .ended: break
+        }
+    }
+}
+
+extension AuthenticationError {
+    /// What keeps fingers away, where a person may wonder; that there is no reader, or no enrolled finger, is known.
+    fileprivate var worthTelling: String? {
+        switch code {
+        case .biometryLockout, .enrollmentTampered, .enrollmentRolledBack, .biometryDisconnected,
+            .readerNotChosen, .biometryOptedOut:
+            message
+        case .biometryNotAvailable, .biometryNotEnrolled, .authenticationFailed, .userCancel, .userFallback,
+            .systemCancel, .passcodeNotSet, .appCancel, .invalidContext, .notInteractive, .reasonMissing,
+            .readerInUse, .storeFailed:
+            nil
+        }
+    }
+}

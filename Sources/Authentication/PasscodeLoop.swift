@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SecretMemory
+
+/// The passcodes of one evaluation, from the first to the right one.
+///
+/// It knows nothing of fingers: how often a wrong one may be tried is the authority's care.
+struct PasscodeLoop: Sendable {
+    /// Who compares.
+    let authority: any PasscodeAuthority
+    /// Where they come from, and who is told.
+    let entry: PasscodeEntry
+    /// Where the outcome is written down.
+    let books: EvaluationBooks
+    /// Whether another way of the evaluation was faster.
+    let decision: Decision
+    /// The digest of the enrolled fingers for the program, for the result.
+    let domainState: Data?
+
+    private enum Step {
+        case next(AuthenticationError)
+        case verified
+    }
+
+    /// Compares passcodes until one is right and on the books.
+    ///
+    /// - Throws: `appCancel` when the task was cancelled or a finger was faster; `passcodeNotSet` when none is set any
+    ///   more; `authenticationFailed` when no further one will come after a wrong one, `systemCancel` when none ever
+    ///   came; `storeFailed`, and what the authority throws.
+    func run() async throws(AuthenticationError) -> Evaluation {
+        var isVerified = false
+        var last = AuthenticationError.noPasscodeCame
+        try await entry.each { box async throws(AuthenticationError) in
+            entry.send(.checking)
+            switch try await verdict(on: box) {
+            case .verified:
+                isVerified = true
+                return true
+            case .next(let error):
+                last = error
+                return false
+            }
+        }
+        guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+        guard isVerified else { throw last }
+        try await books.settlePasscode(decision)
+        return Evaluation(
+            method: .passcode,
+            finger: nil,
+            domainState: domainState,
+            isReused: false,
+            readerKind: nil
+        )
+    }
+
+    private func verdict(on box: SecretBox) async throws(AuthenticationError) -> Step {
+        switch try await authority.verify(box.bytes) {
+        case .verified:
+            return .verified
+        case .wrong(let left):
+            await books.logPasscode("wrong")
+            entry.send(.wrongPasscode(triesLeft: left))
+            return .next(.wrongPasscode)
+        case .throttled(let wait):
+            await books.logPasscode("throttled")
+            entry.send(.throttled(for: wait))
+            return .next(.throttled(wait))
+        case .notSet:
+            throw AuthenticationError(.passcodeNotSet)
+        }
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static let noPasscodeCame = AuthenticationError(
+        .systemCancel,
+        message: "No passcode came.",
+        recovery: "Try again, and type the passcode when asked.",
+        cause: "the prompt ended without one"
+    )
+
+    fileprivate static let wrongPasscode = AuthenticationError(
+        .authenticationFailed,
+        message: "The passcode was wrong.",
+        recovery: "Try again with the right one."
+    )
+
+    fileprivate static func throttled(_ wait: Duration) -> AuthenticationError {
+        AuthenticationError(
+            .authenticationFailed,
+            message: "Too many passcodes were wrong; none is compared now.",
+            recovery: "Wait \(wait.spoken), then try again with the right one.",
+            cause: "for \(wait.components.seconds) s"
+        )
+    }
+}

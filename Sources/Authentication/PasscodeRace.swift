@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Asks for a finger and for the passcode in one prompt, or for the passcode alone.
+///
+/// Neither waits for the other. A part that ends without success leaves the prompt to the other one. The first success
+/// ends both, and so do a button, the end of the program's task and the end of the patience; which success is the first
+/// is decided where it is written down (``Decision``). It returns only when both parts have ended, so that the reader is
+/// closed and no passcode is left.
+struct PasscodeRace: Sendable {
+    typealias Outcome = PromptRace.Outcome
+    typealias FingerPart = @Sendable (Decision, PasscodeEntry) async -> Outcome
+
+    private enum Ending: Sendable {
+        case finger(Outcome)
+        case passcode(Outcome)
+        case patience(isOver: Bool)
+    }
+
+    /// How the parts have ended so far.
+    private struct Score {
+        var success: Evaluation?
+        var finger: AuthenticationError?
+        var passcode: AuthenticationError?
+        var isTimeUp = false
+    }
+
+    /// The passcode's part.
+    let passcode: PasscodeLoop
+    /// How long the prompt waits for a person who does nothing.
+    let patience: Patience
+    /// The finger's part; `nil` where none can be asked for.
+    let finger: FingerPart?
+
+    private var entry: PasscodeEntry { passcode.entry }
+
+    /// Shows the prompt and runs both parts beside it.
+    func run(_ prompt: Prompt, _ presenter: any PromptPresenter) async -> Outcome {
+        await PromptRace.between {
+            let action = await presenter.show(prompt, passcode: entry)
+            // Nobody is there any more who could hand a passcode in.
+            entry.close()
+            return action
+        } and: {
+            let outcome = await parts()
+            entry.send(PasscodeRace.lastUpdate(of: outcome))
+            entry.end()
+            return outcome
+        }
+    }
+
+    private func parts() async -> Outcome {
+        await withTaskGroup(of: Ending.self) { group in
+            if let finger { group.addTask { .finger(await finger(passcode.decision, entry)) } }
+            group.addTask { .passcode(await comparePasscodes()) }
+            group.addTask { .patience(isOver: await patience.end()) }
+            var score = Score()
+            for await ending in group {
+                note(ending, &score)
+                if isOver(score) { group.cancelAll() }
+            }
+            return PasscodeRace.decide(score)
+        }
+    }
+
+    private func comparePasscodes() async -> Outcome {
+        do throws(AuthenticationError) {
+            return .success(try await passcode.run())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func note(_ ending: Ending, _ score: inout Score) {
+        let wasOver = isOver(score)
+        switch ending {
+        case .finger(.success(let evaluation)), .passcode(.success(let evaluation)):
+            // There is one at most: the decision is taken once.
+            score.success = evaluation
+        case .finger(.failure(let error)):
+            score.finger = error
+            if !wasOver, !isOver(score) { entry.send(.fingerEnded(error.message)) }
+        case .passcode(.failure(let error)):
+            score.passcode = error
+            if !wasOver, !isOver(score) { entry.send(.passcodeEnded(error.message)) }
+        case .patience(let isOver):
+            score.isTimeUp = score.isTimeUp || isOver
+        }
+    }
+
+    private func isOver(_ score: Score) -> Bool {
+        score.success != nil || score.isTimeUp || Task.isCancelled
+            || (score.passcode != nil && (finger == nil || score.finger != nil))
+    }
+
+    /// A part that was cancelled says so, and is not what ended the evaluation.
+    private static func decide(_ score: Score) -> Outcome {
+        if let evaluation = score.success { return .success(evaluation) }
+        if Task.isCancelled { return .failure(AuthenticationError(.appCancel)) }
+        if score.isTimeUp { return .failure(.nothingCame) }
+        // What keeps fingers away is what the program's owner can mend; a passcode can be typed again.
+        return .failure(score.finger ?? score.passcode ?? .nothingCame)
+    }
+
+    private static func lastUpdate(of outcome: Outcome) -> PasscodePromptUpdate {
+        switch outcome {
+        case .success(let evaluation): evaluation.finger.map(PasscodePromptUpdate.matched) ?? .verified
+        case .failure(let error): .ended(error.message)
+        }
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static let nothingCame = AuthenticationError(
+        .systemCancel,
+        message: "Nothing came in time.",
+        recovery: "Try again, and touch the reader or type the passcode when asked."
+    )
+}
