@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Foundation
-import GRDB
 import StateStore
 
 /// Authenticates rows of the vault: HMAC-SHA-256 with a key of the state key.
 ///
-/// The MAC covers the table's name and every column, so that a row that was edited, or moved to another profile, name
-/// or table, is noticed. It does not notice that a whole older row was put back.
+/// The MAC covers the table's name and every column, so that a row that was edited, or moved to another profile,
+/// name or table, is noticed. It does not notice that a whole older row was put back.
 struct RowSeal: Sendable {
-    let key: SymmetricKey
+    let keys: StateKeys
 
-    init(_ database: StateDatabase) { key = database.key(for: .vault) }
+    init(_ database: StateDatabase) { keys = database.keys }
 
     func code(_ table: String, _ columns: [Data]) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: RowSeal.covered(table, columns), using: key))
+        keys.code(for: RowSeal.covered(table, columns), .vault)
     }
 
     func isValid(_ code: Data, _ table: String, _ columns: [Data]) -> Bool {
-        HMAC<SHA256>.isValidAuthenticationCode(
-            code,
-            authenticating: RowSeal.covered(table, columns),
-            using: key
-        )
+        keys.isValid(code, for: RowSeal.covered(table, columns), .vault)
     }
 
     private static func covered(_ table: String, _ columns: [Data]) -> Data {
