@@ -50,4 +50,11 @@ struct ReportingPresenter: PromptPresenter {
         console.used(prompt.readerKind)
         return await presenter.show(prompt, updates: updates)
     }
+
+    var takesPasscode: Bool { get async { await presenter.takesPasscode } }
+
+    func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction? {
+        if prompt.parts.contains(.finger) { console.used(prompt.readerKind) }
+        return await presenter.show(prompt, passcode: passcode)
+    }
 }
