@@ -4,11 +4,14 @@ internal import Glibc
 
 /// Whole files, read and replaced.
 enum FileBytes {
-    /// The bytes of a file, of which there may be at most `limit`.
+    /// The bytes of a plain file, of which there may be at most `limit`.
     static func read(_ path: String, atMost limit: Int) throws(GreyscalePNGError) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe that nobody writes to, or a terminal, would keep even the opening waiting.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw GreyscalePNGError(.unreadable, systemCode: errno) }
         defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, isPlain(found) else { throw notPlain(found, .unreadable) }
 
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -22,15 +25,30 @@ enum FileBytes {
         }
     }
 
-    /// Writes beside the place and then renames, so that nobody sees half a file.
-    ///
-    /// Only a plain file is replaced: renaming over a device, a pipe or a link would take it away.
-    static func replace(_ path: String, with bytes: [UInt8]) throws(GreyscalePNGError) {
+    /// Looks whether ``replace(_:with:)`` may put a file there: only a plain file is replaced, since renaming over a
+    /// device, a pipe or a link would take it away.
+    static func checkPlace(_ path: String) throws(GreyscalePNGError) {
         var present = stat()
-        if lstat(path, &present) == 0, present.st_mode & S_IFMT != S_IFREG {
-            let code = present.st_mode & S_IFMT == S_IFDIR ? EISDIR : EEXIST
-            throw GreyscalePNGError(.unwritable, systemCode: code)
+        if lstat(path, &present) == 0 {
+            guard isPlain(present) else { throw notPlain(present, .unwritable) }
         }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard access(folder, W_OK | X_OK) == 0 else {
+            throw GreyscalePNGError(.unwritable, systemCode: errno)
+        }
+    }
+
+    private static func isPlain(_ file: stat) -> Bool { file.st_mode & S_IFMT == S_IFREG }
+
+    private static func notPlain(_ file: stat, _ code: GreyscalePNGError.Code) -> GreyscalePNGError {
+        file.st_mode & S_IFMT == S_IFDIR
+            ? GreyscalePNGError(code, systemCode: EISDIR)
+            : GreyscalePNGError(code, cause: "it is no plain file")
+    }
+
+    /// Writes beside the place and then renames, so that nobody sees half a file.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(GreyscalePNGError) {
+        try checkPlace(path)
         let temporary = path + "." + String(UInt64.random(in: .min ... .max), radix: 16)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw GreyscalePNGError(.unwritable, systemCode: errno) }

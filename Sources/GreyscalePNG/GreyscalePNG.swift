@@ -28,7 +28,7 @@ public enum GreyscalePNG {
     ///   - path: The file's path.
     ///   - channel: Which of its numbers are wanted.
     /// - Returns: At least one pixel, at most `longestSide` each way.
-    /// - Throws: `unreadable` with an `errno`, `notPNG`, `tooLarge`, `damaged`, or `noAlpha`.
+    /// - Throws: `unreadable` (only plain files are read), `notPNG`, `tooLarge`, `damaged`, or `noAlpha`.
     public static func read(
         _ path: String,
         channel: Channel = .grey
@@ -103,6 +103,14 @@ public enum GreyscalePNG {
         pixels: [UInt8]
     ) throws(GreyscalePNGError) {
         try FileBytes.replace(path, with: encode(width: width, height: height, pixels: pixels))
+    }
+
+    /// Looks whether a picture can be written there, before it is made.
+    ///
+    /// - Parameter path: The file's path; nothing, or a plain file, may be there.
+    /// - Throws: `unwritable`.
+    public static func checkPlace(_ path: String) throws(GreyscalePNGError) {
+        try FileBytes.checkPlace(path)
     }
 
     private static func value(

@@ -28,7 +28,7 @@ public struct GreyscalePNGError: Error, Equatable, Sendable {
     /// The system's `errno`, or 0 where there is none.
     public let systemCode: Int32
 
-    /// libpng's own words, or an empty text where there are none.
+    /// libpng's own words, or what else is known; may be empty.
     public let cause: String
 
     init(_ code: Code, systemCode: Int32 = 0, cause: String = "") {
@@ -65,7 +65,7 @@ public struct GreyscalePNGError: Error, Equatable, Sendable {
     }
 
     private var systemReason: String {
-        String(cString: strerror(systemCode))
+        systemCode == 0 ? cause : String(cString: strerror(systemCode))
     }
 }
 

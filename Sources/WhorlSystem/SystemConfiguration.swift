@@ -29,28 +29,14 @@ public struct SystemConfiguration: Sendable {
         stateDirectory = environment["WHORL_STATE_DIR"].nonEmpty
         profile = environment["WHORL_PROFILE"].nonEmpty
         reader = environment["WHORL_READER"].nonEmpty
-        allowsPretendedReaders = !SystemConfiguration.isElevated
+        allowsPretendedReaders = !ThisProcess.isElevated
     }
 
     /// This process's environment; empty when the process has more rights than whoever started it (set-user-ID, file
     /// capabilities), since that person chose the variables.
     public static var processEnvironment: [String: String] {
-        isElevated ? [:] : ProcessInfo.processInfo.environment
+        ThisProcess.isElevated ? [:] : ProcessInfo.processInfo.environment
     }
-
-    /// What the kernel told the C library (`AT_SECURE`, getauxval(3)); Swift sees neither that call nor
-    /// secure_getenv(3).
-    ///
-    /// Where it cannot be read, the process counts as elevated.
-    private static let isElevated: Bool = {
-        guard let vector = FileManager.default.contents(atPath: "/proc/self/auxv") else { return true }
-        let words = vector.withUnsafeBytes { Array($0.bindMemory(to: UInt.self)) }
-        let pairs = stride(from: 0, to: words.count - 1, by: 2).map {
-            (type: words[$0], value: words[$0 + 1])
-        }
-        let secure = pairs.first { $0.type == 23 }  // AT_SECURE, on every architecture
-        return secure?.value != 0
-    }()
 }
 
 extension Optional where Wrapped == String {

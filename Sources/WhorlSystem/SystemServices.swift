@@ -3,7 +3,6 @@
 public import Authentication
 public import Enrollment
 public import Fingerprint
-internal import Foundation
 public import StateStore
 internal import TerminalPrompt
 
@@ -36,11 +35,11 @@ public final class SystemServices: Sendable {
             allowsPretended: configuration.allowsPretendedReaders
         )
         let state = StateAccess(directory: directory)
-        let profile = configuration.profile ?? SystemServices.userName
+        let profile = configuration.profile ?? ThisProcess.userName
         self.profile = profile
         self.choice = choice
         self.state = state
-        application = configuration.application ?? SystemServices.programName
+        application = configuration.application ?? ApplicationID(rawValue: ThisProcess.programName)
         stateDirectory = directory
         engine = AuthenticationEngine(
             profile: profile,
@@ -84,22 +83,5 @@ public final class SystemServices: Sendable {
     /// The store; `nil` when nothing was ever stored here.
     public func existingStore() throws(StateError) -> EnrollmentStore? {
         try state.existing().map { EnrollmentStore(database: $0) }
-    }
-
-    /// The name of the user that this process runs as, by the user database rather than by a variable.
-    private static var userName: String {
-        guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else {
-            return "uid-\(geteuid())"
-        }
-        return String(cString: name)
-    }
-
-    /// The name of the program's file, without its folder: it stays the same when the program moves.
-    private static var programName: ApplicationID {
-        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "unknown"
-        let file = path.split(separator: "/").last.map(String.init) ?? "unknown"
-        // So the kernel marks a file that was replaced while it runs, as an upgrade does (proc(5)).
-        let mark = " (deleted)"
-        return ApplicationID(rawValue: file.hasSuffix(mark) ? String(file.dropLast(mark.count)) : file)
     }
 }

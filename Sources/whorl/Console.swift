@@ -14,7 +14,8 @@ final class Console: Sendable {
     private let readerKind = Mutex<ReaderInfo.Kind?>(nil)
     /// One line at a time, from whatever thread.
     private let writing = Mutex(())
-    private let outputFailed = Mutex(false)
+    /// Why a part of the output could not be written (errno); 0 while all of it was.
+    private let outputError = Mutex<CInt>(0)
 
     init(json: Bool) { isJSON = json }
 
@@ -33,19 +34,37 @@ final class Console: Sendable {
     }
 
     /// The command's answer.
-    func finish(_ answer: Answer) {
+    ///
+    /// - Returns: What the program ends with: the answer's own status, or that the answer was lost.
+    func finish(_ answer: Answer) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
-        if isJSON {
-            let result = answer.result.adding("readerKind", kind.map { .string($0.rawValue) })
-            write(JSONValue.object([.init(name: "result", value: result)]).line + "\n", to: STDOUT_FILENO)
-        } else {
-            write(answer.text.map { $0 + "\n" }.joined(), to: STDOUT_FILENO)
+        guard isJSON else {
+            let status = finish(lines: answer.text)
             note(kind)
+            return status == .success ? answer.status : status
         }
+        let result = answer.result.adding("readerKind", kind.map { .string($0.rawValue) })
+        let status = finish(lines: [JSONValue.object([.init(name: "result", value: result)]).line])
+        return status == .success ? answer.status : status
+    }
+
+    /// Lines of an answer that come as they are, such as a help text.
+    func finish(lines: [String]) -> ExitStatus {
+        write(lines.map { $0 + "\n" }.joined(), to: STDOUT_FILENO)
+        let reason = outputError.withLock(\.self)
+        guard reason != 0 else { return .success }
+        // Who closes a pipe has read enough, and knows it.
+        if reason != EPIPE {
+            say("error", "The answer could not be written (\(String(cString: strerror(reason)))).")
+            say("hint", "What the command was for is done; let it write elsewhere to see the answer.")
+        }
+        return .storeFailed
     }
 
     /// Why there is none.
-    func finish(_ failure: Failure) {
+    ///
+    /// - Returns: What the program ends with.
+    func finish(_ failure: Failure) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
         if isJSON {
             let error = failure.json.adding("readerKind", kind.map { .string($0.rawValue) })
@@ -55,6 +74,7 @@ final class Console: Sendable {
             if !failure.recovery.isEmpty { say("hint", failure.recovery) }
             note(kind)
         }
+        return failure.status
     }
 
     private func note(_ kind: ReaderInfo.Kind?) {
@@ -91,18 +111,14 @@ final class Console: Sendable {
                     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&wait, 1, -1)
                 } else if errno != EINTR {
-                    if descriptor == STDOUT_FILENO {
-                        outputFailed.withLock { $0 = true }
-                        Interruption.outputIsGone()
-                    }
-                    return
+                    let reason = errno
+                    guard descriptor == STDOUT_FILENO else { return }
+                    outputError.withLock { $0 = reason }
+                    return Interruption.outputIsGone()
                 }
             }
         }
     }
-
-    /// Whether a part of the answer could not be written: the command cannot count as done.
-    var hasLostOutput: Bool { outputFailed.withLock(\.self) }
 }
 
 /// What a command answers.

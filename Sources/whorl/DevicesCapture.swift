@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Authentication
 import Fingerprint
 import GreyscalePNG
 
@@ -31,6 +32,8 @@ struct DevicesCapture: Verb {
     }
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
+        // Before a finger is asked for.
+        try failing { () throws(GreyscalePNGError) in try GreyscalePNG.checkPlace(output) }
         let reader = try await session.reader()
         let image = try await Activity.run(
             "Take a picture of a finger",
@@ -41,16 +44,14 @@ struct DevicesCapture: Verb {
         ) { (activity) async throws(Failure) in
             try await capture(reader, activity)
         }
-        do throws(GreyscalePNGError) {
+        try failing { () throws(GreyscalePNGError) in
             try GreyscalePNG.write(output, width: image.width, height: image.height, pixels: image.pixels)
-        } catch {
-            throw Failure(error)
         }
         return Answer(
             result: [
                 "output": .string(output), "width": .integer(image.width), "height": .integer(image.height),
             ],
-            text: ["\(output): \(image.width) × \(image.height) pixels"]
+            text: ["\(DisplayText.clean(output, limit: 1000)): \(image.width) × \(image.height) pixels"]
         )
     }
 

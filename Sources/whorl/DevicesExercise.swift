@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Authentication
 import Fingerprint
 
 /// The command `whorl devices exercise`.
@@ -61,7 +62,8 @@ struct DevicesExercise: Verb {
         for name in skipped {
             guard let step = ExerciseStep(rawValue: name), ExerciseStep.skippable.contains(step) else {
                 let names = ExerciseStep.skippable.map(\.rawValue).joined(separator: ", ")
-                throw .usage("There is no step “\(name)” to skip.", hint: "The steps are \(names).")
+                let typed = DisplayText.clean(name, limit: 40)
+                throw .usage("There is no step “\(typed)” to skip.", hint: "The steps are \(names).")
             }
             steps.insert(step)
         }

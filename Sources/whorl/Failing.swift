@@ -3,6 +3,7 @@
 import Authentication
 import Enrollment
 import Fingerprint
+import GreyscalePNG
 import StateStore
 
 // One function for each layer's error, so that a verb reads as what it does.
@@ -20,5 +21,9 @@ func failing<Value>(_ body: () async throws(ReaderError) -> Value) async throws(
 }
 
 func failing<Value>(_ body: () throws(StateError) -> Value) throws(Failure) -> Value {
+    do { return try body() } catch { throw Failure(error) }
+}
+
+func failing<Value>(_ body: () throws(GreyscalePNGError) -> Value) throws(Failure) -> Value {
     do { return try body() } catch { throw Failure(error) }
 }

@@ -33,9 +33,10 @@ struct Failure: Error, Sendable, Equatable {
         [
             "code": .string(code),
             "rawValue": rawValue.map(JSONValue.integer),
-            "message": .string(message),
+            // Any of them may hold an argument, as long as it is.
+            "message": .string(DisplayText.clean(message, limit: 1000)),
             "reason": .string(DisplayText.clean(reason, limit: 1000)),
-            "recovery": .string(recovery),
+            "recovery": .string(DisplayText.clean(recovery, limit: 1000)),
         ]
     }
 }
@@ -55,7 +56,7 @@ extension Failure {
 
     init(_ error: ReaderError) {
         switch error.code {
-        case .notFound, .permissionDenied, .busy, .inUse, .unplugged, .cancelled:
+        case .notFound, .permissionDenied, .busy, .inUse, .unplugged, .cancelled, .suspended:
             self.init(AuthenticationError(error))
         case .duplicate: self.init(error, .existsAlready)
         case .printNotFound: self.init(error, .noSuchItem)

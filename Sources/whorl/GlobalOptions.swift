@@ -69,6 +69,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// What the options and the variables choose together; options win.
     func configuration() throws(Failure) -> SystemConfiguration {
+        if let problem = WordsFromOutside.problem(withVariables: variables) { throw problem }
         var configuration = SystemConfiguration()
         if let stateDirectory { configuration.stateDirectory = stateDirectory }
         if let profile { configuration.profile = profile }
@@ -77,6 +78,15 @@ struct GlobalOptions: ParsableArguments {
             throw .usage("WHORL_PROFILE \(problem)", hint: "Give it another value, or unset it.")
         }
         return configuration
+    }
+
+    /// The variables that count, where no option takes their place.
+    private var variables: [String] {
+        let choices = [
+            ("WHORL_PROFILE", profile), ("WHORL_READER", reader), ("WHORL_TCTI", tcti),
+            ("WHORL_STATE_DIR", stateDirectory), ("XDG_STATE_HOME", stateDirectory), ("HOME", stateDirectory),
+        ]
+        return choices.compactMap { name, option in option == nil ? name : nil }
     }
 
     /// How long each touch is waited for.

@@ -29,10 +29,15 @@ enum Interruption {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         notices.pointee = ends[1]
         startThread { [source = ends[0]] in
-            while let number = next(from: source) { end(by: number == SIGINT ? .userCancel : .systemCancel) }
+            while let number = next(from: source) { end(by: status(of: number)) }
         }
-        // SIGQUIT, since Swift's own handler of it would leave the terminal without echo.
+        // SIGQUIT, since a process that it ended by default would leave the terminal without echo.
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] where !isIgnored(number) { handle(number) }
+    }
+
+    /// Keys on a terminal send the first two (^C and ^\): a person cancels.
+    private static func status(of number: CInt) -> ExitStatus {
+        [SIGINT, SIGQUIT].contains(number) ? .userCancel : .systemCancel
     }
 
     private static func handle(_ number: CInt) {

@@ -3,17 +3,22 @@
 import ArgumentParser
 import Authentication
 import Glibc
+import WhorlSystem
 
 /// The program: reads the command, runs it, ends with its status.
 @main
 enum Program {
     static func main() async {
         StandardStreams.fillGaps()
+        ThisProcess.hideMemory()
         Interruption.listen()
         exit(await status(of: Array(CommandLine.arguments.dropFirst())))
     }
 
     private static func status(of arguments: [String]) async -> Int32 {
+        if let problem = OpenFiles.makeRoom() ?? WordsFromOutside.problemWithArguments() {
+            return end(problem, arguments)
+        }
         do {
             var command = try Whorl.parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -32,15 +37,17 @@ enum Program {
     /// Help and completions are answers; all else that the parser throws is a command that it does not understand.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         guard Whorl.exitCode(for: error) != .success else {
-            print(Whorl.fullMessage(for: error))
-            return ExitStatus.success.rawValue
+            return Console(json: false).finish(lines: [Whorl.fullMessage(for: error)]).rawValue
         }
         let meant = MeantCommand(arguments)
         let failure =
             meant.unknownWord.map { unknown($0, of: meant) }
             ?? .usage(Whorl.message(for: error), hint: "`\(meant.help)` shows what it takes.")
-        Console(json: arguments.prefix { $0 != "--" }.contains("--json")).finish(failure)
-        return ExitStatus.usage.rawValue
+        return end(failure, arguments)
+    }
+
+    private static func end(_ failure: Failure, _ arguments: [String]) -> Int32 {
+        Console(json: arguments.prefix { $0 != "--" }.contains("--json")).finish(failure).rawValue
     }
 
     private static func unknown(_ word: String, of meant: MeantCommand) -> Failure {

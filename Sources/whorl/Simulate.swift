@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Authentication
 import Fingerprint
 import Glibc
 import GreyscalePNG
@@ -60,6 +61,7 @@ struct SimulateTouch: Verb {
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
+        if let problem = WordsFromOutside.problem(withVariables: ["FP_VIRTUAL_IMAGE"]) { throw problem }
         guard let path = getenv("FP_VIRTUAL_IMAGE").map({ String(cString: $0) }), !path.isEmpty else {
             throw .usage(
                 "FP_VIRTUAL_IMAGE is not set.",
@@ -67,8 +69,8 @@ struct SimulateTouch: Verb {
             )
         }
         let (message, name) = try message()
-        session.console.used(.virtual)
         try await send(message, to: VirtualReader(path: path))
+        session.console.used(.virtual)
         return Answer(
             result: [
                 "sent": .string(name), "seed": name == "press" ? seed.map(JSONValue.string) : nil,
@@ -98,7 +100,8 @@ struct SimulateTouch: Verb {
         if let number = Int32(text), let retry = VirtualReaderMessage.Retry(rawValue: number) { return retry }
         if let retry = VirtualReaderMessage.Retry.allCases.first(where: { $0.name == text }) { return retry }
         let names = VirtualReaderMessage.Retry.allNames.joined(separator: ", ")
-        throw .usage("There is no retry code “\(text)”.", hint: "The codes are \(names), or 0 to 3.")
+        let typed = DisplayText.clean(text, limit: 40)
+        throw .usage("There is no retry code “\(typed)”.", hint: "The codes are \(names), or 0 to 3.")
     }
 
     private func picture(_ path: String) throws(Failure) -> GreyImage {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Authentication
 import Glibc
 
 /// Looks whether there is a TPM; nothing is asked of it, and nothing here depends on one.
@@ -14,17 +15,19 @@ struct TPMDiagnosis: Sendable {
     func check() -> Check {
         guard tcti != "none" else { return .note("TPM", "None is to be used.") }
         guard tcti.hasPrefix("device:") else {
-            return .note("TPM", "\(tcti) is a simulated TPM, and is not looked at.")
+            return .note("TPM", "\(shown(tcti)) is a simulated TPM, and is not looked at.")
         }
         let node = String(tcti.dropFirst("device:".count))
-        guard access(node, F_OK) == 0 else { return .note("TPM", "There is no \(node).") }
+        guard access(node, F_OK) == 0 else { return .note("TPM", "There is no \(shown(node)).") }
         guard access(node, R_OK | W_OK) == 0 else {
             return .note(
                 "TPM",
-                "\(node) is there, and this user may not open it.",
+                "\(shown(node)) is there, and this user may not open it.",
                 remedy: "sudo usermod -aG tss \"$USER\", then log in again"
             )
         }
-        return .note("TPM", "\(node) can be opened.")
+        return .note("TPM", "\(shown(node)) can be opened.")
     }
+
+    private func shown(_ text: String) -> String { DisplayText.clean(text, limit: 60) }
 }

@@ -24,13 +24,8 @@ extension Verb {
     private func execute(_ console: Console) async -> ExitStatus {
         let outcome = await Interruption.cancelling { await self.outcome(console) }
         switch outcome {
-        case .success(let answer):
-            console.finish(answer)
-            return console.hasLostOutput ? .storeFailed : answer.status
-        case .failure(let failure):
-            let failure = failure.interrupted(by: Interruption.status)
-            console.finish(failure)
-            return failure.status
+        case .success(let answer): return console.finish(answer)
+        case .failure(let failure): return console.finish(failure.interrupted(by: Interruption.status))
         }
     }
 

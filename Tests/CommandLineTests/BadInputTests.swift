@@ -206,12 +206,4 @@ struct BadInputTests {
         }
         #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
     }
-
-    @Test func `an answer that cannot be written is an error`() async throws {
-        let outcome = try await whorl.run(
-            "/bin/sh",
-            ["-c", "\(WhorlProgram.path) fingers >/dev/full; echo $?"]
-        )
-        #expect(outcome.out == "74\n")
-    }
 }

@@ -42,7 +42,9 @@ struct RecordingTests {
         }
         return try await whorl.run(
             "/usr/bin/env",
-            ["umockdev-run", "-d", device] + traffic + ["--", WhorlProgram.path] + arguments,
+            ["umockdev-run", "-d", device] + traffic + ["--", WhorlProgram.path] + arguments + [
+                "--timeout", "300",
+            ],
             environment: ["FP_DEVICE_EMULATION": "1"]
         )
     }

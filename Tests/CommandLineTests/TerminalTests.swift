@@ -17,7 +17,8 @@ struct TerminalTests {
     }
 
     @Test(arguments: [
-        (SIGINT, 11, "userCancel"), (SIGTERM, 13, "systemCancel"), (SIGHUP, 13, "systemCancel"),
+        (SIGINT, 11, "userCancel"), (SIGQUIT, 11, "userCancel"), (SIGTERM, 13, "systemCancel"),
+        (SIGHUP, 13, "systemCancel"),
     ])
     func `a signal ends an evaluation as a cancel`(signal: Int32, status: Int32, code: String) async throws {
         try await whorl.enroll()
@@ -103,11 +104,11 @@ struct TerminalTests {
         #expect(dumb.contains("Touch the reader.\r\nMatched: right index finger.\r\n"))
     }
 
-    @Test(arguments: [("q", 11), ("f", 12), ("\\003", 11)])
+    @Test(arguments: [("q", 11), ("f", 12), ("\\003", 11), ("\\034", 11)])
     func `keys end the prompt, and the terminal is as it was`(keys: String, status: Int) async throws {
         try await whorl.enroll()
         let seen = try await onTerminal(
-            "trap : INT; stty -g; \(WhorlProgram.path) evaluate --reason here --reader mock:hang; echo status $?; stty -g",
+            "trap : INT QUIT; stty -g; \(WhorlProgram.path) evaluate --reason here --reader mock:hang; echo status $?; stty -g",
             keys: keys
         )
         #expect(seen.contains("status \(status)\r\n"), "\(seen)")

@@ -261,8 +261,22 @@ import Testing
         #expect(onFolder?.code == .unwritable && onFolder?.systemCode == EISDIR)
     }
 
-    @Test func `an endless file is given up at the limit`() {
-        #expect(code { _ = try GreyscalePNG.read("/dev/zero") } == .tooLarge)
+    @Test func `a file that is too large is given up at the limit`() {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = directory + "/large.png"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        #expect(truncate(path, off_t(GreyscalePNG.largestFile) + 1) == 0)  // a hole, no disk space
+        #expect(code { _ = try GreyscalePNG.read(path) } == .tooLarge)
+    }
+
+    @Test func `a device and a pipe are no pictures, and nothing waits for them`() {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let pipe = directory + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in ["/dev/zero", pipe] {
+            #expect(code { _ = try GreyscalePNG.read(path) } == .unreadable)
+            #expect(code { try GreyscalePNG.checkPlace(path) } == .unwritable)
+        }
     }
 }
 

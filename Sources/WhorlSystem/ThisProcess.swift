@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// What the kernel knows of this process, and what it is told about it.
+package enum ThisProcess {
+    /// Whether it has more rights than whoever started it: set-user-ID, or file capabilities.
+    ///
+    /// Where the C library cannot be asked, the process counts as elevated.
+    static let isElevated: Bool = {
+        typealias Call = @convention(c) (_ type: UInt) -> UInt
+        let getauxval = function("getauxval", as: Call.self)
+        return getauxval?(23) != 0  // AT_SECURE, on every architecture
+    }()
+
+    /// The user that it runs as, by the user database rather than by a variable.
+    static var userName: String {
+        guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else {
+            return "uid-\(geteuid())"
+        }
+        return String(cString: name)
+    }
+
+    /// The name of the program's file, without its folder: it stays the same when the program moves.
+    static var programName: String {
+        fileName(ofProgram: linkTarget("/proc/self/exe") ?? "") ?? "unknown"
+    }
+
+    /// The file's name in what the kernel says of a program; `nil` when there is none.
+    package static func fileName(ofProgram path: String) -> String? {
+        guard let file = path.split(separator: "/").last.map(String.init) else { return nil }
+        // So the kernel marks a file that was replaced while it runs, as an upgrade does (proc(5)).
+        let mark = " (deleted)"
+        return file.hasSuffix(mark) ? String(file.dropLast(mark.count)) : file
+    }
+
+    /// Keeps templates and keys out of core files, and this process from being traced by others of its user.
+    ///
+    /// For programs that are Whorl's own: a library must not take core files away from the program it is in. Root
+    /// can read the memory all the same, and a debugger that starts the program can.
+    package static func hideMemory() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        // Where cores are piped to a program, the limit does not count, and this does (core(5)).
+        typealias Call = @convention(c) (_ option: CInt, UInt, UInt, UInt, UInt) -> CInt
+        _ = function("prctl", as: Call.self)?(4, 0, 0, 0, 0)  // PR_SET_DUMPABLE, on every architecture
+    }
+
+    /// A function of the C library that Swift's module of it leaves out: getauxval(3) for its header, prctl(2) for its
+    /// "..." (whose arguments Linux's calling conventions pass like any others).
+    private static func function<Call>(_ name: String, as: Call.Type) -> Call? {
+        dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
+    }
+
+    private static func linkTarget(_ path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    }
+}

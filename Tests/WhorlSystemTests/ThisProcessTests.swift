@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import WhorlSystem
+
+@Suite struct `This process` {
+    @Test(arguments: [
+        ("/usr/bin/vault", "vault"), ("/usr/bin/vault (deleted)", "vault"), ("/opt/a b/c d (deleted)", "c d"),
+        ("/opt/(deleted) x", "(deleted) x"), ("/memfd:vault (deleted)", "memfd:vault"),
+        // A file may be called so; then only one mark is the kernel's.
+        ("/opt/x (deleted) (deleted)", "x (deleted)"),
+    ])
+    func `is named by its file, replaced or not`(path: String, name: String) {
+        #expect(ThisProcess.fileName(ofProgram: path) == name)
+    }
+
+    @Test(arguments: ["", "/"])
+    func `has no name where the kernel tells none`(path: String) {
+        #expect(ThisProcess.fileName(ofProgram: path) == nil)
+    }
+
+    @Test func `hides its memory from core files and from others of its user`() async {
+        await #expect(processExitsWith: .success) {
+            ThisProcess.hideMemory()
+            var core = rlimit(rlim_cur: 1, rlim_max: 1)
+            getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &core)
+            typealias Call = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
+            let prctl = unsafeBitCast(dlsym(nil, "prctl"), to: Call.self)
+            let isDumpable = prctl(3, 0, 0, 0, 0)  // PR_GET_DUMPABLE
+            exit(core.rlim_cur == 0 && core.rlim_max == 0 && isDumpable == 0 ? 0 : 1)
+        }
+    }
+
+    @Test func `of ordinary rights reads its environment`() {
+        #expect(SystemConfiguration.processEnvironment["PATH"] != nil)
+    }
+}
