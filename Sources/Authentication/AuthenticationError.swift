@@ -76,6 +76,7 @@ public struct AuthenticationError: Error, Sendable, Hashable {
             case .busy, .inUse: .readerInUse
             case .unplugged: .biometryDisconnected
             case .cancelled: .appCancel
+            case .suspended: .systemCancel
             case .untrustworthy: .biometryNotAvailable
             }
         self.init(code, message: error.message, recovery: error.recovery, cause: error.description)

@@ -65,7 +65,10 @@ public protocol FingerprintReader: AnyObject, Sendable {
     /// Deletes every template in the reader, of whatever system.
     func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError)
 
-    /// Prepares the reader for the system's sleep. A running operation is suspended or cancelled, as its driver can.
+    /// Prepares the reader for the system's sleep.
+    ///
+    /// A running operation that waits for a finger ends with `suspended`, and never with a match; others end
+    /// first. Until ``resume()`` nothing begins: it fails with `suspended`. Closing works.
     func suspend() async throws(ReaderError)
 
     /// Wakes the reader after the system's sleep.

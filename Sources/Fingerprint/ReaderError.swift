@@ -20,6 +20,8 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
         case unplugged
         /// The caller cancelled.
         case cancelled
+        /// The system went to sleep; a finger that comes after it is not taken for an answer from before.
+        case suspended
         /// The reader cannot do this.
         case unsupported
         /// The reader has no room for another template.
@@ -64,6 +66,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notOpen: "The fingerprint reader is not open."
         case .unplugged: "The fingerprint reader was unplugged."
         case .cancelled: "The request to the fingerprint reader was cancelled."
+        case .suspended: "The system went to sleep while the fingerprint reader was in use."
         case .unsupported: "The fingerprint reader cannot do this (\(operation))."
         case .storageFull: "The fingerprint reader has no room for another print."
         case .duplicate: "The finger is enrolled in the fingerprint reader already."
@@ -86,6 +89,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notOpen: "Open the reader first."
         case .unplugged: "Plug the reader in and try again."
         case .cancelled: "Start again when ready."
+        case .suspended: "Try again."
         case .unsupported:
             "Use another reader, or do without this; `whorl devices` lists what each one can do."
         case .storageFull: "Remove a finger that is not needed: `whorl fingers`, then `whorl remove`."
