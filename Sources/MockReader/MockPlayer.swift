@@ -27,6 +27,8 @@ final class MockPlayer: Sendable {
         /// How often it was plugged in.
         var connections = 0
         var isSuspended = false
+        /// It was suspended since the present operation began.
+        var isInterrupted = false
         var isHot = false
         /// The end of a delay that runs.
         var resumeAt: ContinuousClock.Instant?
@@ -64,7 +66,20 @@ final class MockPlayer: Sendable {
     }
 
     func setSuspended(_ suspended: Bool) {
-        change { $0.isSuspended = suspended }
+        change {
+            $0.isSuspended = suspended
+            if suspended { $0.isInterrupted = true }
+        }
+    }
+
+    /// Begins an operation.
+    ///
+    /// - Returns: Whether it may begin; it may not while the reader is suspended.
+    func begin() -> Bool {
+        state.withLock { state in
+            if !state.isSuspended { state.isInterrupted = false }
+            return !state.isSuspended
+        }
     }
 
     /// Calls `body` at each plug (`true`) and unplug, in their order; it must not call the player.
@@ -86,6 +101,7 @@ final class MockPlayer: Sendable {
     func takeOpeningFault() -> ReaderError.Code? {
         state.withLock { state in
             guard state.isConnected else { return .unplugged }
+            guard !state.isSuspended else { return .suspended }
             switch state.steps.first {
             case .fail(.inUse)?, .fail(.permissionDenied)?:
                 guard case .fail(let code)? = state.steps.popFirst() else { return nil }
@@ -108,6 +124,7 @@ final class MockPlayer: Sendable {
             case .presentation(let presentation): return presentation
             case .failure(let code):
                 if code == .unplugged { plugInByItself() }
+                if code == .suspended { abandonWait() }
                 throw ReaderError(code, operation: operation, cause: "the script")
             case .nothing(let version, let instant): await waitForChange(since: version, until: instant)
             }
@@ -118,7 +135,7 @@ final class MockPlayer: Sendable {
         state.withLock { state in
             while true {
                 guard state.isConnected else { return .failure(.unplugged) }
-                if state.isSuspended { return .nothing(version: state.version, until: nil) }
+                if state.isInterrupted { return .failure(.suspended) }
                 if let resumeAt = state.resumeAt {
                     guard ContinuousClock.now >= resumeAt else {
                         return .nothing(version: state.version, until: resumeAt)
@@ -158,7 +175,7 @@ final class MockPlayer: Sendable {
         return nil
     }
 
-    /// The step that a cancelled operation was waiting in is over.
+    /// The step that a cancelled or suspended operation was waiting in is over.
     private func abandonWait() {
         state.withLock { state in
             state.resumeAt = nil

@@ -115,16 +115,16 @@ public final class MockReader: FingerprintReader {
         try await closing.value.get()
     }
 
-    /// A running operation stops taking steps until the reader is resumed.
+    /// A running operation ends with `suspended`, and so does every other until the reader is resumed.
     public func suspend() throws(ReaderError) {
-        try requireConnected("suspend")
         player.setSuspended(true)
+        guard player.isConnected else { throw ReaderError(.unplugged, operation: "suspend") }
     }
 
-    /// A suspended operation goes on.
+    /// Operations may begin again.
     public func resume() throws(ReaderError) {
-        try requireConnected("resume")
         player.setSuspended(false)
+        guard player.isConnected else { throw ReaderError(.unplugged, operation: "resume") }
     }
 }
 
@@ -139,7 +139,6 @@ extension MockReader {
 
     private func markClosed() {
         state.withLock { $0.openConnection = nil }
-        player.setSuspended(false)
     }
 
     private func requireConnected(_ operation: String) throws(ReaderError) {
@@ -157,6 +156,7 @@ extension MockReader {
         try await gate.run(operation, whenBusy: policy) { () throws(ReaderError) in
             guard !Task.isCancelled else { throw ReaderError(.cancelled, operation: operation) }
             try requireConnected(operation)
+            guard player.begin() else { throw ReaderError(.suspended, operation: operation) }
             guard info.features.isSuperset(of: feature) else {
                 throw ReaderError(.unsupported, operation: operation)
             }
