@@ -13,8 +13,10 @@ final class Connection {
     private let tcti: OpaquePointer
     /// What stays loaded between sequences.
     let cache = ObjectCache()
-    /// The line to the TPM failed: nothing more can be said over it, and nothing on it can be flushed.
+    /// The line to the TPM failed, or what it says is not believed: nothing can be flushed over it any more.
     private(set) var isBroken = false
+    /// What could not be flushed since.
+    private(set) var leftovers: [Leftover] = []
 
     init(to address: TPMAddress) throws(TPMError) {
         try DeviceNode.check(address)
@@ -49,7 +51,9 @@ final class Connection {
         return tcti
     }
 
-    /// tpm2-tss writes to standard error by itself; a program's user did not ask for that. A setting of his stands.
+    /// tpm2-tss writes to standard error by itself, which a program's user did not ask for.
+    ///
+    /// A setting of theirs stands.
     private static func silenceLibrary() { setenv("TSS2_LOG", "all+none", 0) }
 
     // MARK: Calls
@@ -64,6 +68,7 @@ final class Connection {
     /// - Parameters:
     ///   - command: The TPM's name for it, for errors.
     ///   - body: Makes the call. Out-pointers are set only when it succeeds.
+    /// - Throws: What the TPM or tpm2-tss answered.
     func call(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
         var pauses = Self.pauses[...]
         var mayMakeRoom = true
@@ -71,7 +76,8 @@ final class Connection {
         while true {
             let code = ResponseCode(raw: body(esys))
             if code.isSuccess { return }
-            if code.isOfTransport { isBroken = true }
+            // After an answer that it does not accept, ESAPI takes no further command either.
+            if !code.isOfTPM { isBroken = true }
             if code.asksForRetry, let pause = pauses.popFirst() {
                 usleep(pause * 1000)
             } else if code.asksForRoom, mayMakeRoom {
@@ -83,20 +89,35 @@ final class Connection {
                 _ = Esys_Startup(esys, TPM2_SU_CLEAR)
             } else {
                 if code.isStale { cache.forget(on: self) }
-                throw TPMError(code, command: command)
+                let error = TPMError(code, command: command)
+                throw error.code == .lockout(seconds: nil)
+                    ? error.told(as: .lockout(seconds: secondsOfLockout)) : error
             }
         }
+    }
+
+    /// How long the TPM stays locked, as it tells at once; it tells the longest, not what is left.
+    private var secondsOfLockout: Int? {
+        let values = try? properties(from: Property.variable)
+        return values.flatMap { TPMProperties($0).dictionaryAttack.secondsToNextTry }
     }
 
     /// Flushes a transient object or a session; what cannot be flushed is dropped from ESAPI's memory at least.
     func flush(_ handle: ESYS_TR) {
         var handle = handle
-        if !isBroken {
+        // A second try, as a flush that does not happen fills the TPM for everybody.
+        for _ in 0..<2 where !isBroken {
             let code = ResponseCode(raw: Esys_FlushContext(esys, handle))
             if code.isSuccess { return }
-            if code.isOfTransport { isBroken = true }
+            if !code.isOfTPM { isBroken = true }
         }
+        if isBroken, let leftover = leftover(of: handle) { leftovers.append(leftover) }
         Esys_TR_Close(esys, &handle)
+    }
+
+    /// Remembers an object that the TPM may have loaded without our learning its handle.
+    func noteUnanswered(_ name: TPMName) {
+        if isBroken { leftovers.append(Leftover(handle: nil, name: name)) }
     }
 
     /// Lets go of an entry of ESAPI's memory for something that stays in the TPM: a persistent object, an NV index.

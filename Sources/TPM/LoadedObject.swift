@@ -41,7 +41,10 @@ struct LoadedObject: ~Copyable {
                     &handle
                 )
             }
-        } catch { throw explain(error) }
+        } catch {
+            connection.noteUnanswered(object.name)
+            throw explain(error)
+        }
         do throws(TPMError) {
             guard try connection.name(of: handle) == object.name else {
                 throw TPMError(.foreignBlob, command: "TPM2_Load", cause: "it has another name")
@@ -54,7 +57,9 @@ struct LoadedObject: ~Copyable {
         return handle
     }
 
-    /// What a refused load means: a missing parent, or a blob that is not of this chip. The TPM tells of damaged private
+    /// What a refused load means: a missing parent, or a blob that is not of this chip.
+    ///
+    /// The TPM tells of damaged private
     /// areas in several ways, all as the number of the parameter.
     private static func explain(_ error: TPMError) -> TPMError {
         switch error.culprit {

@@ -96,7 +96,9 @@ struct Choice {
     }
 }
 
-/// Command codes that go into policy digests. The corresponding C constants are `TPM2_CC_Policy…`.
+/// Command codes that go into policy digests.
+///
+/// The corresponding C constants are `TPM2_CC_Policy…`.
 enum PolicyCommand: UInt32 {
     case policyNV = 0x149
     case policySecret = 0x151

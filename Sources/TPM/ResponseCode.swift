@@ -86,11 +86,11 @@ struct ResponseCode {
 
     /// Codes that tpm2-tss makes itself.
     private var codeOfLibrary: TPMError.Code {
-        // The response's HMAC or its session is wrong: what answered does not know the session's key.
-        let answersFromElsewhere: Set<UInt32> = [
-            TSS2_BASE_RC_RSP_AUTH_FAILED, TSS2_BASE_RC_MALFORMED_RESPONSE,
+        // The response's HMAC is wrong, so what answered does not know the session's key; or it is no response at all.
+        let unbelievable: Set<UInt32> = [
+            TSS2_BASE_RC_RSP_AUTH_FAILED, TSS2_BASE_RC_MALFORMED_RESPONSE, TSS2_BASE_RC_INSUFFICIENT_RESPONSE,
         ]
-        return layer == 7 && answersFromElsewhere.contains(raw & 0xffff) ? .foreignRoot : .other
+        return unbelievable.contains(raw & 0xffff) ? .alteredAnswer : .other
     }
 
     /// The words of tss2-rc: `Tss2_RC_Decode()` returns static or thread-local text (transfer none).

@@ -21,8 +21,11 @@ struct Session: ~Copyable {
 
     /// Starts a session (TPM2_StartAuthSession), with AES-128-CFB for parameters and SHA-256.
     ///
-    /// - Parameter root: The key that the salt is encrypted to; `ESYS_TR_NONE` for a trial session, which keeps no
-    ///   secret.
+    /// - Parameters:
+    ///   - kind: What it is for.
+    ///   - root: The key that the salt is encrypted to; `ESYS_TR_NONE` for a trial session, which keeps no secret.
+    ///   - connection: Where.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the root is not there, and what the command throws.
     init(_ kind: Kind, saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {
         self.connection = connection
         let type: TPM2_SE =

@@ -65,6 +65,9 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         return ["swtpm:", "mssim:", "cmd:"].contains { behind.hasPrefix($0) }
     }
 
+    /// Whether a resource manager flushes what a connection has loaded when it ends.
+    var flushesAtClose: Bool { text.contains("tabrmd:") || deviceNode?.hasPrefix("/dev/tpmrm") == true }
+
     /// The device node, where it is one.
     var deviceNode: String? {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]

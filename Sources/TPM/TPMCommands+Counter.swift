@@ -126,6 +126,7 @@ extension TPMCommands {
     /// - Parameters:
     ///   - root: The storage root.
     ///   - lockoutAuth: The lockout hierarchy's authorization value, where it has one.
+    /// - Throws: ``TPMError/Code-swift.enum/lockoutAuthNeeded`` and what any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_DictionaryAttackLockReset.
     public func resetDictionaryAttackLock(under root: StorageRoot, lockoutAuth: SecretBox? = nil)

@@ -31,7 +31,13 @@ extension TPMCommands {
 extension Connection {
     /// A policy session that has met a policy.
     ///
-    /// - Parameter needed: The object that the session is for, which should stay loaded.
+    /// - Parameters:
+    ///   - policy: The policy.
+    ///   - credentials: What meets it.
+    ///   - root: The storage root, which the session is salted to.
+    ///   - needed: The object that the session is for, which should stay loaded.
+    /// - Returns: The session.
+    /// - Throws: What any of the commands throws; nothing is left of it then.
     func session(
         meeting policy: Policy,
         with credentials: Credentials,

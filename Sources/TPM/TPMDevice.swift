@@ -68,7 +68,12 @@ public actor TPMDevice {
     }
 
     /// Flushes what is loaded and closes the connection; the next use opens it again.
-    public func close() { connection = nil }
+    public func close() {
+        guard let closing = connection else { return }
+        closing.cache.flushAll(on: closing)
+        if closing.isBroken { abandon(closing) }
+        connection = nil
+    }
 
     private func open() throws(TPMError) -> Connection {
         if Task.isCancelled { throw TPMError(.cancelled) }
@@ -80,7 +85,17 @@ public actor TPMDevice {
 
     private func finish(_ used: Connection) {
         sequences += 1
-        if used.isBroken { connection = nil } else { watch() }
+        if used.isBroken { abandon(used) } else { watch() }
+    }
+
+    /// Drops a connection that broke; what it left in a TPM without a resource manager is flushed over a new one, where that can be had.
+    private func abandon(_ broken: Connection) {
+        broken.cache.flushAll(on: broken)
+        connection = nil
+        guard !address.flushesAtClose, !broken.leftovers.isEmpty else { return }
+        connection = try? Connection(to: address)
+        connection?.flush(broken.leftovers)
+        if connection?.isBroken == true { connection = nil } else { watch() }
     }
 
     /// Has the connection closed when a whole period goes by without a sequence.
@@ -99,7 +114,7 @@ public actor TPMDevice {
     /// Closes, and ends the watch, when the count of sequences still is `seen`; otherwise tells the new one.
     private func closeUnlessUsed(since seen: Int?) -> Int? {
         guard connection != nil, sequences != seen else {
-            connection = nil
+            close()
             isWatched = false
             return nil
         }

@@ -42,6 +42,8 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case foreignBlob
         /// Another key than the pinned one answers at the storage root's handle, or none does.
         case foreignRoot
+        /// An answer was changed on its way, or does not come from the chip that holds the pinned storage root.
+        case alteredAnswer
         /// The room for objects or sessions is taken by other programs.
         case outOfSlots
         /// Stored bytes are not what they are said to be.
@@ -111,6 +113,7 @@ extension TPMError {
         case .nvUnwritten: "The TPM's counter has no value."
         case .foreignBlob: "The TPM does not know this item."
         case .foreignRoot: "The TPM's storage key is not the one that was pinned."
+        case .alteredAnswer: "An answer of the TPM was changed on its way."
         case .outOfSlots: "Other programs fill the TPM's memory."
         case .malformed: "Stored TPM data is damaged."
         case .tooLarge: "This is more than the TPM takes."
@@ -150,6 +153,8 @@ extension TPMError {
             "If the TPM was cleared, provision anew: `whorl vault reset`, then `whorl vault provision`."
         case .foreignBlob:
             "It was made by another TPM or before this one was cleared; make the item anew."
+        case .alteredAnswer:
+            "Something stands between this machine and its TPM: check what `--tcti` names, and the hardware."
         case .outOfSlots: "End other programs that use the TPM, or use `device:/dev/tpmrm0`."
         case .malformed: "Restore the state directory from a backup, or make the item anew."
         case .tooLarge: "Use a smaller value."

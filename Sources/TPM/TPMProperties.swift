@@ -105,7 +105,9 @@ public struct TPMProperties: Sendable, Hashable {
     public var inLockout: Bool { dictionaryAttack.inLockout }
 }
 
-/// Property tags, TPM_PT. The corresponding C constants are `TPM2_PT_…`. Source: TPM 2.0 Library Part 2, 6.13.
+/// Property tags, TPM_PT.
+///
+/// The corresponding C constants are `TPM2_PT_…`. Source: TPM 2.0 Library Part 2, 6.13.
 enum Property: UInt32 {
     case revision = 0x102
     case manufacturer = 0x105
@@ -171,7 +173,7 @@ extension TPMCommands {
 
 extension Connection {
     /// All properties of one group, which has 256 numbers.
-    fileprivate func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
+    func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
         var properties: [UInt32: UInt32] = [:]
         var next = first
         var isMore = true

@@ -118,3 +118,8 @@ public final class Interposer: Sendable {
         try? UnixSocket(connectingTo: socket).exchange(command)
     }
 }
+
+extension Interposer {
+    /// The names of the commands that went by.
+    public var names: [String] { heard.map { TPMCommandName.of($0.code) } }
+}

@@ -69,6 +69,7 @@ public final class SoftwareTPM: @unchecked Sendable {
     /// Ends it and starts it again.
     ///
     /// - Parameter keepingState: Whether it is the same TPM afterwards, or one that knows nothing.
+    /// - Throws: When it does not start.
     public func restart(keepingState: Bool) throws {
         kill()
         if !keepingState {
@@ -97,14 +98,19 @@ public final class SoftwareTPM: @unchecked Sendable {
         }
     }
 
+    /// Runs one of tpm2-tools on it, in ``directory``, with the arguments as after `tpm2`.
+    @discardableResult
+    public func tool(_ arguments: String...) throws -> ToolResult { try tool(arguments: arguments) }
+
     /// Runs one of tpm2-tools on it, in ``directory``.
     ///
     /// - Parameters:
     ///   - arguments: As after `tpm2`.
     ///   - address: Another TCTI string than its own.
     /// - Returns: What it printed, and its exit status.
+    /// - Throws: When it could not be run.
     @discardableResult
-    public func tool(_ arguments: String..., through address: String? = nil) throws -> ToolResult {
+    public func tool(arguments: [String], through address: String? = nil) throws -> ToolResult {
         try Self.run(
             ["tpm2"] + arguments,
             in: directory,
@@ -114,7 +120,15 @@ public final class SoftwareTPM: @unchecked Sendable {
 
     /// Runs a program, as `openssl`, in ``directory``.
     @discardableResult
-    public func run(_ arguments: String...) throws -> ToolResult { try Self.run(arguments, in: directory) }
+    public func run(_ program: String, arguments: [String]) throws -> ToolResult {
+        try Self.run([program] + arguments, in: directory)
+    }
+
+    /// Runs a program, as `openssl`, in ``directory``.
+    @discardableResult
+    public func run(_ program: String, _ arguments: String...) throws -> ToolResult {
+        try run(program, arguments: arguments)
+    }
 
     private static func run(
         _ arguments: [String],

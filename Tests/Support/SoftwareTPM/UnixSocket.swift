@@ -45,7 +45,9 @@ final class UnixSocket: Sendable {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// One command or answer: two bytes of tag, four of the size of it all, the rest. `nil` at the end.
+    /// One command or answer: two bytes of tag, four of the size of it all, the rest.
+    ///
+    /// `nil` at the end.
     func message() -> [UInt8]? {
         guard let header = read(10) else { return nil }
         let size = Int(header[2..<6].reduce(0) { $0 << 8 | UInt32($1) })

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// Something that may still be loaded after the line to the TPM was lost.
+struct Leftover: Sendable {
+    /// The TPM's handle; `nil` for an object whose loading was not answered.
+    let handle: UInt32?
+    /// The name, of objects; sessions have none.
+    let name: TPMName?
+}
+
+extension Connection {
+    /// What a handle of ESAPI stands for in the TPM; asks ESAPI's memory only.
+    func leftover(of handle: ESYS_TR) -> Leftover? {
+        var number: UInt32 = 0
+        guard Esys_TR_GetTpmHandle(esys, handle, &number) == 0 else { return nil }
+        return Leftover(handle: number, name: number >> 24 == 0x80 ? try? name(of: handle) : nil)
+    }
+
+    /// Flushes what a lost connection has left, where it still is what it was; failures are ignored, since a TPM that
+    /// was restarted has nothing left.
+    ///
+    /// The kernel flushes for whoever closes /dev/tpmrm0; a bare TPM does not.
+    func flush(_ leftovers: [Leftover]) {
+        for leftover in leftovers where !isBroken {
+            switch (leftover.handle, leftover.name) {
+            case (let handle?, let name?): flush(handle, ifNamed: name)
+            case (nil, let name?):
+                let handles = try? TPMCommands(connection: self).handles(.transient)
+                for handle in handles ?? [] { flush(handle, ifNamed: name) }
+            case (let handle?, nil): flushSession(handle)
+            case (nil, nil): break
+            }
+        }
+    }
+
+    private func flush(_ handle: UInt32, ifNamed name: TPMName) {
+        try? withPublic(handle) { (object) throws(TPMError) in
+            guard try self.name(of: object) == name else { return }
+            _ = Esys_FlushContext(esys, object)
+        }
+    }
+
+    private func flushSession(_ handle: UInt32) {
+        var session = Fixed.none
+        let code = Esys_TR_FromTPMPublic(esys, handle, Fixed.none, Fixed.none, Fixed.none, &session)
+        if code == 0 { flush(session) }
+    }
+}

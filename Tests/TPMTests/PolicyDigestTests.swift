@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import SoftwareTPM
+import TPM
+import Testing
+
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `Policy digests` {
+    /// The computation, against the steps that the TPM itself runs in a trial session.
+    @Test func `the TPM computes the same for every shape`() async throws {
+        let bench = try await Bench()
+        let counter = try await bench.counter()
+        let value = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
+        let selection = try PCRSelection([0, 7, 23])
+        let registers = try await bench.run { tpm throws(TPMError) in try tpm.readPCRs(selection) }
+        let (a, b) = (bench.policy, Policy.counter(counter, equals: value))
+        let pcrs = Policy.pcrs(selection, digest: registers.digest)
+        let unknown = Policy.secret(of: TPMName(bytes: [0, 11] + Array(repeating: 1, count: 32)))
+        let shapes: [Policy] = [
+            a, b, .authValue, pcrs, .all([a, b]), .all([b, a]), .all([]),
+            .any([a, unknown]), .any([unknown, a]), .any([a]),
+            .all([b, .any([.all([a, .authValue]), unknown]), pcrs]),
+            .any([.any([unknown, unknown]), .all([a, .any([unknown, b])])]),
+            // More than eight: groups.
+            .any(Array(repeating: unknown, count: 8) + [a]),
+            .any(Array(repeating: unknown, count: 70) + [a]),
+        ]
+        var credentials = bench.credentials
+        credentials.authValue = secret([])
+        let means = credentials
+        for shape in shapes {
+            let digest = try await bench.run { tpm throws(TPMError) in
+                try tpm.trialDigest(shape, under: bench.root, credentials: means)
+            }
+            #expect(digest == shape.digest, "\(shape)")
+        }
+        try await bench.expectNothingLeft()
+    }
+
+    /// The computation, against tpm2-tools, which share no code with it.
+    @Test func `tpm2-tools compute the same`() async throws {
+        let bench = try await Bench()
+        let counter = try await bench.counter()
+        let value = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
+        await bench.device.close()
+        let chip = bench.chip
+        let authority = try bench.load(bench.authority, as: "authority.ctx")
+        #expect(authority.status == 0, "\(authority.errors)")
+        try chip.write(withUnsafeBytes(of: value.bigEndian) { Array($0) }, to: "value")
+        let index = "0x" + String(counter.index, radix: 16)
+        let secretStep = [
+            "policysecret", "-S", "s.ctx", "-c", "authority.ctx", "-L", "digest", "hex:\(bench.auth.hex)",
+        ]
+        let counterStep = [
+            "policynv", "-S", "s.ctx", "-i", "value", "-L", "digest", index, "eq", "-C", index,
+        ]
+        let pcrStep = ["policypcr", "-S", "s.ctx", "-l", "sha256:0,7", "-L", "digest"]
+        let authStep = ["policyauthvalue", "-S", "s.ctx", "-L", "digest"]
+        let registers = try await bench.run { tpm throws(TPMError) in try tpm.readPCRs(PCRSelection([0, 7])) }
+        await bench.device.close()
+        let (a, b) = (bench.policy, Policy.counter(counter, equals: value))
+        let c = Policy.pcrs(try PCRSelection([0, 7]), digest: registers.digest)
+
+        #expect(try bench.toolDigest([secretStep]) == a.digest)
+        #expect(try bench.toolDigest([secretStep, counterStep]) == Policy.all([a, b]).digest)
+        #expect(try bench.toolDigest([counterStep, pcrStep]) == Policy.all([b, c]).digest)
+        #expect(try bench.toolDigest([secretStep, authStep]) == Policy.all([a, .authValue]).digest)
+        try chip.write(a.digest.bytes, to: "first")
+        try chip.write(b.digest.bytes, to: "second")
+        let orStep = ["policyor", "-S", "s.ctx", "-L", "digest", "sha256:first,second"]
+        #expect(try bench.toolDigest([secretStep, orStep]) == Policy.any([a, b]).digest)
+        #expect(
+            try bench.toolDigest([secretStep, orStep, authStep])
+                == Policy.all([.any([a, b]), .authValue]).digest
+        )
+    }
+
+    @Test func `a choice of nothing has a digest that nothing meets`() async throws {
+        let bench = try await Bench()
+        let error = try await failure { () async throws(TPMError) in
+            try await bench.run { tpm throws(TPMError) in
+                try tpm.trialDigest(.any([]), under: bench.root, credentials: bench.credentials)
+            }
+        }
+        #expect(error.code == .missingCredential)
+        #expect(Policy.any([]).digest != Policy.all([]).digest)
+    }
+
+    @Test func `PCRs that changed are refused`() async throws {
+        let bench = try await Bench()
+        let selection = try PCRSelection([16])
+        let before = try await bench.run { tpm throws(TPMError) in try tpm.readPCRs(selection) }
+        let policy = Policy.all([bench.policy, .pcrs(selection, digest: before.digest)])
+        let object = try await bench.run { tpm throws(TPMError) in
+            let object = try tpm.seal(secret([4]), under: bench.root, policy: policy.digest)
+            _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)
+            return object
+        }
+        await bench.device.close()
+        let zeros = String(repeating: "ab", count: 32)
+        #expect(try bench.chip.tool("pcrextend", "16:sha256=\(zeros)").status == 0)
+        let error = try await failure { () async throws(TPMError) in
+            try await bench.run { tpm throws(TPMError) in
+                SecretBox(
+                    try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)
+                )
+            }
+        }
+        #expect(error.code == .policyFailed)
+        #expect(error.command == "TPM2_PolicyPCR")
+        try await bench.expectNothingLeft()
+    }
+}
