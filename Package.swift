@@ -42,7 +42,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
     "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
-    "TerminalPromptTests": ["Authentication", "Fingerprint", "TerminalPrompt"],
+    "TerminalPromptTests": ["Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt"],
     "WhorlSystemTests": ["Authentication", "Fingerprint", "MockReader", "WhorlSystem"],
 ]
 
@@ -98,7 +98,7 @@ let package = Package(
         ),
         .target(
             name: "TerminalPrompt",
-            dependencies: ["Authentication", "Fingerprint"],
+            dependencies: ["Authentication", "Fingerprint", "SecretMemory"],
             swiftSettings: common
         ),
 

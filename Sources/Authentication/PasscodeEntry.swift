@@ -49,9 +49,12 @@ public final class PasscodeEntry: Sendable {
     /// - Returns: `false` when it is not compared: it has no byte or more than 1,024, another one is being compared, or
     ///   none is taken any more. Such a passcode is wiped at once and is no try.
     @discardableResult
-    public func submit(_ passcode: consuming SecretBytes) -> Bool {
-        guard PasscodeEntry.sizes.contains(passcode.count) else { return false }
-        let box = SecretBox(passcode)
+    public func submit(_ passcode: consuming SecretBytes) -> Bool { submit(SecretBox(passcode)) }
+
+    /// Hands a passcode in that has other owners, who let go of it soon.
+    @discardableResult
+    package func submit(_ box: SecretBox) -> Bool {
+        guard PasscodeEntry.sizes.contains(box.bytes.count) else { return false }
         let isTaken = state.withLock { state in
             guard case .open = state.now, !state.isLast else { return false }
             state.now = .waiting(box)

@@ -8,12 +8,7 @@ extension PromptState {
     ///
     /// No line is wider than the style's columns, and none holds a character from outside that acts on a terminal.
     package func lines(_ style: TerminalStyle) -> [String] {
-        var lines = [
-            style.paint(text(prompt.title, style), .bold), "  " + text(prompt.reason, style, indent: 2),
-        ]
-        if let warning = prompt.readerKind.warning {
-            lines.append("  " + style.paint(text(warning, style, indent: 2), .yellow))
-        }
+        var lines = heading(style)
         if let progress { lines.append("  " + style.line(progress)) }
         lines.append("  " + status(style))
         if let hint { lines.append("  " + style.paint(text(hint, style, indent: 2), .yellow)) }
@@ -21,7 +16,18 @@ extension PromptState {
         return lines
     }
 
-    private func status(_ style: TerminalStyle) -> String {
+    /// The title, the reason, and a warning of a pretended reader.
+    func heading(_ style: TerminalStyle) -> [String] {
+        var lines = [
+            style.paint(text(prompt.title, style), .bold), "  " + text(prompt.reason, style, indent: 2),
+        ]
+        if let warning = prompt.readerKind.warning {
+            lines.append("  " + style.paint(text(warning, style, indent: 2), .yellow))
+        }
+        return lines
+    }
+
+    func status(_ style: TerminalStyle) -> String {
         switch phase {
         case .preparing: text("Getting the reader ready", style, indent: 5) + (style.ascii ? "..." : "…")
         case .waiting: style.paint(text(prompt.scanType.instruction, style, indent: 2), .bold)
@@ -31,20 +37,20 @@ extension PromptState {
         }
     }
 
-    private static func matched(_ finger: Finger) -> String { "Matched: \(finger.spokenName)." }
+    static func matched(_ finger: Finger) -> String { "Matched: \(finger.spokenName)." }
 
     /// The keys and what they do; two titles share the width.
-    private func keys(_ style: TerminalStyle) -> String {
-        let room = style.columns - 2 - "[q] ".count
-        guard let fallback = prompt.fallbackTitle else {
-            return style.paint("[q]", .bold) + " " + text(prompt.cancelTitle, style, columns: room)
+    func keys(_ style: TerminalStyle, hasFallback: Bool = true) -> String {
+        let room = style.columns - 2 - "[Esc] ".count
+        guard hasFallback, let fallback = prompt.fallbackTitle else {
+            return style.paint("[Esc]", .bold) + " " + text(prompt.cancelTitle, style, columns: room)
         }
-        let each = max(1, (room - "   [f] ".count) / 2)
-        return style.paint("[q]", .bold) + " " + text(prompt.cancelTitle, style, columns: each) + "   "
-            + style.paint("[f]", .bold) + " " + text(fallback, style, columns: each)
+        let each = max(1, (room - "   [Tab] ".count) / 2)
+        return style.paint("[Esc]", .bold) + " " + text(prompt.cancelTitle, style, columns: each) + "   "
+            + style.paint("[Tab]", .bold) + " " + text(fallback, style, columns: each)
     }
 
-    private func text(_ text: String, _ style: TerminalStyle, indent: Int = 0) -> String {
+    func text(_ text: String, _ style: TerminalStyle, indent: Int = 0) -> String {
         self.text(text, style, columns: style.columns - indent)
     }
 

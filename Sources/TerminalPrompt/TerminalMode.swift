@@ -7,6 +7,8 @@ internal import Synchronization
 ///
 /// The terminal gets its settings back on every way out: when the prompt ends, when the program exits, when a
 /// signal ends or stops it. Signals that the program handles itself are left to it. SIGKILL cannot be caught.
+/// Where a passcode may be typed, what was typed before is dropped (it was shown), and so is what nobody has read at the
+/// end: the rest of a passcode would become the shell's next command.
 /// One prompt at a time reads keys; a second one goes without.
 struct TerminalMode: ~Copyable {
     /// Whether a prompt holds the terminal of this process.
@@ -16,7 +18,11 @@ struct TerminalMode: ~Copyable {
     private let descriptor: CInt
 
     /// Takes the terminal, or fails when another prompt has it or it has no such settings.
-    init?(_ descriptor: CInt) {
+    ///
+    /// - Parameters:
+    ///   - descriptor: The terminal.
+    ///   - takesPasscode: Whether a passcode may be typed.
+    init?(_ descriptor: CInt, takesPasscode: Bool = false) {
         let isFree = Self.held.withLock { held in
             defer { held = true }
             return !held
@@ -26,8 +32,10 @@ struct TerminalMode: ~Copyable {
             Self.held.withLock { $0 = false }
             return nil
         }
+        Saved.dropsInput.pointee = takesPasscode
         Saved.watchSignals()
         Saved.apply()
+        Saved.dropInput()
         self.descriptor = descriptor
     }
 
@@ -57,6 +65,7 @@ private enum Saved {
     nonisolated(unsafe) static let descriptor = allocated(CInt(-1))
     nonisolated(unsafe) static let original = allocated(termios())
     nonisolated(unsafe) static let quiet = allocated(termios())
+    nonisolated(unsafe) static let dropsInput = allocated(false)
     nonisolated(unsafe) static let previous = allocated(sigaction(), count: 65)
     nonisolated(unsafe) static let watched = allocated(false, count: 65)
 
@@ -68,19 +77,30 @@ private enum Saved {
 
     static func apply() { set(quiet) }
 
-    static func restore() { set(original) }
+    static func restore() {
+        dropInput()
+        set(original)
+    }
 
-    /// Sets the terminal.
-    ///
-    /// From the background that would stop the process (SIGTTOU), so the signal is held back.
+    /// Drops what was typed and not read, where that may be a part of a passcode.
+    static func dropInput() {
+        guard descriptor.pointee >= 0, dropsInput.pointee else { return }
+        withoutStopping { _ = tcflush(descriptor.pointee, TCIFLUSH) }
+    }
+
     private static func set(_ settings: UnsafeMutablePointer<termios>) {
         guard descriptor.pointee >= 0 else { return }
+        withoutStopping { _ = tcsetattr(descriptor.pointee, TCSANOW, settings) }
+    }
+
+    /// Changes the terminal: from the background that would stop the process (SIGTTOU), so the signal is held back.
+    private static func withoutStopping(_ change: () -> Void) {
         var block = sigset_t()
         var before = sigset_t()
         sigemptyset(&block)
         sigaddset(&block, SIGTTOU)
         pthread_sigmask(SIG_BLOCK, &block, &before)
-        _ = tcsetattr(descriptor.pointee, TCSANOW, settings)
+        change()
         pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
@@ -127,8 +147,10 @@ private enum Saved {
         sigaddset(&unblock, number)
         raise(number)
         pthread_sigmask(SIG_UNBLOCK, &unblock, nil)
-        // Only a stopped process comes here, when it goes on.
+        // A stopped process comes here when it goes on, and one that cannot be stopped (its process group is orphaned)
+        // at once; there no SIGCONT comes, and without this what is typed would be shown.
         sigaction(number, &mine, nil)
+        takeAgain()
     }
 
     /// Handler: takes the terminal again after a stop, unless the process went on in the background.

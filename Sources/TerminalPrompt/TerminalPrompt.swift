@@ -5,15 +5,17 @@ internal import Synchronization
 
 /// The prompt of an evaluation on a terminal.
 ///
-/// It shows the title, the reason, what to do, what went wrong with a presentation, and the keys: `q` or Escape for
-/// cancel, `f` for the fallback. ^C stays SIGINT. On a terminal it draws itself again in place; elsewhere it writes
-/// a line for each update, without escapes and without keys.
+/// It shows the title, the reason, what to do, what went wrong with a presentation, and the keys: Escape for cancel, Tab
+/// for the fallback. ^C stays SIGINT. Every other key is a passcode's, where one is asked for: typing begins it, Enter
+/// submits it, Backspace, ^W and ^U take the last character, the last word and all of it away. On a terminal it draws
+/// itself again in place; elsewhere it writes a line for each update, without escapes and without keys.
 ///
 /// Nothing that comes from outside reaches the terminal before ``DisplayText`` has cleaned it. It decides nothing:
 /// what it shows is for the eye.
 public struct TerminalPrompt: PromptPresenter {
-    private let terminal: @Sendable () -> Terminal
-    private let environment: [String: String]
+    /// Looks for the terminal, which may change: a process is put into the background.
+    let here: @Sendable () -> Terminal
+    let environment: [String: String]
 
     /// A prompt on the terminal of this process: standard error where that is the terminal, else `/dev/tty`; where
     /// there is none, lines on standard error.
@@ -23,7 +25,7 @@ public struct TerminalPrompt: PromptPresenter {
 
     /// A prompt on a terminal of the caller's choice.
     package init(environment: [String: String], on terminal: @escaping @Sendable () -> Terminal) {
-        self.terminal = terminal
+        here = terminal
         self.environment = environment
     }
 
@@ -34,12 +36,12 @@ public struct TerminalPrompt: PromptPresenter {
 
     /// Whether the prompt goes to a terminal and this process is in the terminal's foreground.
     public var isInteractive: Bool {
-        get async { terminal().isInteractive }
+        get async { here().isInteractive }
     }
 
     /// Shows the prompt until `updates` ends, a key ends it, or the task is cancelled.
     public func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        let terminal = terminal()
+        let terminal = here()
         guard let input = terminal.input, let mode = TerminalMode(input) else {
             await display(prompt, updates, on: terminal)
             return nil
@@ -93,7 +95,8 @@ public struct TerminalPrompt: PromptPresenter {
             switch key {
             case .cancel: return .cancel
             case .fallback where hasFallback: return .fallback
-            case .fallback: continue
+            // Nothing is typed where no passcode is asked for.
+            case .fallback, .typed, .refused, .submitted: continue
             }
         }
         return nil

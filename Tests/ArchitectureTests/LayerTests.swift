@@ -22,7 +22,7 @@ import Testing
         ("StateStore", ["SecretMemory"]),
         ("Enrollment", ["Fingerprint", "SecretMemory", "StateStore"]),
         ("Authentication", ["Enrollment", "Fingerprint", "SecretMemory", "StateStore"]),
-        ("TerminalPrompt", ["Authentication", "Fingerprint"]),
+        ("TerminalPrompt", ["Authentication", "Fingerprint", "SecretMemory"]),
         (
             "WhorlSystem",
             [

@@ -104,7 +104,7 @@ struct TerminalTests {
         #expect(dumb.contains("Touch the reader.\r\nMatched: right index finger.\r\n"))
     }
 
-    @Test(arguments: [("q", 11), ("f", 12), ("\\003", 11), ("\\034", 11)])
+    @Test(arguments: [("\\033", 11), ("\\t", 12), ("\\003", 11), ("\\034", 11)])
     func `keys end the prompt, and the terminal is as it was`(keys: String, status: Int) async throws {
         try await whorl.enroll()
         let seen = try await onTerminal(

@@ -36,7 +36,7 @@ struct PromptDrawingTests {
         #expect(
             PromptState(prompt()).lines(bare) == [
                 "Touch ID", "  unlock the vault", "  Getting the reader ready…",
-                "  [q] Cancel   [f] Enter Password",
+                "  [Esc] Cancel   [Tab] Enter Password",
             ]
         )
     }
@@ -50,7 +50,7 @@ struct PromptDrawingTests {
     }
 
     @Test func `without a fallback there is one key`() {
-        #expect(PromptState(prompt(fallback: nil)).lines(bare).last == "  [q] Cancel")
+        #expect(PromptState(prompt(fallback: nil)).lines(bare).last == "  [Esc] Cancel")
     }
 
     @Test func `a retry hint stays while the next touch is waited for, and goes when it comes`() {
@@ -61,7 +61,7 @@ struct PromptDrawingTests {
             ]
         )
         prompt.apply(.scan(.finger(present: true)))
-        #expect(prompt.lines(bare)[2...] == ["  Reading…", "  [q] Cancel   [f] Enter Password"])
+        #expect(prompt.lines(bare)[2...] == ["  Reading…", "  [Esc] Cancel   [Tab] Enter Password"])
     }
 
     @Test(arguments: [(2, "2 tries left."), (1, "1 try left.")])
@@ -109,7 +109,7 @@ struct PromptDrawingTests {
         #expect(
             state(prompt(), after: .scan(.touch)).lines(colours) == [
                 "\u{1B}[1mTouch ID\u{1B}[0m", "  unlock the vault", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
-                "  \u{1B}[1m[q]\u{1B}[0m Cancel   \u{1B}[1m[f]\u{1B}[0m Enter Password",
+                "  \u{1B}[1m[Esc]\u{1B}[0m Cancel   \u{1B}[1m[Tab]\u{1B}[0m Enter Password",
             ]
         )
     }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Authentication
+internal import Synchronization
+
+extension TerminalPrompt {
+    /// Whether the prompt goes to a terminal that keys can come from.
+    public var takesPasscode: Bool {
+        get async {
+            let terminal = here()
+            return terminal.isInteractive && terminal.input != nil
+        }
+    }
+
+    /// Shows the prompt until its updates end, Escape ends it, or the task is cancelled.
+    ///
+    /// What is typed is shown as dots, and goes to `passcode` with Enter.
+    public func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+        let terminal = here()
+        guard let input = terminal.input, let mode = TerminalMode(input, takesPasscode: true),
+            let keys = KeyReader(input, typing: prompt.typing)
+        else {
+            entry.close()
+            return await show(prompt, updates: entry.fingerUpdates)
+        }
+        let action = await PasscodeSession(
+            entry: entry,
+            keys: keys,
+            board: Board(PasscodePromptState(prompt), terminal, environment)
+        ).run(hasFallback: prompt.fallbackTitle != nil)
+        _ = consume mode
+        return action
+    }
+}
+
+extension Prompt {
+    /// Where the program hides the other way, typing means nothing as long as a finger is asked for.
+    fileprivate var typing: TypedLine.Typing {
+        parts.contains(.finger) && fallbackTitle == nil ? .ignored : .taken
+    }
+}
+
+/// One prompt that the passcode can meet, on a terminal: keys, updates and the drawing.
+private struct PasscodeSession: Sendable {
+    private enum End: Sendable {
+        case display
+        case updates
+        case keys(PromptAction?)
+    }
+
+    let entry: PasscodeEntry
+    let keys: KeyReader
+    let board: Board<PasscodePromptState>
+
+    func run(hasFallback: Bool) async -> PromptAction? {
+        let (changes, sink) = AsyncStream.makeStream(of: PasscodePromptChange.self)
+        return await withTaskGroup(of: End.self) { group in
+            group.addTask {
+                await board.show(changes)
+                return .display
+            }
+            group.addTask {
+                await passOn(sink)
+                return .updates
+            }
+            group.addTask { .keys(await press(sink, hasFallback)) }
+            for await end in group {
+                switch end {
+                case .keys(.some(let action)):
+                    group.cancelAll()
+                    return action
+                // Without a key the terminal went away: the updates go on.
+                case .keys(nil): entry.close()
+                // The display is drawn to its end before the group is left.
+                case .updates: sink.finish()
+                case .display:
+                    group.cancelAll()
+                    return nil
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Passes on what the engine tells, and lets typing follow it.
+    private func passOn(_ sink: AsyncStream<PasscodePromptChange>.Continuation) async {
+        for await update in entry.updates {
+            switch update {
+            case .fingerEnded, .wrongPasscode, .throttled: keys.take(.taken)
+            case .passcodeEnded, .matched, .verified, .ended: keys.take(.ignored)
+            case .scan, .noMatch, .checking: break
+            }
+            sink.yield(.told(update))
+        }
+    }
+
+    private func press(
+        _ sink: AsyncStream<PasscodePromptChange>.Continuation,
+        _ hasFallback: Bool
+    ) async -> PromptAction? {
+        for await key in keys.keys {
+            switch key {
+            case .cancel: return .cancel
+            case .fallback: if hasFallback { sink.yield(.opened) }
+            case .typed(let characters):
+                entry.typing()
+                sink.yield(.typed(characters))
+            case .refused(let fault): sink.yield(.refused(fault.text))
+            case .submitted(let box):
+                sink.yield(.typed(0))
+                if !entry.submit(box) { keys.take(.taken) }
+            }
+        }
+        return nil
+    }
+}
