@@ -29,7 +29,7 @@ struct PasscodeLine: ~Copyable {
     static let capacity = 1024
 
     private var buffer = SecretBuffer(capacity: PasscodeLine.capacity)
-    private var fault: Fault?
+    private(set) var fault: Fault?
 
     /// How many characters are typed, for as many dots: bytes that begin one.
     var characters: Int {

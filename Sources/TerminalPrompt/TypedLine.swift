@@ -27,10 +27,12 @@ final class TypedLine: Sendable {
     enum Typing: Sendable {
         /// Nothing: no passcode is asked for.
         case ignored
-        /// It goes into the line, and Enter submits it.
+        /// It goes into the line, and Enter submits it; then it is held.
         case taken
         /// It goes into the line, and Enter means nothing yet: another passcode is being compared.
         case held
+        /// It goes into the line, and each Enter submits one.
+        case always
     }
 
     private struct State: ~Copyable {
@@ -76,7 +78,7 @@ final class TypedLine: Sendable {
         case (.escape, _): return .cancel
         case (.tab, .ignored): return .fallback
         case (.tab, _) where state.line.characters == 0: return .fallback
-        case (.enter, .taken): return submit(&state)
+        case (.enter, .taken), (.enter, .always): return submit(&state)
         case (.enter, _), (_, .ignored): return nil
         case (let stroke?, _):
             guard state.line.edit(stroke) else { return nil }
@@ -89,7 +91,7 @@ final class TypedLine: Sendable {
         case .empty: return nil
         case .refused(let fault): return .refused(fault)
         case .passcode(let box):
-            state.typing = .held
+            if case .taken = state.typing { state.typing = .held }
             return .submitted(box)
         }
     }

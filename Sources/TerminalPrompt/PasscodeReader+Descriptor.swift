@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+public import SecretMemory
+internal import Synchronization
+
+extension PasscodeReader {
+    private typealias Outcome = Result<SecretBox, PasscodeReadingError>
+
+    /// Reads a passcode from an open file descriptor: up to the first line feed, which is dropped, or to the end.
+    ///
+    /// It reads byte by byte and no further than the line feed, so that a next call gives the next line. The descriptor
+    /// stays open. What is read lies in locked memory only. It waits without holding up Swift's thread pool, and ends when
+    /// its task is cancelled.
+    ///
+    /// - Parameter descriptor: A file, a pipe or a socket; not a terminal, which would show what is typed.
+    /// - Returns: 1 to 1,024 bytes.
+    /// - Throws: `isTerminal`, `empty`, `tooLong`, `control`, `unreadable`, `cancelled`.
+    public static func read(from descriptor: CInt) async throws(PasscodeReadingError) -> SecretBox {
+        guard isatty(descriptor) == 0 else { throw PasscodeReadingError(.isTerminal) }
+        guard let wake = WakePipe() else { throw unreadable() }
+        let writeEnd = ClosingOnce(wake.writeEnd)
+        defer { writeEnd.close() }
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { (done: CheckedContinuation<Outcome, Never>) in
+                let started = startThread {
+                    done.resume(returning: line(from: descriptor, until: wake.readEnd))
+                    close(wake.readEnd)
+                }
+                guard !started else { return }
+                close(wake.readEnd)
+                done.resume(returning: .failure(unreadable()))
+            }
+        } onCancel: {
+            writeEnd.close()
+        }.get()
+    }
+
+    private static func line(from descriptor: CInt, until wake: CInt) -> Outcome {
+        var line = PasscodeLine()
+        var byte = SecretBuffer(capacity: 1)
+        while true {
+            byte.removeAll()
+            guard wait(for: descriptor, or: wake, milliseconds: -1) else {
+                return .failure(PasscodeReadingError(.cancelled))
+            }
+            switch byte.append({ Glibc.read(descriptor, $0.baseAddress, 1) }) {
+            case 1: break
+            case 0: return outcome(line.submit())
+            default:
+                if errno == EINTR || errno == EAGAIN { continue }
+                return .failure(unreadable())
+            }
+            switch byte.withBytes({ $0.unsafeLoad(as: UInt8.self) }) {
+            case 0x0A: return outcome(line.submit())
+            case 0x00..<0x20, 0x7F: _ = line.edit(.control)
+            case let value: _ = line.edit(.byte(value))
+            }
+            if case .some(.tooLong) = line.fault { return .failure(PasscodeReadingError(.tooLong)) }
+        }
+    }
+
+    private static func outcome(_ submission: PasscodeLine.Submission) -> Outcome {
+        switch submission {
+        case .empty: .failure(PasscodeReadingError(.empty))
+        case .refused(let fault): .failure(PasscodeReadingError(spoiledBy: fault))
+        case .passcode(let box): .success(box)
+        }
+    }
+
+    private static func unreadable() -> PasscodeReadingError {
+        PasscodeReadingError(.unreadable, cause: String(cString: strerror(errno)))
+    }
+}
+
+/// A descriptor that is closed once, by whoever comes first.
+private final class ClosingOnce: Sendable {
+    private let descriptor: Mutex<CInt>
+
+    init(_ descriptor: CInt) { self.descriptor = Mutex(descriptor) }
+
+    func close() {
+        descriptor.withLock { descriptor in
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            descriptor = -1
+        }
+    }
+}

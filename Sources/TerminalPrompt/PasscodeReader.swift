@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+public import SecretMemory
+
+/// Asks for a passcode on the terminal, outside of an evaluation: to set, change or verify one.
+///
+/// A dot is shown for each character, and nothing of the length stays on the terminal. What is typed lies in locked memory
+/// only. Backspace, ^W and ^U take the last character, the last word and all of it away; Escape cancels; ^C stays SIGINT.
+/// Every way out gives the terminal back.
+public struct PasscodeReader: Sendable {
+    /// How often the two entries of a new passcode may differ.
+    static let confirmations = 3
+
+    private let terminal: @Sendable () -> Terminal
+    private let environment: [String: String]
+
+    /// Asks on standard error where that is the terminal, else on `/dev/tty`.
+    public init() {
+        self.init(environment: terminalEnvironment(), on: Terminal.controlling)
+    }
+
+    package init(environment: [String: String], on terminal: @escaping @Sendable () -> Terminal) {
+        self.environment = environment
+        self.terminal = terminal
+    }
+
+    /// Asks once.
+    ///
+    /// It waits for as long as the person does, and ends when its task is cancelled.
+    ///
+    /// - Parameter question: What stands before the colon; cleaned before it is shown.
+    /// - Returns: 1 to 1,024 bytes as they were typed, without the line's end.
+    /// - Throws: `noTerminal` where nobody can be asked or another prompt has the keys; `cancelled`.
+    public func read(_ question: String = "Passcode") async throws(PasscodeReadingError) -> SecretBox {
+        try await read([question]) { _ in nil }
+    }
+
+    /// Asks for a new passcode twice, and begins again where the two differ.
+    ///
+    /// - Returns: As ``read(_:)``.
+    /// - Throws: As ``read(_:)``; `different` when the two differed three times.
+    public func readNew(
+        _ question: String = "New passcode",
+        again: String = "The same again"
+    ) async throws(PasscodeReadingError) -> SecretBox {
+        try await read([question, again]) { boxes in
+            SecretBytes.areEqual(boxes[0].bytes, boxes[1].bytes)
+                ? nil : PasscodeReadingError(.different).message
+        }
+    }
+
+    /// Asks the questions in turn until `objection` has none to the answers; gives the first one.
+    private func read(
+        _ questions: [String],
+        _ objection: @Sendable ([SecretBox]) -> String?
+    ) async throws(PasscodeReadingError) -> SecretBox {
+        let terminal = terminal()
+        guard terminal.isInteractive, let input = terminal.input,
+            let mode = TerminalMode(input, takesPasscode: true), let keys = KeyReader(input, typing: .always)
+        else { throw PasscodeReadingError(.noTerminal) }
+        // Every way out of here gives the terminal back.
+        defer { extendLifetime(mode) }
+        var note: String?
+        for _ in 0..<Self.confirmations {
+            var answers: [SecretBox] = []
+            for question in questions {
+                let style = terminal.style(environment: environment)
+                var line = QuestionLine(question, note, terminal, style)
+                answers.append(try await line.answer(keys))
+                note = nil
+            }
+            note = objection(answers)
+            guard note != nil else { return answers[0] }
+        }
+        throw PasscodeReadingError(.different)
+    }
+}
+
+/// One question and the dots behind it.
+private struct QuestionLine {
+    private let question: String
+    private let style: TerminalStyle
+    private let terminal: Terminal
+    private var canvas: Canvas
+    private var note: String?
+
+    init(_ question: String, _ note: String?, _ terminal: Terminal, _ style: TerminalStyle) {
+        self.question = TerminalText.line(question, columns: style.columns / 2, ascii: style.ascii)
+        self.note = note
+        self.terminal = terminal
+        self.style = style
+        canvas = Canvas(terminal)
+    }
+
+    mutating func answer(_ keys: KeyReader) async throws(PasscodeReadingError) -> SecretBox {
+        begin()
+        // The dots go, whatever the end is.
+        defer { style.redraws ? canvas.draw([line(characters: 0)]) : terminal.write("\n") }
+        for await key in keys.keys {
+            switch key {
+            case .cancel: throw PasscodeReadingError(.cancelled)
+            case .fallback: continue
+            case .typed(let characters):
+                if characters > 0 { note = nil }
+                draw(characters: characters)
+            case .refused(let fault):
+                note = fault.text
+                style.redraws ? draw(characters: 0) : begin()
+            case .submitted(let box): return box
+            }
+        }
+        throw PasscodeReadingError(.cancelled)
+    }
+
+    private func begin() {
+        guard !style.redraws else { return }
+        terminal.write((note.map { "\n" + $0 + "\n" } ?? "") + question + ": ")
+    }
+
+    private mutating func draw(characters: Int) {
+        guard style.redraws else { return }
+        let note = note.map { style.paint(TerminalText.line($0, columns: style.columns), .yellow) }
+        canvas.draw([line(characters: characters)] + (note.map { [$0] } ?? []))
+    }
+
+    private func line(characters: Int) -> String {
+        PasscodePromptState.line(style, question, characters: characters)
+    }
+}
