@@ -10,10 +10,10 @@ package import TPM
 /// Sealing an existing key is asked for by the owner (`whorl vault provision`). The key itself stays the same, so that
 /// nothing has to be encrypted anew, and the file `state.key` goes only after the sealed one was opened once.
 package struct SealedStateKey: Sendable {
-    private let device: TPMDevice
-    private let directory: StateDirectory
+    let device: TPMDevice
+    let directory: StateDirectory
 
-    private static let size = 32
+    static let size = 32
 
     package init(device: TPMDevice, directory: StateDirectory) {
         self.device = device
@@ -85,6 +85,14 @@ package struct SealedStateKey: Sendable {
     }
 
     private func publish(_ key: SecretBox) async throws(VaultError) {
+        let contents = try await sealed(key)
+        try stored { () throws(StateError) in
+            _ = try PrivateFiles.publish(contents.bytes, as: path, in: directory.path)
+        }
+    }
+
+    /// What the file holds for a key.
+    func sealed(_ key: SecretBox) async throws(VaultError) -> SecretBox {
         let authority = try await Provisioning(device: device, directory: directory).authority()
         let policy = authority.writePolicy.digest
         let object: TPMObject
@@ -95,10 +103,7 @@ package struct SealedStateKey: Sendable {
         } catch {
             throw VaultError(error, path)
         }
-        let contents = VaultFile(parts: [object.serialized], secret: nil)
-        try stored { () throws(StateError) in
-            _ = try PrivateFiles.publish(contents.encoded(as: .stateKey), as: path, in: directory.path)
-        }
+        return SecretBox(VaultFile(parts: [object.serialized], secret: nil).encoded(as: .stateKey))
     }
 
     private func unseal() async throws(VaultError) -> SecretBox {
@@ -141,7 +146,7 @@ package struct SealedStateKey: Sendable {
         }
     }
 
-    private func stored<Value>(_ body: () throws(StateError) -> Value) throws(VaultError) -> Value {
+    func stored<Value>(_ body: () throws(StateError) -> Value) throws(VaultError) -> Value {
         do {
             return try body()
         } catch {

@@ -55,8 +55,7 @@ extension Vault {
             $0.index == index
         }
         if let left {
-            if case .same = try commands.check(left) { return left }
-            // Defined and never counted.
+            if try isCounted(left, commands) { return left }
             try commands.undefine(left, under: authority.root)
         }
         return try commands.defineCounter(
@@ -65,6 +64,20 @@ extension Vault {
             under: authority.root,
             credentials: authority.credentials
         )
+    }
+
+    /// `false` for a counter that was defined and never counted.
+    private static func isCounted(
+        _ counter: NVCounter,
+        _ commands: borrowing TPMCommands
+    ) throws(TPMError) -> Bool {
+        do {
+            _ = try commands.read(counter)
+            return true
+        } catch {
+            guard error.code == .nvUnwritten else { throw error }
+            return false
+        }
     }
 
     private func plannedIndex(of profile: String) async throws(VaultError) -> UInt32 {

@@ -63,6 +63,11 @@ extension Vault {
         try await row(id).publicKey
     }
 
+    /// What opens an item; the chip is not asked.
+    ///
+    /// - Throws: `noSuchItem`, `itemTampered`, `store`.
+    public func access(of id: ItemID) async throws(VaultError) -> AccessControl { try await row(id).access }
+
     /// The profile's items, secrets and keys, by kind and name.
     ///
     /// - Throws: `store`; the chip's failure only where an item is bound to a set of fingers.

@@ -31,20 +31,26 @@ public struct VaultMaintenance: Sendable {
     /// The fingers stay where the chip can still unseal the state key: it goes back into a file. Where it cannot, what
     /// the key protects is lost; the database is put aside under another name, and the next start begins anew.
     ///
-    /// - Parameter database: The open database, where it opens.
+    /// - Parameters:
+    ///   - database: The open database, where it opens.
+    ///   - withoutChip: Whether it goes on where there is no chip; what lies in one stays there.
     /// - Returns: What became of the fingers.
     /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store`.
-    public func reset(_ database: StateDatabase?) async throws(VaultError) -> Reset {
+    public func reset(
+        _ database: StateDatabase?,
+        withoutChip: Bool = false
+    ) async throws(VaultError) -> Reset {
         let key = SealedStateKey(device: device, directory: directory)
         let isLost: Bool
         do {
             try await key.unsealToFile()
             isLost = false
         } catch {
-            guard error.code == .chipCleared || error.isDamage else { throw error }
+            guard error.code == .chipCleared || error.isDamage || withoutChip && error.code == .noChip
+            else { throw error }
             isLost = true
         }
-        if let database, !isLost { try await empty(database) }
+        if let database, !isLost { try await empty(database, withoutChip) }
         do throws(StateError) {
             if isLost { try putAside() }
             try PrivateFiles.remove(key.path, in: directory.path)
@@ -64,7 +70,7 @@ public struct VaultMaintenance: Sendable {
     }
 
     /// The counters go out of the chip first: without the authority nobody could count or find them.
-    private func empty(_ database: StateDatabase) async throws(VaultError) {
+    private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(VaultError) {
         if let authority = try VaultAuthority.load(directory) {
             do {
                 try await device.perform { commands throws(TPMError) in
@@ -72,7 +78,8 @@ public struct VaultMaintenance: Sendable {
                     for counter in counters { try commands.undefine(counter, under: authority.root) }
                 }
             } catch {
-                throw VaultError(error)
+                let error = VaultError(error)
+                guard withoutChip, error.code == .noChip else { throw error }
             }
         }
         do {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import SecretMemory
+import SoftwareTPM
+import StateStore
+import TPM
+import Testing
+
+@testable import Vault
+
+/// The passcode: set, changed, verified, removed; and how often it may be wrong.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct PasscodeTests {
+    /// The chip of a test allows three wrong tries; most tests are about Whorl's own limit.
+    private func patient() throws -> VaultBench {
+        let bench = try VaultBench()
+        let set = try bench.tpm.tool("dictionarylockout", "-s", "-n", "100", "-t", "1000", "-l", "1000")
+        #expect(set.status == 0, "\(set.errors)")
+        return bench
+    }
+
+    @Test func `the right passcode is told from wrong ones, for each profile`() async throws {
+        let bench = try patient()
+        let vault = try bench.vault()
+        #expect(try await !vault.isPasscodeSet(of: "ada"))
+        #expect(await code { try await vault.verify(secret("1234"), of: "ada") } == .passcodeNotSet)
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        try await vault.setPasscode(secret("5678"), of: "bob")
+        #expect(await code { try await vault.setPasscode(secret("9999"), of: "ada") } == .passcodeExists)
+        let proof = try await vault.verify(secret("1234"), of: "ada")
+        #expect(proof.profile == "ada" && !proof.showsFinger && proof.passcode != nil)
+        for wrong in ["1235", "5678", "12345", "123", ""] {
+            #expect(await code { try await vault.verify(secret(wrong), of: "ada") } == .passcodeWrong)
+            wait(bench)
+        }
+        await vault.letGo()
+        _ = try await bench.vault().verify(secret("5678"), of: "bob")
+    }
+
+    private func wait(_ bench: VaultBench) { bench.wait(.seconds(100_000)) }
+
+    @Test func `items follow a changed passcode, and the old one opens nothing`() async throws {
+        let bench = try patient()
+        let vault = try bench.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        let name = try id(.secret, "s")
+        let key = try id(.key, "k")
+        try await vault.add(secret("x"), as: name, access: .devicePasscode)
+        try await vault.createKey(key, access: .userPresence)
+        let old = try await vault.verify(secret("1234"), of: "ada")
+        #expect(
+            await code { try await vault.changePasscode(secret("0000"), to: secret("5678"), of: "ada") }
+                == .passcodeWrong
+        )
+        #expect(
+            await code { try await vault.changePasscode(secret("1234"), to: secret("5"), of: "ada") }
+                == .passcodeWrongSize
+        )
+        try await vault.changePasscode(secret("1234"), to: secret("5678"), of: "ada")
+        let new = try await vault.verify(secret("5678"), of: "ada")
+        #expect(try await data(vault.secret(name, shown: new)) == data(secret("x")))
+        _ = try await vault.sign(digest: sha256(Data()), with: key, shown: new)
+        #expect(await code { try await vault.verify(secret("1234"), of: "ada") } == .passcodeWrong)
+        // What was shown before the change is what the chip compared then: the old object.
+        #expect(try #require(old.passcode).object != #require(new.passcode).object)
+        await vault.letGo()
+        #expect(try bench.tpm.leaks().isEmpty)
+    }
+
+    @Test func `removing the passcode names what would be lost, and deletes it only when told`() async throws {
+        let bench = try patient()
+        let vault = try bench.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        let only = try id(.secret, "only")
+        let either = try id(.secret, "either")
+        let none = try id(.secret, "none")
+        try await vault.add(secret("x"), as: only, access: .devicePasscode)
+        try await vault.add(secret("y"), as: either, access: .userPresence)
+        try await vault.add(secret("z"), as: none, access: .none)
+        #expect(
+            await code { try await vault.removePasscode(secret("4321"), of: "ada", force: true) } == .passcodeWrong
+        )
+        #expect(
+            await code { try await vault.removePasscode(secret("1234"), of: "ada", force: false) }
+                == .passcodeNeeded(by: ["secret \"only\""])
+        )
+        #expect(try await vault.items(of: "ada").count == 3)
+        #expect(try await vault.itemsLostWithoutPasscode(of: "ada") == [only])
+        #expect(try await vault.removePasscode(secret("1234"), of: "ada", force: true) == [only])
+        #expect(try await !vault.isPasscodeSet(of: "ada"))
+        #expect(try await data(vault.secret(either, shown: finger())) == data(secret("y")))
+        // A new passcode is another one, also when it has the same digits.
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        let proof = try await vault.verify(secret("1234"), of: "ada")
+        #expect(await code { try await vault.secret(either, shown: proof) } == .accessDenied)
+    }
+
+    @Test func `after five wrong ones Whorl waits before the chip is asked again`() async throws {
+        let bench = try patient()
+        let vault = try bench.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        for _ in 0..<5 {
+            #expect(await code { try await vault.verify(secret("0000"), of: "ada") } == .passcodeWrong)
+        }
+        let waiting = VaultError.Code.passcodeThrottled(for: .seconds(60))
+        #expect(await code { try await vault.verify(secret("1234"), of: "ada") } == waiting)
+        #expect(try await failures(vault) == 5)
+        // Neither a new process nor another clock, nor the change or the removal, gets around it.
+        bench.setClock(to: 2_000_000_000_000)
+        let other = try bench.vault()
+        #expect(await code { try await other.verify(secret("1234"), of: "ada") } == waiting)
+        #expect(
+            await code { try await other.changePasscode(secret("1234"), to: secret("5678"), of: "ada") } == waiting
+        )
+        #expect(
+            await code { try await other.removePasscode(secret("1234"), of: "ada", force: true) } == waiting
+        )
+        bench.wait(.seconds(60))
+        _ = try await vault.verify(secret("1234"), of: "ada")
+        #expect(await code { try await vault.verify(secret("0000"), of: "ada") } == .passcodeWrong)
+    }
+
+    @Test func `two processes together have no more tries than one`() async throws {
+        let bench = try patient()
+        let first = try bench.vault()
+        try await first.setPasscode(secret("1234"), of: "ada")
+        let second = try bench.vault(first.device)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<16 {
+                let vault = number % 2 == 0 ? first : second
+                group.addTask { _ = await code { try await vault.verify(secret("9\(1000 + number)"), of: "ada") } }
+            }
+        }
+        #expect(try await failures(first) == 5)
+        #expect(try await first.passcodeWait(of: "ada") == .seconds(60))
+    }
+
+    @Test func `a program that is killed at the chip's answer has used its try`() async throws {
+        let bench = try patient()
+        let vault = try bench.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        await vault.letGo()
+        let interposer = try Interposer(inFrontOf: bench.tpm)
+        let cut = try bench.vault(through: interposer.address)
+        interposer.decide { _, code in code == 0x155 ? .cutAnswer : .pass }  // TPM2_HMAC
+        for _ in 0..<5 {
+            #expect(await code { try await cut.verify(secret("1234"), of: "ada") } == .chipBusy)
+        }
+        await cut.letGo()
+        #expect(
+            await code { try await vault.verify(secret("1234"), of: "ada") }
+                == .passcodeThrottled(for: .seconds(60))
+        )
+    }
+
+    @Test func `a locked chip is told apart from a wrong passcode, and costs no try`() async throws {
+        let bench = try VaultBench()
+        let vault = try bench.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        for _ in 0..<3 {
+            #expect(await code { try await vault.verify(secret("0000"), of: "ada") } == .passcodeWrong)
+        }
+        for _ in 0..<5 {
+            #expect(await code { try await vault.verify(secret("1234"), of: "ada") } == .chipLockedOut)
+        }
+        // What needs no passcode goes on.
+        let name = try id(.secret, "s")
+        try await vault.add(secret("x"), as: name, access: .biometryAny)
+        _ = try await vault.secret(name, shown: finger())
+        await vault.letGo()
+        #expect(try bench.tpm.tool("dictionarylockout", "-c").status == 0)
+        _ = try await vault.verify(secret("1234"), of: "ada")
+    }
+
+    @Test func `an edited passcode row is refused, and another profile's row too`() async throws {
+        let bench = try patient()
+        let vault = try bench.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        try await vault.setPasscode(secret("5678"), of: "bob")
+        let edits = [
+            "UPDATE vault_passcodes SET set_at = 0 WHERE profile = 'ada'",
+            """
+            UPDATE vault_passcodes SET (object, derivation, set_at, mac) =
+                (SELECT object, derivation, set_at, mac FROM vault_passcodes WHERE profile = 'bob')
+                WHERE profile = 'ada'
+            """,
+        ]
+        for edit in edits {
+            try await vault.database.write { try $0.execute(sql: edit) }
+            let found = await code { try await vault.verify(secret("5678"), of: "ada") }
+            guard case .store(let error) = found else {
+                Issue.record("\(String(describing: found))")
+                continue
+            }
+            #expect(error.code == .damaged)
+        }
+    }
+
+    private func failures(_ vault: Vault) async throws -> Int {
+        try await vault.device.perform { commands throws(TPMError) in try commands.dictionaryAttack().failures }
+    }
+}
