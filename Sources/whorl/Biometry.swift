@@ -7,6 +7,7 @@ import WhorlSystem
 /// The command `whorl biometry`.
 struct Biometry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "biometry",
         abstract: "Lets a program use fingers, or not.",
         discussion: """
             A program that is denied gets an answer of its own, and may ask for a password instead. Example:
@@ -18,7 +19,10 @@ struct Biometry: AsyncParsableCommand {
 
     /// The command `whorl biometry allow`.
     struct Allow: Verb {
-        static let configuration = CommandConfiguration(abstract: "Lets the program use fingers again.")
+        static let configuration = CommandConfiguration(
+            commandName: "allow",
+            abstract: "Lets the program use fingers again."
+        )
         @OptionGroup var program: ProgramOption
         @OptionGroup var global: GlobalOptions
 
@@ -29,7 +33,10 @@ struct Biometry: AsyncParsableCommand {
 
     /// The command `whorl biometry deny`.
     struct Deny: Verb {
-        static let configuration = CommandConfiguration(abstract: "Keeps the program from using fingers.")
+        static let configuration = CommandConfiguration(
+            commandName: "deny",
+            abstract: "Keeps the program from using fingers."
+        )
         @OptionGroup var program: ProgramOption
         @OptionGroup var global: GlobalOptions
 
@@ -40,7 +47,10 @@ struct Biometry: AsyncParsableCommand {
 
     /// The command `whorl biometry status`.
     struct Status: Verb {
-        static let configuration = CommandConfiguration(abstract: "Says whether the program may use fingers.")
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Says whether the program may use fingers."
+        )
         @OptionGroup var program: ProgramOption
         @OptionGroup var global: GlobalOptions
 

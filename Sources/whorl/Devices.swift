@@ -9,6 +9,7 @@ import WhorlSystem
 /// The command `whorl devices`.
 struct Devices: Verb {
     static let configuration = CommandConfiguration(
+        commandName: "devices",
         abstract: "Lists the fingerprint readers.",
         discussion: """
             The first column is the id that --reader takes. Example:

@@ -6,6 +6,7 @@ import TerminalPrompt
 /// The command `whorl doctor`.
 struct Doctor: Verb {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Looks whether everything is in place, and says how to mend what is not.",
         discussion: """
             It opens the reader for a moment, asks for no finger, and removes nothing but what an interrupted \

@@ -10,6 +10,7 @@ import WhorlSystem
 /// The command `whorl enroll`.
 struct Enroll: Verb {
     static let configuration = CommandConfiguration(
+        commandName: "enroll",
         abstract: "Enrolls a finger.",
         discussion: """
             The reader asks for the finger several times, then once more to check. A finger that is enrolled \

@@ -10,9 +10,10 @@ import WhorlSystem
 /// The command `whorl evaluate`.
 struct Evaluate: Verb {
     static let configuration = CommandConfiguration(
+        commandName: "evaluate",
         abstract: "Asks for a finger; the status is 0 only when an enrolled one was there.",
         discussion: """
-            The prompt is on the terminal, its keys are q or Escape for cancel and f for the fallback. With --json \
+            The prompt is on the terminal, its keys are Escape for cancel and Tab for the fallback. With --json \
             it is events, for the program that reads them to show. Example:
 
               whorl evaluate --reason "sign the release" && git tag -s v1.0

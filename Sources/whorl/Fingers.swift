@@ -10,6 +10,7 @@ import WhorlSystem
 /// The command `whorl fingers`.
 struct Fingers: Verb {
     static let configuration = CommandConfiguration(
+        commandName: "fingers",
         abstract: "Lists the enrolled fingers.",
         discussion: """
             The last column is the id that `whorl remove` takes. Example:

@@ -11,6 +11,7 @@ import WhorlSystem
 /// The command `whorl log`.
 struct Log: Verb {
     static let configuration = CommandConfiguration(
+        commandName: "log",
         abstract: "Shows who asked for a finger, and how it ended.",
         discussion: """
             The newest lines of the profile, oldest of them first. It tells the owner what happened; whoever may \

@@ -10,6 +10,7 @@ import WhorlSystem
 /// The command `whorl remove`.
 struct Remove: Verb {
     static let configuration = CommandConfiguration(
+        commandName: "remove",
         abstract: "Removes enrolled fingers, from the reader too.",
         discussion: """
             Programs that watch the enrolled fingers notice it. Examples:

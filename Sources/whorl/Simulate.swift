@@ -11,6 +11,7 @@ import SyntheticFingers
 /// The command `whorl simulate`.
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Plays the person in front of a virtual reader.",
         subcommands: [SimulateTouch.self]
     )
