@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Enrollment
 package import Fingerprint
 import Foundation
 import GRDB
@@ -101,13 +102,17 @@ package struct EvaluationBooks: Sendable {
     /// Tries, last match, reuse window and log change together or not at all. They do not change when the passcode was
     /// faster.
     ///
-    /// - Throws: `systemCancel` when the set of enrolled fingers changed since `match.generation` was read:
-    ///   the print that matched may be gone. `appCancel` when the passcode was faster. `storeFailed`.
-    package func settle(_ match: ReusableMatch, _ decision: Decision) async throws(AuthenticationError) {
+    /// - Throws: `systemCancel` when the set of enrolled fingers is not the one of `fingers` any more: the print that
+    ///   matched may be gone. `appCancel` when the passcode was faster. `storeFailed`.
+    package func settle(
+        _ match: ReusableMatch,
+        of fingers: EnrollmentSnapshot,
+        _ decision: Decision
+    ) async throws(AuthenticationError) {
         let now = time.now()
         let refusal = try await first(.biometry, decision) { db -> AuthenticationError? in
             var record = try ledger.record(in: db)
-            let isCurrent = try EnrollmentRows.noteMatch(match, at: now, in: db)
+            let isCurrent = try fingers.noteMatch(match.print, at: seconds(now.wall), in: db)
             guard isCurrent, decision.take(.biometry) else {
                 record.release()
                 try ledger.save(record, in: db)
@@ -136,11 +141,12 @@ package struct EvaluationBooks: Sendable {
         }
     }
 
-    /// The match that may stand in for a new touch; `nil` when there is none.
+    /// The match that may stand in for a new touch; `nil` when there is none, or when the set of enrolled fingers is
+    /// not the one of `fingers` any more, be it by a template that was edited.
     ///
     /// - Throws: `storeFailed`, also when its use cannot be logged.
     package func reusableMatch(
-        generation: UInt64,
+        of fingers: EnrollmentSnapshot,
         within window: Duration
     ) async throws(AuthenticationError) -> ReusableMatch? {
         guard let reader, window > .zero else { return nil }
@@ -148,8 +154,14 @@ package struct EvaluationBooks: Sendable {
         return try await write(.relaxed) { db in
             guard try ledger.record(in: db).lock(at: now, endsByTime: lockEndsByTime) == .open,
                 let match = try reuse.match(of: profile, in: db),
-                match.holds(for: profile, generation: generation, reader: reader, at: now, window: window),
-                try EnrollmentRows.isEnrolled(match, in: db)
+                match.holds(
+                    for: profile,
+                    generation: fingers.generation,
+                    reader: reader,
+                    at: now,
+                    window: window
+                ),
+                fingers.finger(of: match.print) == match.finger, try fingers.isSound(in: db)
             else { return nil }
             try append(.evaluation, "reused", finger: match.finger, detail: reason, at: now, in: db)
             return match

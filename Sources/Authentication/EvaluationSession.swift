@@ -85,9 +85,10 @@ struct EvaluationSession: Sendable {
         _ survey: Survey,
         _ books: EvaluationBooks
     ) async throws(AuthenticationError) -> Evaluation {
-        guard let reader = survey.reader, let info = survey.readerInfo, let enrollment = survey.enrollment
+        guard let reader = survey.reader, let info = survey.readerInfo,
+            let fingers = survey.fingers, let enrollment = survey.enrollment
         else { throw .incompleteSurvey }
-        if let reused = try await books.reusableMatch(generation: enrollment.generation, within: window) {
+        if let reused = try await books.reusableMatch(of: fingers, within: window) {
             return evaluation(reused, info, enrollment, isReused: true)
         }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
@@ -146,7 +147,9 @@ struct EvaluationSession: Sendable {
         return outcome
     }
 
-    /// Reads the gallery anew: it may have changed while another evaluation had its turn.
+    /// Reads the fingers anew: they may have changed while another evaluation had its turn.
+    ///
+    /// It is one look. What changes after it is noticed when a match is written down.
     private func prepare(
         _ reader: any FingerprintReader,
         _ books: EvaluationBooks,
@@ -154,34 +157,30 @@ struct EvaluationSession: Sendable {
     ) async throws(AuthenticationError) -> Scan {
         let info = await reader.info
         let store = EnrollmentStore(database: books.database, generations: engine.state.generations)
+        let fingers: EnrollmentSnapshot
         do throws(EnrollmentError) {
-            // The state first: what changes after it is noticed by its generation.
-            let enrollment = try await store.state(
-                of: books.profile,
-                application: request.application.rawValue
-            )
-            let gallery = try await store.gallery(of: books.profile, on: info.id)
-            let fingers = try await store.fingers(of: books.profile)
-            guard let enrollment, !gallery.isEmpty else { throw EnrollmentError(.noSuchFinger) }
-            let source = TouchSource(
-                reader: reader,
-                gallery: gallery,
-                identifies: info.features.contains(.identify),
-                timeout: limits.touch
-            )
-            let loop = ScanLoop(
-                source: source,
-                fingers: Dictionary(fingers.map { ($0.id, $0.finger) }) { first, _ in first },
-                generation: enrollment.generation,
-                reader: info,
-                books: books,
-                decision: limits.decision
-            )
-            return Scan(loop: loop, info: info, enrollment: enrollment, store: store)
+            fingers = try await store.snapshot(of: books.profile)
         } catch {
-            guard error.code != .noSuchFinger else { throw AuthenticationError(.biometryNotEnrolled) }
             throw AuthenticationError(error)
         }
+        let gallery = fingers.gallery(on: info.id)
+        guard let enrollment = fingers.state(for: request.application.rawValue), !gallery.isEmpty else {
+            throw AuthenticationError(.biometryNotEnrolled)
+        }
+        let source = TouchSource(
+            reader: reader,
+            gallery: gallery,
+            identifies: info.features.contains(.identify),
+            timeout: limits.touch
+        )
+        let loop = ScanLoop(
+            source: source,
+            fingers: fingers,
+            reader: info,
+            books: books,
+            decision: limits.decision
+        )
+        return Scan(loop: loop, info: info, enrollment: enrollment, store: store)
     }
 
     func outcome(of scan: Scan, _ line: PromptLine) async -> PromptRace.Outcome {

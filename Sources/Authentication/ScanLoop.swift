@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Enrollment
 package import Fingerprint
 import StateStore
 
@@ -27,10 +28,8 @@ package struct ScanLoop: Sendable {
 
     /// Where presentations come from.
     package let source: TouchSource
-    /// The fingers of the gallery's prints.
-    package let fingers: [PrintID: Finger]
-    /// The generation of the set of enrolled fingers that the gallery is of.
-    package let generation: UInt64
+    /// The set of enrolled fingers that the gallery is of.
+    package let fingers: EnrollmentSnapshot
     /// The reader that is asked.
     package let reader: ReaderInfo
     /// Where tries are written down.
@@ -94,7 +93,7 @@ package struct ScanLoop: Sendable {
             await books.release()
             throw AuthenticationError(.appCancel)
         }
-        guard let finger = fingers[print] else {
+        guard let finger = fingers.finger(of: print) else {
             await books.release()
             throw .enrollmentChangedMeanwhile
         }
@@ -102,11 +101,11 @@ package struct ScanLoop: Sendable {
             print: print,
             finger: finger,
             profile: books.profile,
-            generation: generation,
+            generation: fingers.generation,
             reader: reader,
             at: books.time.now()
         )
-        try await books.settle(match, decision)
+        try await books.settle(match, of: fingers, decision)
         return match
     }
 

@@ -9,7 +9,9 @@ struct Survey: Sendable {
     var standing = Standing()
     /// The database, when something was ever stored and it is sound.
     var database: StateDatabase?
-    /// The set of enrolled fingers for the program; `nil` when none is enrolled or it cannot be trusted.
+    /// The set of enrolled fingers; `nil` when nothing was ever stored or it cannot be trusted.
+    var fingers: EnrollmentSnapshot?
+    /// What the program compares; `nil` when no finger is enrolled or the set cannot be trusted.
     var enrollment: EnrollmentState?
     var reader: (any FingerprintReader)?
     var readerInfo: ReaderInfo?
@@ -30,15 +32,7 @@ extension AuthenticationEngine {
         var survey = Survey()
         await find(&survey)
         await askPasscode(&survey)
-        do throws(AuthenticationError) {
-            try await readState(&survey, application)
-        } catch {
-            survey.enrollment = nil
-            switch error.code {
-            case .enrollmentTampered, .enrollmentRolledBack: survey.standing.enrollmentFault = error
-            default: survey.standing.storeFailure = error
-            }
-        }
+        await readState(&survey, application)
         return survey
     }
 
@@ -60,35 +54,47 @@ extension AuthenticationEngine {
         }
     }
 
-    private func readState(_ survey: inout Survey, _ application: ApplicationID)
-        async throws(AuthenticationError)
-    {
-        let database: StateDatabase
-        do throws(StateError) {
-            guard let existing = try state.existing() else { return }
-            database = existing
-            let lockEndsByTime = survey.standing.lockEndsByTime
-            // Without a reader nobody is told of a lock: that none is connected comes first.
-            let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
-            (survey.standing.isOptedOut, survey.standing.lock) = try await database.read {
-                [profile, time] db in
+    /// Reads in one look at the database what it says of the profile.
+    private func readState(_ survey: inout Survey, _ application: ApplicationID) async {
+        let lockEndsByTime = survey.standing.lockEndsByTime
+        // Without a reader nobody is told of a lock: that none is connected comes first.
+        let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
+        do throws(EnrollmentError) {
+            guard let database = try existingDatabase() else { return }
+            let store = EnrollmentStore(database: database, generations: state.generations)
+            // Also where the set turns out not to be sound: that is written down.
+            survey.database = database
+            let (fingers, rest) = try await store.snapshot(of: profile) { [profile, time] db in
                 let record = try AttemptLedger(profile: profile, readers: readers).record(in: db)
                 return (
-                    try OptOuts(profile: profile).contains(application, in: db),
-                    record.lock(at: time.now(), endsByTime: lockEndsByTime)
+                    isOptedOut: try OptOuts(profile: profile).contains(application, in: db),
+                    lock: record.lock(at: time.now(), endsByTime: lockEndsByTime)
                 )
             }
+            (survey.standing.isOptedOut, survey.standing.lock) = rest
+            survey.standing.fingers = fingers.fingers.standing(for: survey.readerInfo?.id)
+            survey.enrollment = fingers.state(for: application.rawValue)
+            survey.fingers = fingers
         } catch {
-            throw AuthenticationError(error)
+            switch error.code {
+            case .enrollmentTampered, .enrollmentRolledBack:
+                survey.standing.enrollmentFault = AuthenticationError(error)
+            case .store:
+                survey.database = nil
+                survey.standing.storeFailure = AuthenticationError(error)
+            // None of these comes from looking fingers up; none of them is a success.
+            case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
+                .readerNotConnected, .reader:
+                survey.standing.storeFailure = AuthenticationError(error)
+            }
         }
-        survey.database = database
-        do throws(EnrollmentError) {
-            let store = EnrollmentStore(database: database, generations: state.generations)
-            let fingers = try await store.fingers(of: profile)
-            survey.standing.fingers = fingers.standing(for: survey.readerInfo?.id)
-            survey.enrollment = try await store.state(of: profile, application: application.rawValue)
+    }
+
+    private func existingDatabase() throws(EnrollmentError) -> StateDatabase? {
+        do throws(StateError) {
+            return try state.existing()
         } catch {
-            throw AuthenticationError(error)
+            throw EnrollmentError(.store(error))
         }
     }
 }

@@ -49,7 +49,10 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable {
 public struct EnrollmentState: Sendable, Hashable {
     /// 32 bytes, HMAC-SHA-256; another program's digest of the same fingers is another one.
     public let digest: Data
-    /// How often the set has changed; it never goes back.
+    /// How often the set has changed.
+    ///
+    /// It never goes back, except where an edited database had used all numbers up: then the digest holds random bytes
+    /// from there on. A set is told by its digest.
     public let generation: UInt64
 
     package init(digest: Data, generation: UInt64) {

@@ -7,9 +7,10 @@ import StateStore
 /// What the digest is made of: the generation, and of each print what makes it that print.
 ///
 /// Labels, names, match times and improved templates are left out: they may change without another finger coming
-/// in. Encoding, version 1, all numbers big-endian:
+/// in. Encoding, all numbers big-endian:
 ///
-///     "WHES"  version: 1 byte = 1
+///     "WHES"  version: 1 byte, 1 without an epoch, 2 with one
+///     only in version 2: epoch: 16 bytes
 ///     generation: 8 bytes  number of prints: 2 bytes
 ///     for each print, sorted by id:
 ///         id: 16 bytes  finger: 1 byte, 1...10
@@ -25,18 +26,29 @@ struct EnrollmentSet: Hashable, Sendable {
     }
 
     let generation: UInt64
+    /// 16 random bytes since the generations began anew, so that no digest comes back; `nil` before.
+    let epoch: Data?
     let members: [Member]
 
-    init(generation: UInt64, members: [Member]) {
+    init(generation: UInt64, epoch: Data? = nil, members: [Member]) {
         self.generation = generation
+        self.epoch = epoch
         self.members = members.sorted { $0.id < $1.id }
     }
 
-    private static let header = Data("WHES".utf8) + [1]
+    private static let header = Data("WHES".utf8)
+    private static let epochSize = 16
+
+    /// An epoch that never was.
+    static func newEpoch() -> Data {
+        Data((0..<epochSize).map { _ in UInt8.random(in: .min ... .max) })
+    }
 
     /// The canonical bytes: equal sets have equal bytes, different sets different ones.
     var encoded: Data {
         var bytes = ByteWriter(EnrollmentSet.header)
+        bytes.append(UInt8(epoch == nil ? 1 : 2))
+        if let epoch { bytes.append(raw: epoch) }
         bytes.append(generation)
         bytes.append(UInt16(clamping: members.count))
         for member in members {
@@ -52,6 +64,10 @@ struct EnrollmentSet: Hashable, Sendable {
     init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.take(EnrollmentSet.header.count) == EnrollmentSet.header,
+            let version = bytes.number(UInt8.self), version == 1 || version == 2
+        else { return nil }
+        let epoch = version == 2 ? bytes.take(EnrollmentSet.epochSize) : nil
+        guard (epoch != nil) == (version == 2),
             let generation = bytes.number(UInt64.self),
             let count = bytes.number(UInt16.self)
         else { return nil }
@@ -68,7 +84,7 @@ struct EnrollmentSet: Hashable, Sendable {
             )
         }
         guard bytes.isAtEnd else { return nil }
-        self.init(generation: generation, members: members)
+        self.init(generation: generation, epoch: epoch, members: members)
     }
 
     /// The digest for one program: 32 bytes.

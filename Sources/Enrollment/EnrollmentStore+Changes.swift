@@ -82,27 +82,24 @@ extension EnrollmentStore {
 
     /// Takes every print out of the set, whether the set is sound or not, and makes it sound again.
     ///
-    /// The generation goes on from the highest that is known, so that no earlier digest comes back.
+    /// The generation goes on from the highest that is known, so that no earlier digest comes back; where that is used
+    /// up, an epoch begins (``successor(of:after:)``).
     ///
     /// - Returns: The rows that were taken out, as far as they could be read.
     /// - Throws: `store`, and what the counter gives.
     func beginRemovalOfAll(of profile: String) async throws(EnrollmentError) -> [PrintRow] {
-        let known = try await read { db in
-            try Int64.fetchOne(
-                db,
-                sql: """
-                    SELECT max(generation) FROM (
-                        SELECT generation FROM profiles WHERE name = ?1
-                        UNION ALL SELECT generation FROM enrollment_history WHERE profile = ?1
-                    )
-                    """,
-                arguments: [profile]
+        let (head, known) = try await read { db in
+            (
+                try Manifest.Head(db, profile: profile),
+                try Int64.fetchOne(
+                    db,
+                    sql: "SELECT max(generation) FROM enrollment_history WHERE profile = ?",
+                    arguments: [profile]
+                )
             )
         }
-        let current = try await generations.current(of: profile, stored: UInt64(clamping: known ?? 0))
-        guard current < Int64.max else {
-            throw EnrollmentError(.store(StateError(.damaged, path: database.directory.path)))
-        }
+        let highest = max(head.generation, UInt64(clamping: known ?? 0))
+        let next = try await successor(of: profile, after: highest, in: head.epoch)
         let keys = database.keys
         let removed = try await write { db in
             let rows = try Manifest(db, profile: profile).prints
@@ -112,11 +109,10 @@ extension EnrollmentStore {
                 sql: "DELETE FROM prints WHERE profile = ? AND (state = 'enrolled' OR storage = 'host')",
                 arguments: [profile]
             )
-            let manifest = Manifest(profile: profile, generation: current + 1, mac: nil, prints: [])
-            try manifest.save(db, keys: keys, at: Date())
+            try Manifest(profile: profile, head: next, prints: []).save(db, keys: keys, at: Date())
             return rows
         }
-        try await generations.advance(profile, to: current + 1)
+        try await generations.advance(profile, to: next.generation)
         return removed
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+package import GRDB
 import StateStore
 
 /// What a change makes of the set, and what its caller gets.
@@ -15,29 +15,44 @@ extension EnrollmentStore {
     /// How often a read is repeated because another process changed the set at the same moment.
     private static let patience = 100
 
-    /// The profile's set, found authentic and of the generation that the counter has.
+    /// The profile's set, found sound and of the generation that the counter has.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
-    func manifest(of profile: String) async throws(EnrollmentError) -> Manifest {
-        let keys = database.keys
+    package func snapshot(of profile: String) async throws(EnrollmentError) -> EnrollmentSnapshot {
+        try await snapshot(of: profile) { _ in () }.snapshot
+    }
+
+    /// The same, with what else is read at the same moment.
+    ///
+    /// - Parameters:
+    ///   - profile: Whose set.
+    ///   - more: Reads within the same transaction; it may run again when another process changed the set.
+    /// - Returns: The set, and what `more` gave.
+    /// - Throws: as ``snapshot(of:)``.
+    package func snapshot<More: Sendable>(
+        of profile: String,
+        with more: @escaping @Sendable (Database) throws -> More
+    ) async throws(EnrollmentError) -> (snapshot: EnrollmentSnapshot, more: More) {
+        let seal = templateSeal
         var last: UInt64?
         for _ in 0..<EnrollmentStore.patience {
-            let manifest = try await read { try Manifest($0, profile: profile) }
-            guard manifest.isAuthentic(keys) else {
+            let (manifest, more) = try await read { (try Manifest($0, profile: profile), try more($0)) }
+            guard manifest.isAuthentic(seal) else {
                 throw EnrollmentError(
                     .enrollmentTampered,
                     cause: "the manifest of generation \(manifest.generation)"
                 )
             }
+            let found = (EnrollmentSnapshot(manifest: manifest, seal: seal), more)
             // Without a generation there never was a print, nor a counter.
-            guard manifest.generation > 0 else { return manifest }
+            guard manifest.generation > 0 else { return found }
             let stored = manifest.generation
             let current = try await generations.current(of: profile, stored: stored)
-            if current == stored { return manifest }
+            if current == stored { return found }
             if current == stored - 1 {
                 // A crash, or another process that is about to count, between the commit and the count.
                 try await generations.advance(profile, to: stored)
-                return manifest
+                return found
             }
             // Read again: the set may have been changed between the two looks. If it was not, it is an older one.
             if last == stored {
@@ -64,28 +79,57 @@ extension EnrollmentStore {
         at date: Date,
         _ body: @escaping @Sendable (Database, [PrintRow]) throws -> Result<Change<Value>, EnrollmentError>
     ) async throws(EnrollmentError) -> Value {
-        let keys = database.keys
+        let seal = templateSeal
         for _ in 0..<EnrollmentStore.patience {
-            let before = try await manifest(of: profile)
-            let next = try await generations.current(of: profile, stored: before.generation) + 1
+            let before = try await snapshot(of: profile).manifest.head
+            let next = try await successor(of: profile, after: before.generation, in: before.epoch)
             let outcome: Result<Value?, EnrollmentError> = try await transaction { db in
                 let now = try Manifest(db, profile: profile)
-                guard now.generation == before.generation, now.mac == before.mac else { return .success(nil) }
-                guard now.isAuthentic(keys) else { return .failure(EnrollmentError(.enrollmentTampered)) }
+                guard now.head == before else { return .success(nil) }
+                guard now.isAuthentic(seal) else { return .failure(EnrollmentError(.enrollmentTampered)) }
                 switch try body(db, now.prints) {
                 case .failure(let error): return .failure(error)
                 case .success(let change):
-                    let after = Manifest(profile: profile, generation: next, mac: nil, prints: change.prints)
-                    try after.save(db, keys: keys, at: date)
+                    let after = Manifest(profile: profile, head: next, prints: change.prints)
+                    try after.save(db, keys: seal.keys, at: date)
                     return .success(change.value)
                 }
             }
             if let value = try outcome.get() {
-                try await generations.advance(profile, to: next)
+                try await generations.advance(profile, to: next.generation)
                 return value
             }
         }
         throw EnrollmentError(.store(StateError(.busy, path: database.directory.path)))
+    }
+
+    /// What a set that is changed now becomes: of the next generation.
+    ///
+    /// Where the generations are used up, which only an edited database can be, they begin anew in an epoch of 16 random
+    /// bytes. It is part of every digest from then on, so that none comes back.
+    ///
+    /// - Parameters:
+    ///   - profile: Whose set.
+    ///   - generation: The highest that is known.
+    ///   - epoch: The present one.
+    /// - Returns: The head of the next manifest; its MAC is made when it is saved.
+    /// - Throws: what the counter gives; `store` when a counter with a place of its own is used up.
+    func successor(
+        of profile: String,
+        after generation: UInt64,
+        in epoch: Data?
+    ) async throws(EnrollmentError) -> Manifest.Head {
+        let current = try await generations.current(of: profile, stored: generation)
+        if current < Manifest.lastGeneration {
+            return Manifest.Head(generation: current + 1, epoch: epoch, mac: nil)
+        }
+        // A counter that has no place of its own begins at 0; another one knows better than the database.
+        let own = try await generations.current(of: profile, stored: 0)
+        guard own < Manifest.lastGeneration else {
+            let path = database.directory.path
+            throw EnrollmentError(.store(StateError(.failed, path: path, cause: "counter \(own)")))
+        }
+        return Manifest.Head(generation: own + 1, epoch: EnrollmentSet.newEpoch(), mac: nil)
     }
 
     func read<Value: Sendable>(

@@ -48,9 +48,8 @@ extension EnrollmentStore {
             var row = empty
             row.sealed = try seal.seal(Intent.besides(kept), for: row)
             // The row needs its profile; a new one begins with an empty set of generation 0.
-            if try Manifest(db, profile: profile).mac == nil {
-                try Manifest(profile: profile, generation: 0, mac: nil, prints: [])
-                    .save(db, keys: keys, at: date)
+            if try Manifest.Head(db, profile: profile) == .none {
+                try Manifest(profile: profile, head: .none, prints: []).save(db, keys: keys, at: date)
             }
             try row.insert(db)
             return row
@@ -125,7 +124,7 @@ extension EnrollmentStore {
         try await read { db in
             try Row.fetchAll(
                 db,
-                sql: "SELECT * FROM prints WHERE reader = ? AND \(condition) ORDER BY id",
+                sql: "SELECT \(PrintRow.columns) FROM prints WHERE reader = ? AND \(condition) ORDER BY id",
                 arguments: [reader.rawValue]
             ).map { PrintRow($0) }
         }

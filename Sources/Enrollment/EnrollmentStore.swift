@@ -7,8 +7,8 @@ public import StateStore
 
 /// Whose fingers are enrolled, and the digest of their set.
 ///
-/// Everything that it gives was checked against the manifest's MAC first: rows that were changed from outside
-/// are ``EnrollmentError/Code/enrollmentTampered``, never a finger.
+/// Everything that it gives was checked first, against the manifest's MAC and by opening every template: rows that
+/// were changed from outside are ``EnrollmentError/Code/enrollmentTampered``, never a finger.
 public final class EnrollmentStore: Sendable {
     package let database: StateDatabase
     let generations: any GenerationCounter
@@ -23,38 +23,24 @@ public final class EnrollmentStore: Sendable {
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     public func fingers(of profile: String) async throws(EnrollmentError) -> [EnrolledFinger] {
-        try await manifest(of: profile).prints.map(\.enrolledFinger)
-            .sorted { ($0.finger.number, $0.reader.rawValue) < ($1.finger.number, $1.reader.rawValue) }
+        try await snapshot(of: profile).fingers
     }
 
     /// The templates that a reader can compare with, the most recently matched first, then the newest.
     ///
-    /// - Throws: `enrollmentTampered`, also when a template cannot be decrypted; `enrollmentRolledBack`; `store`.
+    /// - Throws: as ``fingers(of:)``.
     public func gallery(
         of profile: String,
         on reader: ReaderID
     ) async throws(EnrollmentError) -> [GalleryEntry] {
-        let rows = try await manifest(of: profile).prints.filter { $0.reader == reader }
-        let never = -Double.infinity
-        let ordered = rows.sorted {
-            ($0.lastMatchedAt ?? never, $0.enrolledAt) > ($1.lastMatchedAt ?? never, $1.enrolledAt)
-        }
-        let seal = templateSeal
-        var gallery: [GalleryEntry] = []
-        for row in ordered {
-            guard let template = seal.open(row) else {
-                throw EnrollmentError(.enrollmentTampered, cause: "the template of print \(row.id)")
-            }
-            gallery.append(GalleryEntry(id: row.id, template: template))
-        }
-        return gallery
+        try await snapshot(of: profile).gallery(on: reader)
     }
 
     /// One enrolled finger of a profile; `nil` when there is none of this identity.
     ///
     /// - Throws: as ``fingers(of:)``.
     public func finger(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> EnrolledFinger? {
-        try await manifest(of: profile).prints.first { $0.id == id }?.enrolledFinger
+        try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
     }
 
     /// What a program compares; `nil` when no finger is enrolled.
@@ -68,10 +54,7 @@ public final class EnrollmentStore: Sendable {
         of profile: String,
         application: String
     ) async throws(EnrollmentError) -> EnrollmentState? {
-        let manifest = try await manifest(of: profile)
-        guard !manifest.prints.isEmpty else { return nil }
-        let digest = manifest.set.digest(application: application, keys: database.keys)
-        return EnrollmentState(digest: digest, generation: manifest.generation)
+        try await snapshot(of: profile).state(for: application)
     }
 
     /// What has changed since `digest`, which ``state(of:application:)`` gave for the same program.
@@ -87,7 +70,7 @@ public final class EnrollmentStore: Sendable {
         application: String,
         since digest: Data
     ) async throws(EnrollmentError) -> EnrollmentDifference {
-        let now = try await manifest(of: profile)
+        let now = try await snapshot(of: profile).manifest
         let history = try await read { db in
             try Data.fetchAll(
                 db,
@@ -168,7 +151,7 @@ extension PrintRow {
     static func enrolled(_ id: PrintID, _ db: Database) throws -> PrintRow? {
         try Row.fetchOne(
             db,
-            sql: "SELECT * FROM prints WHERE id = ? AND state = 'enrolled'",
+            sql: "SELECT \(PrintRow.columns) FROM prints WHERE id = ? AND state = 'enrolled'",
             arguments: [id.description]
         ).flatMap(PrintRow.init)
     }

@@ -77,7 +77,7 @@ extension EnrollmentStore {
         let prints =
             switch selection {
             case .all: try await read { try Manifest($0, profile: profile).prints }
-            case .print, .finger: try await manifest(of: profile).prints
+            case .print, .finger: try await snapshot(of: profile).manifest.prints
             }
         return prints.filter(selection.includes)
     }

@@ -7,58 +7,65 @@ import StateStore
 
 /// All that the database holds about one profile's enrolled prints, at one moment.
 struct Manifest: Sendable {
+    /// The row of the profile, without its prints.
+    struct Head: Sendable, Equatable {
+        /// 0 when the profile never had a print.
+        let generation: UInt64
+        /// 16 random bytes since the generations began anew; `nil` before.
+        let epoch: Data?
+        /// `nil` when there is no row for the profile.
+        let mac: Data?
+    }
+
+    /// The last generation of an epoch.
+    ///
+    /// No set changes that often: only an edited database holds a higher one. Up to it, a number in JSON is exact.
+    static let lastGeneration: UInt64 = 1 << 53
+
     let profile: String
-    /// 0 when the profile never had a print.
-    let generation: UInt64
-    /// `nil` when there is no row for the profile.
-    let mac: Data?
+    let head: Head
     /// Enrolled prints only.
     let prints: [PrintRow]
     /// Whether every row could be read.
     let isReadable: Bool
 
+    var generation: UInt64 { head.generation }
+
     init(_ db: Database, profile: String) throws {
-        let row = try Row.fetchOne(
-            db,
-            sql: "SELECT generation, manifest_mac FROM profiles WHERE name = ?",
-            arguments: [profile]
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(PrintRow.columns) FROM prints WHERE profile = ? AND state = 'enrolled'"
         )
-        let columns = row.map(Columns.init)
-        let rows = try Row.fetchAll(
-            db,
-            sql: "SELECT * FROM prints WHERE profile = ? AND state = 'enrolled'",
-            arguments: [profile]
-        )
+        let rows = try Row.fetchAll(statement, arguments: [profile]).map { PrintRow($0) }
         self.init(
             profile: profile,
-            // The table's own check keeps it from being negative, and a damaged one fails the MAC.
-            generation: (columns?["generation"] as Int64?).flatMap(UInt64.init(exactly:)) ?? 0,
-            mac: columns?["manifest_mac"],
-            prints: rows.compactMap(PrintRow.init),
-            isReadable: rows.allSatisfy { PrintRow($0) != nil }
+            head: try Head(db, profile: profile),
+            prints: rows.compactMap { $0 },
+            isReadable: rows.allSatisfy { $0 != nil }
         )
     }
 
-    init(profile: String, generation: UInt64, mac: Data?, prints: [PrintRow], isReadable: Bool = true) {
+    init(profile: String, head: Head, prints: [PrintRow], isReadable: Bool = true) {
         self.profile = profile
-        self.generation = generation
-        self.mac = mac
+        self.head = head
         self.prints = prints.sorted { $0.id < $1.id }
         self.isReadable = isReadable
     }
 
-    var set: EnrollmentSet { EnrollmentSet(generation: generation, members: prints.map(\.member)) }
+    var set: EnrollmentSet {
+        EnrollmentSet(generation: generation, epoch: head.epoch, members: prints.map(\.member))
+    }
 
-    /// Whether the rows are as this program wrote them.
-    func isAuthentic(_ keys: StateKeys) -> Bool {
+    /// Whether the rows are as this program wrote them, templates included.
+    func isAuthentic(_ seal: TemplateSeal) -> Bool {
         guard isReadable else { return false }
-        guard let mac else { return prints.isEmpty }
-        return keys.isValid(mac, for: authenticated, .manifest)
+        guard let mac = head.mac else { return prints.isEmpty }
+        return seal.keys.isValid(mac, for: authenticated, .manifest) && prints.allSatisfy(seal.opens)
     }
 
     /// What the MAC covers: the set, whose it is, and what else decides how a print is used.
     ///
-    /// Not covered: labels, the reader's name and match times, which only order and describe.
+    /// Not covered: labels, the reader's name and match times, which only order and describe; and the templates, which
+    /// are sealed to their rows.
     private var authenticated: Data {
         var bytes = ByteWriter(Data("whorl manifest v1".utf8))
         bytes.append(sized: Data(profile.utf8))
@@ -72,20 +79,49 @@ struct Manifest: Sendable {
 
     /// Writes the generation, the MAC and the history; the rows of `prints` are written by the caller.
     func save(_ db: Database, keys: StateKeys, at date: Date) throws {
+        // A generation is always one of an epoch, and thus far below the largest number.
         let generation = Int64(clamping: generation)
+        if try Head(db, profile: profile).epoch != head.epoch {
+            // Generations are counted anew: the numbers of earlier epochs would be taken for theirs.
+            try db.execute(sql: "DELETE FROM enrollment_history WHERE profile = ?", arguments: [profile])
+        }
         try db.execute(
             sql: """
-                INSERT INTO profiles (name, generation, manifest_mac, created_at) VALUES (?, ?, ?, ?)
-                ON CONFLICT (name) DO UPDATE SET
-                    generation = excluded.generation, manifest_mac = excluded.manifest_mac
+                INSERT INTO profiles (name, generation, manifest_mac, created_at, epoch) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET generation = excluded.generation,
+                    manifest_mac = excluded.manifest_mac, epoch = excluded.epoch
                 """,
             arguments: [
                 profile, generation, keys.code(for: authenticated, .manifest), date.timeIntervalSince1970,
+                head.epoch,
             ]
         )
         try db.execute(
             sql: "INSERT OR REPLACE INTO enrollment_history (profile, generation, encoding) VALUES (?, ?, ?)",
             arguments: [profile, generation, set.encoded]
+        )
+    }
+}
+
+extension Manifest.Head {
+    /// What a profile begins with.
+    static let none = Manifest.Head(generation: 0, epoch: nil, mac: nil)
+
+    init(_ db: Database, profile: String) throws {
+        let statement = try db.cachedStatement(
+            sql: "SELECT generation, manifest_mac, epoch FROM profiles WHERE name = ?"
+        )
+        guard let row = try Row.fetchOne(statement, arguments: [profile]) else {
+            self = .none
+            return
+        }
+        let columns = Columns(row)
+        self.init(
+            // The table's own check keeps it from being negative, and a damaged one fails the MAC.
+            generation: (columns["generation"] as Int64?).flatMap(UInt64.init(exactly:)) ?? 0,
+            epoch: columns["epoch"],
+            // A row without a code that could be read is not the same as no row.
+            mac: columns["manifest_mac"] ?? Data()
         )
     }
 }

@@ -54,6 +54,18 @@ struct PrintRow: Sendable, Hashable {
 }
 
 extension PrintRow {
+    /// The columns in a query.
+    ///
+    /// A database that was changed from outside may hold texts and templates of any size. A label and a reader's name
+    /// are not covered by the manifest's MAC: only their beginning is read. A template that no reader makes is read as
+    /// none, and then does not open.
+    static let columns = """
+        id, profile, finger, substr(label, 1, \(FingerLabel.limit * 8)) AS label, reader,
+        substr(reader_name, 1, \(FingerLabel.limit * 8)) AS reader_name, storage,
+        CASE WHEN length(template) <= \(1 << 22) THEN template END AS template,
+        template_digest, enrolled_at, last_matched_at, state
+        """
+
     /// Reads a row; `nil` when a column holds what this module never writes.
     ///
     /// A database that was changed from outside may hold anything, also what the table's definition forbids.
@@ -73,9 +85,9 @@ extension PrintRow {
             id: id,
             profile: profile,
             finger: finger,
-            label: column["label"],
+            label: FingerLabel.clean(column["label"]),
             reader: ReaderID(rawValue: reader),
-            readerName: readerName,
+            readerName: FingerLabel.clean(readerName) ?? "",
             storage: storage,
             sealed: column["template"],
             templateDigest: column["template_digest"] ?? Data(),

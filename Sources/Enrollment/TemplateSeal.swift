@@ -29,6 +29,13 @@ struct TemplateSeal: Sendable {
         return Template(bytes: Array(plain))
     }
 
+    /// Whether there is a template that can be opened, which is not kept.
+    func opens(_ row: PrintRow) -> Bool {
+        guard var plain = open(row.sealed, context(row, "template")) else { return false }
+        TemplateSeal.wipe(&plain)
+        return true
+    }
+
     func seal(_ intent: Intent, for row: PrintRow) throws -> Data {
         try seal(intent.encoded, context(row, "intent"))
     }

@@ -361,6 +361,21 @@ import Testing
         #expect(await fixture.evaluate().success?.finger == .leftThumb)
     }
 
+    @Test(arguments: [
+        "UPDATE profiles SET manifest_mac = zeroblob(32)", "UPDATE profiles SET epoch = zeroblob(16)",
+        "UPDATE prints SET state = 'removing'", "UPDATE prints SET profile = 'other'",
+        "PRAGMA foreign_keys = OFF; DELETE FROM prints",
+    ])
+    func `do not take a match when the set was edited meanwhile`(_ edit: String) async throws {
+        let fixture = try await Fixture.enrolled([])
+        try await fixture.execute(
+            "INSERT INTO profiles (name, generation, manifest_mac, created_at) VALUES ('other', 0, x'', 0)"
+        )
+        fixture.reader.add([.perform { try? await fixture.execute(edit) }, .match(0)])
+        #expect(await fixture.evaluate().code == .systemCancel)
+        #expect(try await fixture.log() == ["evaluation systemCancel"])
+    }
+
     @Test func `do not take a match of a print that was removed meanwhile`() async throws {
         let fixture = try await Fixture.enrolled([.rightIndex, .leftThumb], steps: [])
         fixture.reader.add([

@@ -58,6 +58,20 @@ import Testing
         #expect(fixture.reader.counts.opens == 0)
     }
 
+    @Test(arguments: ["finger = 7", "finger = 1"])
+    func `refuses a template that was changed from outside, on whatever reader it is`(_ which: String)
+        async throws
+    {
+        let fixture = try await Fixture.enrolled([.match(0)])
+        try await fixture.enroll(.leftThumb, on: .scripted(id: "scripted-1"))
+        #expect(await fixture.evaluate().success != nil)
+        try await fixture.execute("UPDATE prints SET template = zeroblob(length(template)) WHERE \(which)")
+        #expect(await obstacle(fixture) == .enrollmentTampered)
+        let reusing = Fixture.request(reuse: .seconds(60))
+        #expect(await fixture.evaluate(reusing).code == .enrollmentTampered)
+        #expect(try await fixture.log().last == "evaluation enrollmentTampered")
+    }
+
     @Test func `refuses a store that cannot be read, and names it`() async throws {
         let fixture = try Fixture()
         try Data("no database".utf8).write(to: URL(fileURLWithPath: fixture.directory.path + "/whorl.sqlite"))

@@ -128,6 +128,32 @@ import Testing
         #expect(await fixture.evaluate(request).code == .biometryOptedOut)
     }
 
+    @Test(arguments: [
+        ("UPDATE prints SET template = zeroblob(length(template))", false),
+        ("UPDATE prints SET enrolled_at = enrolled_at + 1", false),
+        ("UPDATE profiles SET manifest_mac = zeroblob(32)", false),
+        ("DELETE FROM prints", false),
+        ("UPDATE prints SET label = 'x'", true),
+    ])
+    func `looks at the prints when it answers, not before`(_ edit: String, _ isReused: Bool) async throws {
+        let fixture = try await Fixture.enrolled([.match(0)])
+        _ = try await #require(fixture.evaluate().success)
+        let fingers = try await fixture.store().snapshot(of: fixture.profile)
+        let books = EvaluationBooks(
+            database: try fixture.database(),
+            profile: fixture.profile,
+            application: Fixture.application,
+            reader: await fixture.reader.info,
+            reason: "",
+            lockEndsByTime: true,
+            time: fixture.clock.time
+        )
+        #expect(try await books.reusableMatch(of: fingers, within: .seconds(60))?.finger == .rightIndex)
+        try await fixture.execute(edit)
+        let match = try await books.reusableMatch(of: fingers, within: .seconds(60))
+        #expect((match != nil) == isReused)
+    }
+
     @Test func `is not opened by another profile's match`() async throws {
         let fixture = try await Fixture.enrolled([.match(0)])
         _ = try await #require(fixture.evaluate().success)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Enrollment
 import Fingerprint
 import Foundation
 import StateStore
 import Synchronization
 import Testing
+
+@testable import Enrollment
 
 /// A counter outside the database, as a TPM has one: it starts anywhere and only counts up.
 final class OutsideCounter: GenerationCounter {
@@ -39,6 +40,58 @@ struct GenerationTests {
         #expect(try await fixture.store.state(of: "ada", application: "a")?.generation == 101)
         try await fixture.add(.leftIndex, "two")
         #expect(counter.value("ada") == 102)
+    }
+
+    /// Only an edited database holds such numbers.
+    @Test(arguments: [
+        "UPDATE enrollment_history SET generation = 9223372036854775807 WHERE generation = 1",
+        "UPDATE enrollment_history SET generation = 9223372036854775806 WHERE generation = 1",
+        "UPDATE profiles SET generation = 9223372036854775807",
+    ])
+    func `used-up generations begin anew in an epoch, and no digest comes back`(sql: String) async throws {
+        let fixture = try Fixture()
+        var digests: Set<Data> = []
+        try await fixture.add(.rightIndex, "one")
+        digests.insert(try #require(try await fixture.digest()))
+        for round in 1...3 {
+            try await fixture.tamper(round == 2 ? "SELECT 1" : sql)
+            _ = try await fixture.enroller.remove(.all, profile: "ada", readers: [])
+            #expect(try await fixture.digest() == nil)
+            for finger in [Finger.rightIndex, .leftIndex] {
+                try await fixture.add(finger, "one")
+                digests.insert(try #require(try await fixture.digest()))
+            }
+            #expect(try await fixture.store.fingers(of: "ada").count == 2)
+            #expect(digests.count == 1 + 2 * round)
+        }
+        #expect(try await fixture.store.state(of: "ada", application: "app")?.generation ?? 0 < 10)
+    }
+
+    @Test func `two epochs with the same prints have different digests`() {
+        let epochs = [nil, Data(repeating: 1, count: 16), Data(repeating: 2, count: 16)]
+        let sets = epochs.map { EnrollmentSet(generation: 5, epoch: $0, members: []) }
+        #expect(Set(sets.map(\.encoded)).count == 3)
+        for set in sets { #expect(EnrollmentSet(encoded: set.encoded) == set) }
+        #expect(EnrollmentSet(encoded: sets[1].encoded.prefix(20)) == nil)
+    }
+
+    @Test func `an edited epoch is found`() async throws {
+        let fixture = try Fixture()
+        try await fixture.add(.rightIndex, "one")
+        try await fixture.tamper("UPDATE profiles SET epoch = zeroblob(16)")
+        let store = fixture.store
+        let code = await failure { () throws(EnrollmentError) in try await store.fingers(of: "ada") }
+        #expect(code == .enrollmentTampered)
+    }
+
+    @Test func `a counter outside the database is believed more than an edited one`() async throws {
+        let counter = OutsideCounter()
+        let fixture = try Fixture(generations: counter)
+        try await fixture.add(.rightIndex, "one")
+        try await fixture.tamper("UPDATE enrollment_history SET generation = 9223372036854775807")
+        _ = try await fixture.enroller.remove(.all, profile: "ada", readers: [])
+        try await fixture.add(.rightIndex, "one")
+        #expect(try await fixture.store.state(of: "ada", application: "app")?.generation == 103)
     }
 
     @Test func `a crash between commit and count is mended`() async throws {

@@ -65,10 +65,20 @@ struct TamperTests {
         let fixture = try await fixture()
         let digest = try #require(try await fixture.digest())
         try await fixture.tamper(sql)
+        let answers = await answers(of: fixture, since: digest)
+        #expect(answers == Array(repeating: .enrollmentTampered, count: answers.count))
+    }
+
+    /// What a store says to every question about `ada`.
+    private func answers(of fixture: Fixture, since digest: Data) async -> [EnrollmentError.Code?] {
         let store = fixture.store
-        let reader = ReaderID(rawValue: "test-0")
-        let answers = [
-            await failure { () throws(EnrollmentError) in try await store.gallery(of: "ada", on: reader) },
+        return [
+            await failure { () throws(EnrollmentError) in
+                try await store.gallery(of: "ada", on: ReaderID(rawValue: "test-0"))
+            },
+            await failure { () throws(EnrollmentError) in
+                try await store.gallery(of: "ada", on: ReaderID(rawValue: "another"))
+            },
             await failure { () throws(EnrollmentError) in try await store.fingers(of: "ada") },
             await failure { () throws(EnrollmentError) in try await store.state(of: "ada", application: "app")
             },
@@ -86,7 +96,6 @@ struct TamperTests {
                 )
             },
         ]
-        #expect(answers == Array(repeating: .enrollmentTampered, count: answers.count))
     }
 
     @Test(arguments: edits)
@@ -111,14 +120,30 @@ struct TamperTests {
         """
         UPDATE prints SET template = (SELECT template FROM prints WHERE profile = 'bob') WHERE profile = 'ada'
         """,
+        "UPDATE prints SET template = zeroblob(20000000) WHERE finger = 7",
     ])
-    func `a template that is not the print's own is found`(sql: String) async throws {
+    func `a template that is not the print's own is found, whatever is asked`(sql: String) async throws {
         let fixture = try await fixture()
+        let digest = try #require(try await fixture.digest())
         try await fixture.tamper(sql)
-        let code = await failure { () throws(EnrollmentError) in
-            try await fixture.store.gallery(of: "ada", on: ReaderID(rawValue: "test-0"))
+        let answers = await answers(of: fixture, since: digest)
+        #expect(answers == Array(repeating: .enrollmentTampered, count: answers.count))
+    }
+
+    @Test func `a label or a name of any size and kind is bounded and cleaned when it is read`() async throws
+    {
+        let fixture = try await fixture()
+        let long = String(repeating: "x\u{301}", count: 1_000_000)
+        for text in [long, "\u{1B}[2Jred\u{7}\nline\u{202E}", "\0"] {
+            try await fixture.tamper("UPDATE prints SET label = ?, reader_name = ?", [text, text])
+            for finger in try await fixture.store.fingers(of: "ada") {
+                for shown in [finger.label ?? "", finger.readerName] {
+                    #expect(shown.count <= 100)
+                    #expect(shown.unicodeScalars.count <= 800)
+                    #expect(!shown.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" })
+                }
+            }
         }
-        #expect(code == .enrollmentTampered)
     }
 
     @Test func `a print without its profile is found`() async throws {

@@ -3,11 +3,15 @@
 import Foundation
 import GRDB
 import Glibc
-import StateStore
 import Testing
+
+@testable import StateStore
 
 /// Whatever is wrong with the files: a typed error, and not a byte of them is changed.
 struct DamagedDatabaseTests {
+    /// The version of a database that a later program wrote.
+    static let newer = UInt8(Schema.version + 1)
+
     /// What is done to a sound database.
     enum Damage: Sendable, CustomTestStringConvertible {
         case cut(to: Int)
@@ -46,7 +50,7 @@ struct DamagedDatabaseTests {
             (.garbage, .damaged), (.zeros, .damaged), (.page(2), .damaged), (.page(5), .damaged),
             (.byte(at: 16, 3), .damaged),
             // user_version lies at 60...63, application_id at 68...71.
-            (.byte(at: 63, 3), .newerVersion), (.byte(at: 60, 1), .newerVersion),
+            (.byte(at: 63, newer), .newerVersion), (.byte(at: 60, 1), .newerVersion),
             (.byte(at: 63, 0), .damaged),
             (.byte(at: 68, 0), .foreign),
         ]
@@ -116,7 +120,7 @@ struct DamagedDatabaseTests {
         #expect(try await database.events().count == 50)
     }
 
-    @Test(arguments: [Damage.page(2), .page(5), .cut(to: 8192), .garbage, .byte(at: 63, 3)])
+    @Test(arguments: [Damage.page(2), .page(5), .cut(to: 8192), .garbage, .byte(at: 63, newer)])
     func `a damaged database beside a log is left as it is, and so is the log`(damage: Damage) async throws {
         var files = try await abandoned(try TemporaryDirectory())
         files["whorl.sqlite"] = files["whorl.sqlite"].map(damage.apply)

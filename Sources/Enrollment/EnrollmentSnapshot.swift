@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Fingerprint
+package import GRDB
+import StateStore
+
+/// One profile's enrolled fingers at one moment, found sound: the manifest's MAC fits, every template opens, and the
+/// generation is the counter's.
+///
+/// It is one look at the database. Whoever decides something later asks in its own transaction whether the look still
+/// holds (``isCurrent(in:)``, ``isSound(in:)``); what was changed meanwhile is noticed there.
+package struct EnrollmentSnapshot: Sendable {
+    let manifest: Manifest
+    let seal: TemplateSeal
+
+    /// How often the set had changed.
+    package var generation: UInt64 { manifest.generation }
+
+    /// The enrolled fingers, by finger and then by reader.
+    package var fingers: [EnrolledFinger] {
+        manifest.prints.map(\.enrolledFinger)
+            .sorted { ($0.finger.number, $0.reader.rawValue) < ($1.finger.number, $1.reader.rawValue) }
+    }
+
+    /// The finger of a print; `nil` when the set has no such print.
+    package func finger(of print: PrintID) -> Finger? { manifest.prints.first { $0.id == print }?.finger }
+
+    /// What a program compares; `nil` when no finger is enrolled.
+    package func state(for application: String) -> EnrollmentState? {
+        guard !manifest.prints.isEmpty else { return nil }
+        let digest = manifest.set.digest(application: application, keys: seal.keys)
+        return EnrollmentState(digest: digest, generation: generation)
+    }
+
+    /// The templates that a reader can compare with, the most recently matched first, then the newest.
+    ///
+    /// They are decrypted now, and are the caller's.
+    package func gallery(on reader: ReaderID) -> [GalleryEntry] {
+        let never = -Double.infinity
+        return manifest.prints.filter { $0.reader == reader }
+            .sorted {
+                ($0.lastMatchedAt ?? never, $0.enrolledAt) > ($1.lastMatchedAt ?? never, $1.enrolledAt)
+            }
+            // Each was opened when the snapshot was taken, from the same bytes.
+            .compactMap { row in seal.open(row).map { GalleryEntry(id: row.id, template: $0) } }
+    }
+
+    /// Whether the set is still this one, in the caller's transaction: of the same generation and the same MAC.
+    ///
+    /// It reads one row. Prints and templates that were edited from outside are ``isSound(in:)``'s business.
+    package func isCurrent(in db: Database) throws -> Bool {
+        try Manifest.Head(db, profile: manifest.profile) == manifest.head
+    }
+
+    /// Whether the set is still this one, and every print of it as sound as it was, in the caller's transaction.
+    ///
+    /// It reads all prints and opens every template.
+    package func isSound(in db: Database) throws -> Bool {
+        let now = try Manifest(db, profile: manifest.profile)
+        return now.head == manifest.head && now.isAuthentic(seal)
+    }
+
+    /// Remembers when a print of the set matched last, in the caller's transaction, which puts it first in the next
+    /// gallery.
+    ///
+    /// - Returns: Whether it was remembered; `false` when the set is not this one any more, or the print is gone.
+    package func noteMatch(_ print: PrintID, at seconds: Double, in db: Database) throws -> Bool {
+        guard try isCurrent(in: db) else { return false }
+        try db.cachedStatement(
+            sql: "UPDATE prints SET last_matched_at = ? WHERE id = ? AND profile = ? AND state = 'enrolled'"
+        ).execute(arguments: [seconds, print.description, manifest.profile])
+        return db.changesCount == 1
+    }
+}

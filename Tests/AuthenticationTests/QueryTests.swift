@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+import Foundation
+import GRDB
+import StateStore
+import Synchronization
+import Testing
+
+/// What is asked of the database, counted: an evaluation reads the enrolled prints before it asks for a finger, and
+/// not once more than it must.
+@Suite struct `Questions to the database` {
+    /// The statements that one connection ran.
+    private final class Trace: Sendable {
+        private let statements = Mutex<[String]>([])
+
+        func attach(to database: StateDatabase) async throws {
+            try await database.read { db in
+                db.trace { event in self.statements.withLock { $0.append("\(event)") } }
+            }
+        }
+
+        /// Those since the last call.
+        func take() -> [String] {
+            statements.withLock { statements in
+                defer { statements = [] }
+                return statements
+            }
+        }
+    }
+
+    private func engine(_ fixture: Fixture) async throws -> (AuthenticationEngine, Trace) {
+        let database = try fixture.database()
+        let trace = Trace()
+        try await trace.attach(to: database)
+        let engine = AuthenticationEngine(
+            profile: fixture.profile,
+            state: StateAccess(existing: { database }, created: { database }),
+            time: fixture.clock.time,
+            reader: { fixture.reader }
+        )
+        return (engine, trace)
+    }
+
+    private func count(_ text: String, in statements: [String]) -> Int {
+        statements.count { $0.contains(text) }
+    }
+
+    @Test func `the prints are read once by a preflight, in one look`() async throws {
+        let fixture = try await Fixture.enrolled([])
+        let (engine, trace) = try await engine(fixture)
+        _ = trace.take()
+        #expect(await engine.preflight(.biometrics, for: Fixture.application).canEvaluate)
+        let statements = trace.take()
+        #expect(count("FROM prints", in: statements) == 1)
+        #expect(count("BEGIN", in: statements) == 1)
+        #expect(count("SELECT", in: statements) == 4)
+    }
+
+    @Test func `the prints are read twice by an evaluation, and not after the match`() async throws {
+        let fixture = try await Fixture.enrolled([])
+        let (engine, trace) = try await engine(fixture)
+        let before = Mutex<[String]>([])
+        fixture.reader.add([.perform { before.withLock { $0 = trace.take() } }, .match(0)])
+        _ = trace.take()
+        #expect(await fixture.evaluate(engine: engine).success != nil)
+        let after = trace.take()
+        #expect(count("FROM prints", in: before.withLock { $0 }) == 2)
+        #expect(count("FROM prints", in: after) == 0)
+        #expect(count("BEGIN", in: after) == 1, "\(after)")
+    }
+
+    @Test func `a reused match reads the prints once more, when it answers`() async throws {
+        let fixture = try await Fixture.enrolled([.match(0)])
+        _ = try await #require(fixture.evaluate().success)
+        let (engine, trace) = try await engine(fixture)
+        _ = trace.take()
+        let result = await fixture.evaluate(Fixture.request(reuse: .seconds(60)), engine: engine)
+        #expect(result.success?.isReused == true)
+        #expect(count("FROM prints", in: trace.take()) == 2)
+    }
+}
