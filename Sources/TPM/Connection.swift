@@ -15,13 +15,18 @@ final class Connection {
     let cache = ObjectCache()
     /// The line to the TPM failed, or what it says is not believed: nothing can be flushed over it any more.
     private(set) var isBroken = false
+    /// How long objects may be kept without letting others in, where no resource manager does.
+    let turn: Duration
+    /// When this program began to keep objects loaded.
+    var turnStarted = ContinuousClock.now
     /// What could not be flushed since.
     private(set) var leftovers: [Leftover] = []
 
-    init(to address: TPMAddress) throws(TPMError) {
+    init(to address: TPMAddress, turn: Duration) throws(TPMError) {
         try DeviceNode.check(address)
         Self.silenceLibrary()
         self.address = address
+        self.turn = turn
         tcti = try Self.openTCTI(address)
         var esys: OpaquePointer?
         let code = ResponseCode(raw: Esys_Initialize(&esys, tcti, nil))
@@ -71,18 +76,22 @@ final class Connection {
     /// - Throws: What the TPM or tpm2-tss answered.
     func call(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
         var pauses = Self.pauses[...]
-        var mayMakeRoom = true
+        var triesForRoom = 0
         var mayStart = true
         while true {
+            guard !isBroken else {
+                throw TPMError(.connectionLost, command: command, cause: "it broke before")
+            }
             let code = ResponseCode(raw: body(esys))
             if code.isSuccess { return }
             // After an answer that it does not accept, ESAPI takes no further command either.
             if !code.isOfTPM { isBroken = true }
             if code.asksForRetry, let pause = pauses.popFirst() {
                 usleep(pause * 1000)
-            } else if code.asksForRoom, mayMakeRoom {
-                // Another program holds slots. What we keep for speed alone may go, and the one try after it tells.
-                mayMakeRoom = false
+            } else if code.asksForRoom, triesForRoom < (address.flushesAtClose ? 1 : Sharing.tries) {
+                // Another program holds slots. What we keep for speed alone may go.
+                if triesForRoom > 0 { usleep(Sharing.pause) }
+                triesForRoom += 1
                 cache.flushIdle(on: self)
             } else if code.asksForStartup, mayStart {
                 mayStart = false

@@ -12,7 +12,7 @@ struct LoadedObject: ~Copyable {
     /// The name that the TPM answers with must be the one of our public area; the parent's empty value is given by
     /// password, since there is nothing to hide.
     init(_ object: TPMObject, under parent: ESYS_TR, on connection: Connection) throws(TPMError) {
-        if let handle = connection.cache.borrow(object.name) {
+        if let handle = connection.cache.borrow(object) {
             self.handle = handle
         } else {
             handle = try Self.load(object, under: parent, on: connection)
@@ -53,7 +53,7 @@ struct LoadedObject: ~Copyable {
             connection.flush(handle)
             throw error
         }
-        connection.cache.adopt(handle, named: object.name)
+        connection.cache.adopt(handle, object)
         return handle
     }
 

@@ -10,7 +10,8 @@ final class ObjectCache {
     static let capacity = 2
 
     private struct Entry {
-        let name: TPMName
+        /// With its private area: two of one name may have other authorization values, or one may be damaged.
+        let object: TPMObject
         let handle: ESYS_TR
         var isInUse: Bool
     }
@@ -20,12 +21,14 @@ final class ObjectCache {
     /// What the running sequence will need; it goes last when room is needed.
     private var wanted: Set<TPMName> = []
 
+    var isEmpty: Bool { entries.isEmpty }
+
     /// Tells what the coming commands will need.
     func announce(_ names: Set<TPMName>) { wanted = names }
 
-    /// The loaded object of this name, now in use, if there is one.
-    func borrow(_ name: TPMName) -> ESYS_TR? {
-        guard let index = entries.firstIndex(where: { $0.name == name }) else { return nil }
+    /// The loaded object, now in use, if it is there.
+    func borrow(_ object: TPMObject) -> ESYS_TR? {
+        guard let index = entries.firstIndex(where: { $0.object == object }) else { return nil }
         var entry = entries.remove(at: index)
         entry.isInUse = true
         entries.append(entry)
@@ -33,8 +36,8 @@ final class ObjectCache {
     }
 
     /// Takes over a loaded object, which is in use.
-    func adopt(_ handle: ESYS_TR, named name: TPMName) {
-        entries.append(Entry(name: name, handle: handle, isInUse: true))
+    func adopt(_ handle: ESYS_TR, _ object: TPMObject) {
+        entries.append(Entry(object: object, handle: handle, isInUse: true))
     }
 
     /// The object is not in use any more, but may stay.
@@ -51,12 +54,13 @@ final class ObjectCache {
     }
 
     private func nextToGo() -> Int? {
-        entries.firstIndex { !$0.isInUse && !wanted.contains($0.name) } ?? entries.firstIndex { !$0.isInUse }
+        entries.firstIndex { !$0.isInUse && !wanted.contains($0.object.name) }
+            ?? entries.firstIndex { !$0.isInUse }
     }
 
     /// Flushes one object, if it is loaded.
-    func flush(_ name: TPMName, on connection: Connection) {
-        guard let index = entries.firstIndex(where: { $0.name == name && !$0.isInUse }) else { return }
+    func flush(_ object: TPMObject, on connection: Connection) {
+        guard let index = entries.firstIndex(where: { $0.object == object && !$0.isInUse }) else { return }
         connection.flush(entries.remove(at: index).handle)
     }
 

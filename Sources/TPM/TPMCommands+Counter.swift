@@ -197,10 +197,12 @@ extension Connection {
         with credentials: Credentials,
         root: ESYS_TR
     ) throws(TPMError) {
-        var session = try session(meeting: policy, with: credentials, root: root, needed: nil)
-        try session.spend([]) { (session) throws(TPMError) in
-            try call("TPM2_NV_Increment") {
-                Esys_NV_Increment($0, index, index, session, Fixed.none, Fixed.none)
+        try sequence { () throws(TPMError) in
+            var session = try session(meeting: policy, with: credentials, root: root, needed: nil)
+            try session.spend([]) { (session) throws(TPMError) in
+                try call("TPM2_NV_Increment") {
+                    Esys_NV_Increment($0, index, index, session, Fixed.none, Fixed.none)
+                }
             }
         }
     }

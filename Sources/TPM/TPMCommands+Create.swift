@@ -91,15 +91,15 @@ extension TPMCommands {
         from old: SecretBox,
         to new: SecretBox
     ) throws(TPMError) -> TPMObject {
-        let privateBlob: [UInt8] = try connection.withRoot(root) { (parent) throws(TPMError) in
+        let privateBlob: [UInt8] = try connection.withSequence(root) { (parent) throws(TPMError) in
             let loaded = try LoadedObject(object, under: parent, on: connection)
             var session = try Session(.hmac, saltedTo: parent, on: connection)
             return try connection.withAuth(old.bytes, of: loaded.handle) { () throws(TPMError) in
                 try connection.changeAuth(of: loaded.handle, parent: parent, to: new, by: &session)
             }
         }
-        // What is loaded under this name has the old value.
-        connection.cache.flush(object.name, on: connection)
+        // What is loaded has the old value, for which there will be no more use.
+        connection.cache.flush(object, on: connection)
         return try TPMObject(object, privateBlob: privateBlob)
     }
 
@@ -109,7 +109,7 @@ extension TPMCommands {
         auth: SecretBox?,
         data: SecretBox?
     ) throws(TPMError) -> TPMObject {
-        try connection.withRoot(root) { (parent) throws(TPMError) in
+        try connection.withSequence(root) { (parent) throws(TPMError) in
             var session = try Session(.hmac, saltedTo: parent, on: connection)
             do throws(TPMError) {
                 return try connection.create(template, under: parent, by: &session, auth: auth, data: data)

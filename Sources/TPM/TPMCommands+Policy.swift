@@ -12,7 +12,7 @@ extension TPMCommands {
         under root: StorageRoot,
         credentials: Credentials
     ) throws(TPMError) -> PolicyDigest {
-        try connection.withRoot(root) { (root) throws(TPMError) in
+        try connection.withSequence(root) { (root) throws(TPMError) in
             let steps = try policy.steps(with: credentials)
             let session = try Session(.trial, saltedTo: Fixed.none, on: connection)
             try connection.run(steps, on: session, root: root)

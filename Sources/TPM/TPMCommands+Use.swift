@@ -46,7 +46,7 @@ extension TPMCommands {
         with credentials: Credentials
     ) throws(TPMError) -> ECDSASignature {
         guard digest.count == 32 else { throw TPMError(.tooLarge, cause: "a digest of 32 bytes is signed") }
-        return try connection.withRoot(root) { (root) throws(TPMError) in
+        return try connection.withSequence(root) { (root) throws(TPMError) in
             try connection.use(key, under: root, meeting: policy, with: credentials, encrypting: []) {
                 (key, session) throws(TPMError) in
                 try connection.sign(digest, with: key, session: session)
@@ -73,7 +73,7 @@ extension TPMCommands {
         meeting policy: Policy,
         with credentials: Credentials
     ) throws(TPMError) -> SecretBytes {
-        try connection.withRoot(root) { (root) throws(TPMError) in
+        try connection.withSequence(root) { (root) throws(TPMError) in
             try connection.use(
                 object,
                 under: root,
@@ -105,7 +105,7 @@ extension TPMCommands {
         auth: SecretBox
     ) throws(TPMError) -> SecretBytes {
         guard data.count <= 1024 else { throw TPMError(.tooLarge) }
-        return try connection.withRoot(root) { (root) throws(TPMError) in
+        return try connection.withSequence(root) { (root) throws(TPMError) in
             connection.cache.announce([object.name])
             let loaded = try LoadedObject(object, under: root, on: connection)
             var session = try Session(.hmac, saltedTo: root, on: connection)
@@ -146,7 +146,7 @@ extension TPMCommands {
     ///
     /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` when it does not.
     public func load(_ object: TPMObject, under root: StorageRoot) throws(TPMError) {
-        try connection.withRoot(root) { (root) throws(TPMError) in
+        try connection.withSequence(root) { (root) throws(TPMError) in
             _ = try LoadedObject(object, under: root, on: connection)
         }
     }
@@ -154,38 +154,7 @@ extension TPMCommands {
 
 extension Connection {
     /// Meets a policy, loads the object, and has a command use it by that policy session.
-    ///
-    /// Where the TPM has forgotten what was loaded (a restart), all of it is done once more: nothing has changed yet.
     fileprivate func use<Value: ~Copyable>(
-        _ object: TPMObject,
-        under root: ESYS_TR,
-        meeting policy: Policy,
-        with credentials: Credentials,
-        encrypting use: Session.Use,
-        _ command: (_ object: ESYS_TR, _ session: ESYS_TR) throws(TPMError) -> Value
-    ) throws(TPMError) -> Value {
-        do throws(TPMError) {
-            return try useOnce(
-                object,
-                under: root,
-                meeting: policy,
-                with: credentials,
-                encrypting: use,
-                command
-            )
-        } catch  where error.code == .reset {
-            return try useOnce(
-                object,
-                under: root,
-                meeting: policy,
-                with: credentials,
-                encrypting: use,
-                command
-            )
-        }
-    }
-
-    private func useOnce<Value: ~Copyable>(
         _ object: TPMObject,
         under root: ESYS_TR,
         meeting policy: Policy,

@@ -9,6 +9,7 @@ public actor TPMDevice {
     public nonisolated let address: TPMAddress
     private nonisolated let thread = TPMThread()
     private let idle: Duration
+    private let turn: Duration
     private var connection: Connection?
     /// Counts sequences, so that the watch sees whether there was work.
     private var sequences = 0
@@ -18,10 +19,17 @@ public actor TPMDevice {
     ///
     /// - Parameters:
     ///   - address: Where it is.
-    ///   - idle: After this long without work, at most twice as long, the connection is closed.
-    public init(_ address: TPMAddress = .standard, idle: Duration = .seconds(5)) {
+    ///   - idle: After this long without work, at most twice as long, the connection is closed; after a second at most
+    ///     where no resource manager lets other programs in.
+    ///   - turn: Where there is none, what is loaded is let go of for a moment after this much work without a pause.
+    public init(
+        _ address: TPMAddress = .standard,
+        idle: Duration = .seconds(5),
+        turn: Duration = .seconds(3)
+    ) {
         self.address = address
-        self.idle = idle
+        self.idle = address.flushesAtClose ? idle : min(idle, .seconds(1))
+        self.turn = turn
     }
 
     isolated deinit {
@@ -78,7 +86,7 @@ public actor TPMDevice {
     private func open() throws(TPMError) -> Connection {
         if Task.isCancelled { throw TPMError(.cancelled) }
         if let connection { return connection }
-        let fresh = try Connection(to: address)
+        let fresh = try Connection(to: address, turn: turn)
         connection = fresh
         return fresh
     }
@@ -93,7 +101,7 @@ public actor TPMDevice {
         broken.cache.flushAll(on: broken)
         connection = nil
         guard !address.flushesAtClose, !broken.leftovers.isEmpty else { return }
-        connection = try? Connection(to: address)
+        connection = try? Connection(to: address, turn: turn)
         connection?.flush(broken.leftovers)
         if connection?.isBroken == true { connection = nil } else { watch() }
     }

@@ -40,20 +40,20 @@ public final class SoftwareTPM: @unchecked Sendable {
     /// The TCTI string.
     public var address: String { "swtpm:path=\(socket)" }
 
-    private func start() throws {
+    private func start(started: Bool = true) throws {
         for path in [socket, socket + ".ctrl"] { try? FileManager.default.removeItem(atPath: path) }
         process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
             "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(state.path)",
             "--server", "type=unixio,path=\(socket)", "--ctrl", "type=unixio,path=\(socket).ctrl",
-            "--flags", "not-need-init,startup-clear",
+            "--flags", started ? "not-need-init,startup-clear" : "not-need-init",
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
         let deadline = ContinuousClock.now + .seconds(20)
-        while (try? handles(from: 0x8000_0000)) == nil {
+        while (try? UnixSocket(connectingTo: socket)) == nil {
             guard ContinuousClock.now < deadline, process.isRunning else { throw SoftwareTPMError.notStarted }
             usleep(2_000)
         }
@@ -68,15 +68,17 @@ public final class SoftwareTPM: @unchecked Sendable {
 
     /// Ends it and starts it again.
     ///
-    /// - Parameter keepingState: Whether it is the same TPM afterwards, or one that knows nothing.
+    /// - Parameters:
+    ///   - keepingState: Whether it is the same TPM afterwards, or one that knows nothing.
+    ///   - started: Whether TPM2_Startup was sent, as firmware does.
     /// - Throws: When it does not start.
-    public func restart(keepingState: Bool) throws {
+    public func restart(keepingState: Bool, started: Bool = true) throws {
         kill()
         if !keepingState {
             try FileManager.default.removeItem(at: state)
             try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
         }
-        try start()
+        try start(started: started)
     }
 
     // MARK: The other side

@@ -14,10 +14,15 @@ struct Bench: Sendable {
     let authority: TPMObject
 
     /// Provisions a new TPM: storage root and authority.
-    init(through address: String? = nil, chip: SoftwareTPM? = nil) async throws {
+    init(
+        through address: String? = nil,
+        chip: SoftwareTPM? = nil,
+        idle: Duration = .seconds(5),
+        turn: Duration = .seconds(600)
+    ) async throws {
         let chip = try chip ?? SoftwareTPM()
         self.chip = chip
-        device = TPMDevice(try TPMAddress(address ?? chip.address))
+        device = TPMDevice(try TPMAddress(address ?? chip.address), idle: idle, turn: turn)
         root = try await device.perform { tpm throws(TPMError) in try tpm.findOrMakeStorageRoot() }
         let (root, auth) = (root, auth)
         authority = try await device.perform { tpm throws(TPMError) in
