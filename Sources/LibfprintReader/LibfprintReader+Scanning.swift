@@ -53,6 +53,7 @@ extension LibfprintReader {
             guard enrolled.isCompatible(with: device) else {
                 throw ReaderError(.templateInvalid, operation: "verify", cause: "the print is not compatible")
             }
+            let suspensions = sleep.count
             let outcome = try await observed(by: observer) { () async throws(ReaderError) in
                 try await attempt("verify") { device, result, error -> VerifyResult? in
                     var isMatch: gboolean = 0
@@ -74,7 +75,9 @@ extension LibfprintReader {
                 }
             }
             switch outcome {
-            case .value(let result): return result
+            case .value(let result):
+                if case .match = result { try requireNoSuspension(since: suspensions, "verify") }
+                return result
             case .retry(let reason):
                 observer(.retry(reason))
                 return .retry(reason)
@@ -90,6 +93,7 @@ extension LibfprintReader {
     ) async throws(ReaderError) -> IdentifyResult {
         try await whenOpen("identify", needing: .identify, whenBusy) { () async throws(ReaderError) in
             let prints = try PrintArray(gallery, for: device)
+            let suspensions = sleep.count
             let outcome = try await observed(by: observer) { () async throws(ReaderError) in
                 try await attempt("identify") { device, result, error -> MatchedPrint? in
                     var match: OpaquePointer?
@@ -124,6 +128,7 @@ extension LibfprintReader {
                         cause: "a match outside of the gallery"
                     )
                 }
+                try requireNoSuspension(since: suspensions, "identify")
                 return .match(id, updated: nil)
             }
         }

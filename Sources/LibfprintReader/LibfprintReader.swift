@@ -10,7 +10,8 @@ internal import GLibRuntime
 /// The actor lives on the GLib thread and owns one `FpDevice`. Operations take turns at a gate; suspending and
 /// resuming do not, since they act on the operation that runs.
 public actor LibfprintReader: FingerprintReader {
-    private let handle: DeviceHandle
+    /// The device, for as long as this lives.
+    let handle: DeviceHandle
     /// The identity that the source gave to this device.
     let id: ReaderID
     /// The socket of a virtual reader: what tells one from another.
@@ -18,8 +19,11 @@ public actor LibfprintReader: FingerprintReader {
     /// Lets one operation at a time through.
     let gate = OperationGate()
     /// What the running operation has told so far; `nil` while none waits for a finger.
-    private var scan: RunningScan?
-    private var statusChanges: SignalConnection?
+    var scan: RunningScan?
+    /// The reader's signal that a finger is wanted or there.
+    var statusChanges: SignalConnection?
+    /// Whether the system sleeps, or is about to.
+    var sleep = Sleep()
     private var lock: ReaderLock?
 
     init(_ handle: DeviceHandle, id: ReaderID, socket: String?) {
@@ -65,6 +69,7 @@ public actor LibfprintReader: FingerprintReader {
     public func open() async throws(ReaderError) {
         try await gate.run("open", whenBusy: .wait) { () async throws(ReaderError) in
             guard fp_device_is_open(device) == 0 else { return }
+            try requireAwake("open")
             var lock: ReaderLock? = try ReaderLock(for: id, socket: socket)
             do throws(ReaderError) {
                 try await call("open", finish: fp_device_open_finish) { cancellable, reply in
@@ -81,38 +86,18 @@ public actor LibfprintReader: FingerprintReader {
     ///
     /// It is not cancelled with its task: a device that stays half open would be of no use to anybody.
     public func close() async throws(ReaderError) {
-        let closing = Task { () async -> ReaderError? in
+        try await uncancelled("close") { reader async throws(ReaderError) in
+            guard fp_device_is_open(reader.device) != 0 else { return }
+            defer { reader.lock = nil }
             do throws(ReaderError) {
-                try await gate.run("close", whenBusy: .wait) { () async throws(ReaderError) in
-                    guard fp_device_is_open(device) != 0 else { return }
-                    defer { lock = nil }
-                    do throws(ReaderError) {
-                        try await call("close", finish: fp_device_close_finish) { cancellable, reply in
-                            fp_device_close(device, cancellable, readyCallback, reply)
-                        }
-                    } catch  where error.code == .unplugged {
-                        // There is nothing left to close.
-                    }
+                // A suspended reader cannot be closed.
+                try await reader.tellDriverToWake()
+                try await reader.call("close", finish: fp_device_close_finish) { cancellable, reply in
+                    fp_device_close(reader.device, cancellable, readyCallback, reply)
                 }
-                return nil
-            } catch {
-                return error
+            } catch  where error.code == .unplugged {
+                // There is nothing left to close.
             }
-        }
-        if let error = await closing.value { throw error }
-    }
-
-    /// Prepares for the system's sleep (`fp_device_suspend()`).
-    public func suspend() async throws(ReaderError) {
-        try await call("suspend", finish: fp_device_suspend_finish) { cancellable, reply in
-            fp_device_suspend(device, cancellable, readyCallback, reply)
-        }
-    }
-
-    /// Wakes after the system's sleep (`fp_device_resume()`).
-    public func resume() async throws(ReaderError) {
-        try await call("resume", finish: fp_device_resume_finish) { cancellable, reply in
-            fp_device_resume(device, cancellable, readyCallback, reply)
         }
     }
 
@@ -124,167 +109,5 @@ public actor LibfprintReader: FingerprintReader {
             one.isCompatible(with: device), other.isCompatible(with: device)
         else { return false }
         return fp_print_equal(one.pointer, other.pointer) != 0
-    }
-}
-
-// MARK: - Calls
-
-extension LibfprintReader {
-    /// Runs an operation of an open reader that can do it, alone.
-    func whenOpen<Value: Sendable>(
-        _ operation: String,
-        needing feature: ReaderFeatures = [],
-        _ policy: BusyPolicy,
-        _ body: () async throws(ReaderError) -> Value
-    ) async throws(ReaderError) -> Value {
-        try await gate.run(operation, whenBusy: policy) { () async throws(ReaderError) in
-            guard fp_device_is_open(device) != 0 else { throw ReaderError(.notOpen, operation: operation) }
-            // A virtual driver whose reader is gone would wait for ever.
-            guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: operation) }
-            // libfprint calls it a success to delete from a reader that cannot delete.
-            guard ReaderFeatures(fp_device_get_features(device)).isSuperset(of: feature) else {
-                throw ReaderError(.unsupported, operation: operation)
-            }
-            return try await body()
-        }
-    }
-}
-
-extension LibfprintReader {
-    /// The `…_finish()` of a call that only succeeds or fails.
-    typealias Finish = (
-        UnsafeMutablePointer<FpDevice>?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
-    ) -> gboolean
-
-    /// Makes a call that has no result and for which "try again" has no meaning.
-    func call(
-        _ operation: String,
-        finish: @escaping Finish,
-        start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
-    ) async throws(ReaderError) {
-        try await call(operation) { device, result, error in
-            finish(device, result, error) != 0 ? () : nil
-        } start: { cancellable, reply in
-            start(cancellable, reply)
-        }
-    }
-
-    /// Makes a call whose result is one value, for which "try again" has no meaning.
-    func call<Value: Sendable>(
-        _ operation: String,
-        finish:
-            @escaping (
-                UnsafeMutablePointer<FpDevice>, OpaquePointer,
-                UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-            ) throws(ReaderError) -> Value?,
-        start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
-    ) async throws(ReaderError) -> Value {
-        let outcome = try await attempt(operation, finish: finish, start: start)
-        switch outcome {
-        case .value(let value): return value
-        case .retry(let reason): throw CallFailure.retry(reason).asError
-        }
-    }
-
-    /// Makes a call that ends in a value, in "try again", or in an error.
-    func attempt<Value: Sendable>(
-        _ operation: String,
-        finish:
-            @escaping (
-                UnsafeMutablePointer<FpDevice>, OpaquePointer,
-                UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-            ) throws(ReaderError) -> Value?,
-        start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
-    ) async throws(ReaderError) -> Attempt<Value> {
-        let cancellable = Cancellable()
-        let handle = handle
-        return try await bridge(cancellable) { (result) -> Result<Attempt<Value>, ReaderError> in
-            var error: UnsafeMutablePointer<GError>?
-            do throws(ReaderError) {
-                if let value = try finish(handle.pointer, result, &error) {
-                    g_clear_error(&error)
-                    return .success(.value(value))
-                }
-            } catch {
-                return .failure(error)
-            }
-            guard let failure = GErrorText(taking: error) else {
-                let cause = "neither a result nor an error"
-                return .failure(ReaderError(.malfunction, operation: operation, cause: cause))
-            }
-            switch CallFailure(failure, operation: operation) {
-            case .retry(let reason): return .success(.retry(reason))
-            case .error(let error): return .failure(error)
-            }
-        } start: { reply in
-            start(cancellable.pointer, reply.userData)
-        }
-    }
-}
-
-/// The end of a call that did not fail.
-enum Attempt<Value: Sendable>: Sendable {
-    case value(Value)
-    case retry(ScanRetry)
-}
-
-// MARK: - Finger status
-
-/// What an operation that waits for fingers has to tell, and to whom.
-struct RunningScan {
-    var tracker: TouchTracker
-    let observer: ScanObserver
-}
-
-extension LibfprintReader {
-    /// For how long a driver may say nothing before a touch is announced without it.
-    private static var silence: Duration { .milliseconds(400) }
-
-    /// Runs `body` as the operation whose events `observer` gets.
-    func observed<Value: Sendable>(
-        by observer: @escaping ScanObserver,
-        presentations: Int = 1,
-        _ body: () async throws(ReaderError) -> Value
-    ) async throws(ReaderError) -> Value {
-        watchFingerStatus()
-        scan = RunningScan(tracker: TouchTracker(presentations: presentations), observer: observer)
-        fingerStatusChanged()
-        let reminder = Task {
-            // Cancelled with the end of the operation; then there is nothing left to announce.
-            while (try? await Task.sleep(for: LibfprintReader.silence)) != nil { driverStaysSilent() }
-        }
-        defer {
-            reminder.cancel()
-            scan = nil
-        }
-        return try await body()
-    }
-
-    /// A presentation of the running enrollment ended, well (`stage`) or not (`retry`).
-    func presentationEnded(_ event: ScanEvent) {
-        tell([event])
-        let wasRead = if case .stage = event { true } else { false }
-        tell(scan?.tracker.presentationEnded(wasRead: wasRead) ?? [])
-    }
-
-    private func watchFingerStatus() {
-        guard statusChanges == nil else { return }
-        statusChanges = SignalConnection(to: device, signal: "notify::finger-status") { [weak self] _ in
-            self?.assumeIsolated { $0.fingerStatusChanged() }
-        }
-    }
-
-    private func fingerStatusChanged() {
-        let status = fingerStatus
-        tell(scan?.tracker.statusChanged(to: status) ?? [])
-    }
-
-    private func driverStaysSilent() {
-        tell(scan?.tracker.driverStaysSilent() ?? [])
-    }
-
-    private func tell(_ events: [ScanEvent]) {
-        guard let observer = scan?.observer else { return }
-        for event in events { observer(event) }
     }
 }

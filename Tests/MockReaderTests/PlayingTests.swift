@@ -166,10 +166,23 @@ struct PlayingTests {
         while !reader.fingerStatus.needed { await Task.yield() }
         try reader.suspend()
         reader.play(.touch(.unknown))
-        for _ in 0..<100 { await Task.yield() }
+        await expectError(.suspended) { _ = try await waiting.value }
+        await expectError(.suspended) { _ = try await identify(reader, []) }
         #expect(reader.remainingSteps.contains(.touch(.unknown)))
         try reader.resume()
-        #expect(try await waiting.value == .noMatch)
+        #expect(try await identify(reader, []) == .noMatch)
+    }
+
+    @Test func `an operation does not go on when the reader was suspended and resumed at once`() async throws
+    {
+        let reader = try await opened("stages=1")
+        let waiting = Task { try await identify(reader, []) }
+        while !reader.fingerStatus.needed { await Task.yield() }
+        try reader.suspend()
+        try reader.resume()
+        reader.play(.touch(.unknown))
+        await expectError(.suspended) { _ = try await waiting.value }
+        #expect(try await identify(reader, []) == .noMatch)
     }
 
     @Test func `a reader that improves templates gives another one of the same enrollment`() async throws {

@@ -80,22 +80,26 @@ func requireError(
     throw ConformanceFailure(description: "\(what): expected the error \(code), but it succeeded")
 }
 
-/// Fails the check when `body` takes longer, instead of waiting for ever.
+/// Fails the check when `body` takes longer, instead of waiting for ever; even for what cannot be cancelled.
 func withDeadline<Value: Sendable>(
     _ what: String,
     _ limit: Duration = .seconds(20),
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await Task.sleep(for: limit)
-            throw ConformanceFailure(description: "\(what): nothing happened for \(limit)")
-        }
-        defer { group.cancelAll() }
-        guard let value = try await group.next() else {
-            throw ConformanceFailure(description: "\(what): no result")
-        }
-        return value
+    let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+    let work = Task {
+        defer { end.yield(true) }
+        return try await body()
     }
+    let timer = Task {
+        try await Task.sleep(for: limit)
+        end.yield(false)
+    }
+    defer { timer.cancel() }
+    // `nil` when this task was cancelled.
+    let isInTime = await ends.first { _ in true }
+    if isInTime == true { return try await work.value }
+    work.cancel()
+    guard isInTime == false else { throw CancellationError() }
+    throw ConformanceFailure(description: "\(what): nothing happened for \(limit)")
 }

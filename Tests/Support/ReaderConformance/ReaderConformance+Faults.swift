@@ -9,11 +9,11 @@ extension ReaderConformance {
     private static func faults(of operation: ScanOperation) -> [ConformanceCheck] {
         cancellation(of: operation) + [
             unreadable(operation), unplugged(operation), busyFailing(operation), busyWaiting(operation),
-            closing(operation),
+            closing(operation), suspended(operation),
         ]
     }
 
-    private static func check(
+    static func check(
         _ operation: ScanOperation,
         _ promise: String,
         needs: BenchAbilities = [],

@@ -12,7 +12,8 @@ import Fingerprint
 /// ```
 public enum ReaderConformance {
     /// All checks: what a reader does when all goes well, then each operation with each fault.
-    public static let checks: [ConformanceCheck] = lifecycle + enrolling + comparing + storing + faults
+    public static let checks: [ConformanceCheck] =
+        lifecycle + enrolling + comparing + storing + sleeping + faults
 }
 
 /// One promise of a reader.
