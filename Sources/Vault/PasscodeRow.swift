@@ -5,8 +5,10 @@ import GRDB
 import StateStore
 import TPM
 
-/// A profile's passcode as it lies in the database: the chip's object, and how a passcode becomes its authorization
-/// value. Nothing in it says what the passcode is.
+/// A profile's passcode as it lies in the database.
+///
+/// It holds the chip's object, and how a passcode becomes its authorization value; nothing in it says what the
+/// passcode is.
 struct PasscodeRow: Sendable {
     let profile: String
     let object: TPMObject

@@ -4,8 +4,10 @@ import SecretMemory
 package import StateStore
 package import TPM
 
-/// The state key in the chip's keeping: the file `state.sealed` holds it sealed under the authority's policy, so that a
-/// copy of the directory opens on this machine alone.
+/// The state key in the chip's keeping: the file `state.sealed` holds it sealed, with the authority's value as its own,
+/// so that a copy of the directory opens on this machine alone.
+///
+/// A policy that names the authority would say the same and take two more commands at every start.
 ///
 /// Sealing an existing key is asked for by the owner (`whorl vault provision`). The key itself stays the same, so that
 /// nothing has to be encrypted anew, and the file `state.key` goes only after the sealed one was opened once.
@@ -94,11 +96,15 @@ package struct SealedStateKey: Sendable {
     /// What the file holds for a key.
     func sealed(_ key: SecretBox) async throws(VaultError) -> SecretBox {
         let authority = try await Provisioning(device: device, directory: directory).authority()
-        let policy = authority.writePolicy.digest
         let object: TPMObject
         do {
             object = try await device.perform { commands throws(TPMError) in
-                try commands.seal(key, under: authority.root, policy: policy)
+                try commands.seal(
+                    key,
+                    under: authority.root,
+                    policy: Policy.authValue.digest,
+                    auth: authority.authorization
+                )
             }
         } catch {
             throw VaultError(error, path)
@@ -111,14 +117,15 @@ package struct SealedStateKey: Sendable {
             throw VaultError(.chipCleared, path, cause: "the authority's file is gone")
         }
         let object = try sealedObject()
+        let credentials = authority.ownValue
         do {
             let key = try await device.perform { commands throws(TPMError) in
                 SecretBox(
                     try commands.unseal(
                         object,
                         under: authority.root,
-                        meeting: authority.writePolicy,
-                        with: authority.credentials
+                        meeting: .authValue,
+                        with: credentials
                     )
                 )
             }

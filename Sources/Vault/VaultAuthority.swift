@@ -27,6 +27,13 @@ struct VaultAuthority: Sendable {
         return credentials
     }
 
+    /// What meets PolicyAuthValue for an object that has the authority's value as its own.
+    var ownValue: Credentials {
+        var credentials = Credentials()
+        credentials.authValue = authorization
+        return credentials
+    }
+
     static func path(_ directory: StateDirectory) -> String { directory.file("vault.authority") }
 
     /// Makes the object in the chip; nothing stays there when it is not kept.

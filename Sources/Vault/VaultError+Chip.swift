@@ -16,7 +16,9 @@ extension VaultError {
             case .nvMissing, .nvUnwritten: .counterLost
             case .foreignRoot: .chipCleared
             case .foreignBlob, .malformed: .itemTampered
-            case .alteredAnswer, .lockoutAuthNeeded, .nvDefined, .tooLarge, .unsupported, .failureMode, .other: .chipFailed
+            case .alteredAnswer, .lockoutAuthNeeded, .nvDefined, .tooLarge, .unsupported, .failureMode,
+                .other:
+                .chipFailed
             }
         self.init(code, subject, cause: error.description)
     }

@@ -36,6 +36,11 @@ public struct VaultStatus: Sendable, Hashable {
     /// What is in the way, most important first; empty when all is well.
     public let problems: [VaultError]
 
+    /// Whether a directory has a vault, by its file alone; the chip is not asked, and a damaged one counts.
+    public static func isProvisioned(_ directory: StateDirectory) -> Bool {
+        (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
+    }
+
     /// Looks at a directory and a chip.
     ///
     /// - Throws: `store` when the directory's files cannot be read.

@@ -31,12 +31,14 @@ struct AttackTests {
         let nothing = OwnerProof.nothing(of: "ada")
         #expect(await code { try await other.secret(name, shown: nothing) } == .chipCleared)
         #expect(
-            await code { try await other.sign(digest: sha256(Data()), with: key, shown: nothing) } == .chipCleared
+            await code { try await other.sign(digest: sha256(Data()), with: key, shown: nothing) }
+                == .chipCleared
         )
         await other.letGo()
         #expect(try thief.tool("createprimary", "-C", "o", "-G", "ecc", "-c", "srk.ctx").status == 0)
         #expect(
-            try thief.tool("evictcontrol", "-c", "srk.ctx", "0x\(String(authority.root.handle, radix: 16))").status
+            try thief.tool("evictcontrol", "-c", "srk.ctx", "0x\(String(authority.root.handle, radix: 16))")
+                .status
                 == 0
         )
         _ = try thief.tool("flushcontext", "-t")
@@ -68,7 +70,9 @@ struct AttackTests {
             let use: (String?) throws -> ToolResult = { auth in
                 let session = auth.map { ["-p", $0] } ?? []
                 if row.id.kind == .secret { return try attacker.run(["unseal", "-c", "item.ctx"] + session) }
-                return try attacker.run(["sign", "-c", "item.ctx", "-g", "sha256", "-d", "-o", "sig", "digest"] + session)
+                return try attacker.run(
+                    ["sign", "-c", "item.ctx", "-g", "sha256", "-d", "-o", "sig", "digest"] + session
+                )
             }
             #expect(try use(nil).status != 0)
             try attacker.session("empty")
@@ -103,13 +107,21 @@ struct AttackTests {
         switch how {
         case "made anew as it was":
             let made = try attacker.run(
-                "nvdefine", index, "-C", "o", "-L", "policy", "-a", "nt=counter|policywrite|authread|no_da"
+                "nvdefine",
+                index,
+                "-C",
+                "o",
+                "-L",
+                "policy",
+                "-a",
+                "nt=counter|policywrite|authread|no_da"
             )
             #expect(made.status == 0, "\(made.errors)")
             #expect(try attacker.run("nvincrement", "-C", index, index).status != 0)
         case "made anew as a plain index with the old value":
             #expect(
-                try attacker.run("nvdefine", index, "-C", "o", "-s", "8", "-a", "ownerwrite|authread|no_da").status
+                try attacker.run("nvdefine", index, "-C", "o", "-s", "8", "-a", "ownerwrite|authread|no_da")
+                    .status
                     == 0
             )
             #expect(try attacker.run("nvwrite", index, "-C", "o", "-i", "value").status == 0)
@@ -131,7 +143,9 @@ struct AttackTests {
 
     // A4, as far as it is the vault's
 
-    @Test func `a database of before the first finger is noticed, and accepting it kills bound keys`() async throws {
+    @Test func `a database of before the first finger is noticed, and accepting it kills bound keys`()
+        async throws
+    {
         let bench = try VaultBench()
         let before = try bench.vault()
         _ = try await before.provisionedAuthority()
@@ -161,7 +175,8 @@ struct AttackTests {
         try await vault.add(big, as: id(.secret, "a"), access: .biometryAny)
         try await vault.add(secret("y"), as: id(.secret, "b"), access: .none)
         try await vault.add(big, as: id(.secret, "a", of: "bob"), access: .none)
-        let none = AccessControl.none.encoded.map { String($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let none = AccessControl.none.encoded.map { String($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            .joined()
         let edits = [
             "UPDATE vault_items SET access = x'\(none)' WHERE profile = 'ada' AND name = 'a'",
             "UPDATE vault_items SET object = (SELECT object FROM vault_items WHERE name = 'b') WHERE name = 'a'",
@@ -196,7 +211,8 @@ struct AttackTests {
 
     // A12
 
-    @Test func `a program that says yes by itself still needs what the authority's file holds`() async throws {
+    @Test func `a program that says yes by itself still needs what the authority's file holds`() async throws
+    {
         let bench = try VaultBench()
         let vault = try bench.vault()
         let name = try id(.secret, "s")
@@ -240,7 +256,9 @@ struct AttackTests {
             let found = await code { try await vault.secret(name, shown: .nothing(of: "ada")) }
             #expect(found == .itemTampered, "byte \(position): \(String(describing: found))")
         }
-        for length in 0..<bytes.count { #expect((try? TPMObject(serialized: Array(bytes.prefix(length)))) == nil) }
+        for length in 0..<bytes.count {
+            #expect((try? TPMObject(serialized: Array(bytes.prefix(length)))) == nil)
+        }
         await vault.letGo()
         #expect(try bench.tpm.leaks().isEmpty)
     }

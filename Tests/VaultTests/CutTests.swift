@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GRDB
 import SecretMemory
 import SoftwareTPM
 import StateStore
@@ -21,7 +22,9 @@ struct CutTests {
         operation: Operation
     ) async throws {
         let bench = try VaultBench()
-        #expect(try bench.tpm.tool("dictionarylockout", "-s", "-n", "100", "-t", "1000", "-l", "1000").status == 0)
+        #expect(
+            try bench.tpm.tool("dictionarylockout", "-s", "-n", "100", "-t", "1000", "-l", "1000").status == 0
+        )
         let setup = try bench.vault()
         _ = try await setup.provisionedAuthority()
         _ = try await setup.changeFingers(from: 0)
@@ -32,12 +35,15 @@ struct CutTests {
         let interposer = try Interposer(inFrontOf: bench.tpm)
         for cut in 0..<64 {
             let vault = try bench.vault(through: interposer.address)
+            let generation = try await vault.generation(of: "ada", stored: 0)
+            await vault.letGo()
             let cutsAnswer = cut % 2 == 1
             interposer.forget()
             interposer.decide { number, _ in
                 number == cut / 2 ? (cutsAnswer ? .cutAnswer : .cut) : .pass
             }
-            let first = await code { try await perform(operation, cut, vault) }
+            let failure = await failure { try await perform(operation, cut, generation, vault) }
+            let first = failure?.code
             interposer.decide { _, _ in .pass }
             // Waits after a try that may have been compared are not what this is about.
             bench.wait(.seconds(1_000_000))
@@ -45,19 +51,27 @@ struct CutTests {
                 #expect(cut > 1, "nothing was cut")
                 break
             }
-            #expect(first == .chipBusy || first == .noChip, "\(operation) \(cut): \(String(describing: first))")
+            #expect(
+                first == .chipBusy || first == .noChip,
+                "\(operation) \(cut): \(String(describing: failure))"
+            )
+            // Without a resource manager nobody else flushes what a lost answer has left in the chip.
+            for kind in ["-l", "-t"] { _ = try bench.tpm.tool("flushcontext", kind) }
             // The same vault, which has lost its connection, and the same operation.
-            let second = await code { try await perform(operation, cut, vault) }
+            let second = await code { try await perform(operation, cut, generation, vault) }
             #expect(second == nil, "\(operation) \(cut): \(String(describing: second))")
             #expect(
                 try await data(vault.secret(id(.secret, "kept"), shown: finger())) == data(secret("kept"))
             )
+            if operation == .firstCounter { try await removeCounter(of: "p\(cut)", vault) }
             await vault.letGo()
             #expect(cut < 63, "the cut never came to an end")
         }
     }
 
-    private func perform(_ operation: Operation, _ round: Int, _ vault: Vault) async throws {
+    private func perform(_ operation: Operation, _ round: Int, _ generation: UInt64, _ vault: Vault)
+        async throws
+    {
         switch operation {
         case .add: try await vault.add(secret("x"), as: id(.secret, "n\(round)"), access: .biometryAny)
         case .secret: _ = try await vault.secret(id(.secret, "kept"), shown: finger())
@@ -66,15 +80,21 @@ struct CutTests {
             _ = try await vault.sign(digest: sha256(Data()), with: id(.key, "kept"), shown: finger())
         case .setPasscode: try await vault.setPasscode(secret("1234"), of: "p\(round)")
         case .changePasscode: try await vault.changePasscode(secret("0000"), to: secret("0000"), of: "ada")
-        case .firstCounter: #expect(try await vault.generation(of: "p\(round)", stored: 3) == 3)
-        case .advance:
+        case .firstCounter:
             let profile = "p\(round)"
-            // The chip may have counted although its answer was lost.
-            let present = try await vault.generation(of: profile, stored: 7)
-            #expect(present == 7 || present == 8)
-            try await vault.advance(profile, to: 8)
-            #expect(try await vault.generation(of: profile, stored: 8) == 8)
+            #expect(try await vault.generation(of: profile, stored: 3) == 3)
+        case .advance:
+            try await vault.advance("ada", to: generation + 1)
+            #expect(try await vault.generation(of: "ada", stored: 0) == generation + 1)
         }
+    }
+
+    /// It makes room for the next round, and keeps the number of commands the same.
+    private func removeCounter(of profile: String, _ vault: Vault) async throws {
+        try await vault.database.write { db in
+            try db.execute(sql: "DELETE FROM vault_counters WHERE profile = ?", arguments: [profile])
+        }
+        try await vault.removeStrays(vault.provisionedAuthority())
     }
 
     @Test func `a chip that is killed and restarted is used on`() async throws {

@@ -19,7 +19,8 @@ struct GenerationTests {
         return (bench, vault)
     }
 
-    @Test func `before the vault is provisioned the database counts, and the chip is not asked`() async throws {
+    @Test func `before the vault is provisioned the database counts, and the chip is not asked`() async throws
+    {
         let bench = try VaultBench()
         bench.tpm.kill()
         let vault = try bench.vault()
@@ -51,7 +52,9 @@ struct GenerationTests {
         #expect(try bench.tpm.leaks().isEmpty)
     }
 
-    @Test func `a key bound to the present fingers is refused by the chip after a finger is added`() async throws {
+    @Test func `a key bound to the present fingers is refused by the chip after a finger is added`()
+        async throws
+    {
         let (bench, vault) = try await provisioned()
         let name = try id(.key, "k")
         let kept = try id(.secret, "s")
@@ -67,7 +70,8 @@ struct GenerationTests {
         _ = try await vault.sign(digest: digest, with: name, shown: finger())
         _ = try await vault.changeFingers(from: generation)
         #expect(
-            await code { try await vault.sign(digest: digest, with: name, shown: finger()) } == .enrollmentChanged
+            await code { try await vault.sign(digest: digest, with: name, shown: finger()) }
+                == .enrollmentChanged
         )
         #expect(try await data(vault.secret(kept, shown: finger())) == data(secret("x")))
         let standings = try await vault.items(of: "ada").map(\.standing)
@@ -97,8 +101,14 @@ struct GenerationTests {
             await vault.letGo()
             try bench.tpm.write(authority.writePolicy.digest.bytes, to: "policy")
             let defined = try bench.tpm.tool(
-                "nvdefine", "0x\(String(index, radix: 16))", "-C", "o", "-L", "policy",
-                "-a", "nt=counter|policywrite|authread|no_da"
+                "nvdefine",
+                "0x\(String(index, radix: 16))",
+                "-C",
+                "o",
+                "-L",
+                "policy",
+                "-a",
+                "nt=counter|policywrite|authread|no_da"
             )
             #expect(defined.status == 0, "\(defined.errors)")
         }

@@ -49,13 +49,22 @@ struct ItemTests {
         try bench.tpm.write([UInt8](signature.der), to: "signature")
         try bench.tpm.write([UInt8](key.pem.utf8), to: "key.pem")
         let openssl = try bench.tpm.run(
-            "openssl", "dgst", "-sha256", "-verify", "key.pem", "-signature", "signature", "message"
+            "openssl",
+            "dgst",
+            "-sha256",
+            "-verify",
+            "key.pem",
+            "-signature",
+            "signature",
+            "message"
         )
         #expect(openssl.output.contains("Verified OK"), "\(openssl)")
         #expect(try bench.tpm.leaks().isEmpty)
     }
 
-    @Test func `without what its access control asks an item is refused before the chip is asked`() async throws {
+    @Test func `without what its access control asks an item is refused before the chip is asked`()
+        async throws
+    {
         let bench = try VaultBench()
         let vault = try bench.vault()
         try await vault.setPasscode(secret("1234"), of: "ada")
@@ -102,7 +111,8 @@ struct ItemTests {
         let access = AccessControl.biometryAny.withApplicationPassword
         let name = try id(.secret, "app")
         #expect(
-            await code { try await vault.add(secret("x"), as: name, access: access) } == .applicationPasswordNeeded
+            await code { try await vault.add(secret("x"), as: name, access: access) }
+                == .applicationPasswordNeeded
         )
         try await vault.add(secret("x"), as: name, access: access, applicationPassword: secret("pw"))
         let open = { (password: String?) in
@@ -151,7 +161,8 @@ struct ItemTests {
         #expect(try await data(vault.secret(name, shown: .nothing(of: "ada"))) == data(secret("4")))
     }
 
-    @Test func `empty, too large and wrongly sized input is refused and leaves nothing behind`() async throws {
+    @Test func `empty, too large and wrongly sized input is refused and leaves nothing behind`() async throws
+    {
         let bench = try VaultBench()
         let vault = try bench.vault()
         let name = try id(.secret, "bad")
@@ -182,7 +193,8 @@ struct ItemTests {
                     if number % 4 == 0 {
                         let name = try id(.secret, "s\(number)")
                         try await vault.add(secret("\(number)"), as: name, access: .biometryAny)
-                        return try await data(vault.secret(name, shown: finger())) == data(secret("\(number)"))
+                        return try await data(vault.secret(name, shown: finger()))
+                            == data(secret("\(number)"))
                     }
                     return try await made.isValid(
                         vault.sign(digest: digest, with: key, shown: finger()),

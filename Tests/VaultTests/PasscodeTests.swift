@@ -69,7 +69,8 @@ struct PasscodeTests {
         #expect(try bench.tpm.leaks().isEmpty)
     }
 
-    @Test func `removing the passcode names what would be lost, and deletes it only when told`() async throws {
+    @Test func `removing the passcode names what would be lost, and deletes it only when told`() async throws
+    {
         let bench = try patient()
         let vault = try bench.vault()
         try await vault.setPasscode(secret("1234"), of: "ada")
@@ -80,7 +81,8 @@ struct PasscodeTests {
         try await vault.add(secret("y"), as: either, access: .userPresence)
         try await vault.add(secret("z"), as: none, access: .none)
         #expect(
-            await code { try await vault.removePasscode(secret("4321"), of: "ada", force: true) } == .passcodeWrong
+            await code { try await vault.removePasscode(secret("4321"), of: "ada", force: true) }
+                == .passcodeWrong
         )
         #expect(
             await code { try await vault.removePasscode(secret("1234"), of: "ada", force: false) }
@@ -112,7 +114,8 @@ struct PasscodeTests {
         let other = try bench.vault()
         #expect(await code { try await other.verify(secret("1234"), of: "ada") } == waiting)
         #expect(
-            await code { try await other.changePasscode(secret("1234"), to: secret("5678"), of: "ada") } == waiting
+            await code { try await other.changePasscode(secret("1234"), to: secret("5678"), of: "ada") }
+                == waiting
         )
         #expect(
             await code { try await other.removePasscode(secret("1234"), of: "ada", force: true) } == waiting
@@ -130,7 +133,9 @@ struct PasscodeTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<16 {
                 let vault = number % 2 == 0 ? first : second
-                group.addTask { _ = await code { try await vault.verify(secret("9\(1000 + number)"), of: "ada") } }
+                group.addTask {
+                    _ = await code { try await vault.verify(secret("9\(1000 + number)"), of: "ada") }
+                }
             }
         }
         #expect(try await failures(first) == 5)
@@ -199,6 +204,7 @@ struct PasscodeTests {
     }
 
     private func failures(_ vault: Vault) async throws -> Int {
-        try await vault.device.perform { commands throws(TPMError) in try commands.dictionaryAttack().failures }
+        try await vault.device.perform { commands throws(TPMError) in try commands.dictionaryAttack().failures
+        }
     }
 }

@@ -17,7 +17,9 @@ struct PolicyTests {
         "biometry-current-set-or-passcode", "biometry-any-and-passcode", "biometry-any+application-password",
         "user-presence+application-password",
     ])
-    func `tpm2-tools compute the same policy, and see a key that only its policy opens`(text: String) async throws {
+    func `tpm2-tools compute the same policy, and see a key that only its policy opens`(text: String)
+        async throws
+    {
         let bench = try VaultBench()
         let vault = try bench.vault()
         let authority = try await vault.provisionedAuthority()
@@ -38,7 +40,16 @@ struct PolicyTests {
         #expect(try tools.load(passcode.object, as: "passcode").status == 0)
         let secretOf: (String, SecretBox) throws -> Void = { name, authorization in
             let hex = data(authorization).map { String($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            let done = try tools.run("policysecret", "-S", "trial", "-c", "\(name).ctx", "-L", "digest", "hex:\(hex)")
+            let done = try tools.run(
+                "policysecret",
+                "-S",
+                "trial",
+                "-c",
+                "\(name).ctx",
+                "-L",
+                "digest",
+                "hex:\(hex)"
+            )
             #expect(done.status == 0, "\(done.errors)")
         }
         var digests: [String] = []
@@ -50,7 +61,17 @@ struct PolicyTests {
                 let index = "0x" + String(bound.counter.index, radix: 16)
                 try bench.tpm.write(withUnsafeBytes(of: bound.value.bigEndian) { Array($0) }, to: "value")
                 let done = try tools.run(
-                    "policynv", "-S", "trial", "-C", index, "-i", "value", "-L", "digest", index, "eq"
+                    "policynv",
+                    "-S",
+                    "trial",
+                    "-C",
+                    index,
+                    "-i",
+                    "value",
+                    "-L",
+                    "digest",
+                    index,
+                    "eq"
                 )
                 #expect(done.status == 0, "\(done.errors)")
             }
@@ -75,8 +96,12 @@ struct PolicyTests {
 
         #expect(try tools.load(row.object, as: "key").status == 0)
         let shown = try tools.run("readpublic", "-c", "key.ctx")
-        #expect(shown.output.contains("value: fixedtpm|fixedparent|sensitivedataorigin|noda|sign\n"), "\(shown.output)")
-        let digest = row.object.policy?.bytes.map { String($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() ?? ""
+        #expect(
+            shown.output.contains("value: fixedtpm|fixedparent|sensitivedataorigin|noda|sign\n"),
+            "\(shown.output)"
+        )
+        let digest =
+            row.object.policy?.bytes.map { String($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() ?? ""
         #expect(shown.output.contains("authorization policy: \(digest)"))
     }
 

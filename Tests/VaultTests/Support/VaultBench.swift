@@ -96,12 +96,15 @@ func id(_ kind: ItemKind, _ name: String, of profile: String = "ada") throws -> 
 func finger(of profile: String = "ada") -> OwnerProof { .matchedFinger(of: profile) }
 
 /// The code of the vault's error that `body` throws; `nil` when it throws none.
-func code(_ body: () async throws -> some Any) async -> VaultError.Code? {
+func code(_ body: () async throws -> some Any) async -> VaultError.Code? { await failure(body)?.code }
+
+/// The vault's error that `body` throws; `nil` when it throws none.
+func failure(_ body: () async throws -> some Any) async -> VaultError? {
     do {
         _ = try await body()
         return nil
     } catch let error as VaultError {
-        return error.code
+        return error
     } catch {
         Issue.record("\(error)")
         return nil
