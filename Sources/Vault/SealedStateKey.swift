@@ -82,6 +82,10 @@ package struct SealedStateKey: Sendable {
         let file = FileKeySource(directory: directory)
         try stored { () throws(StateError) in
             _ = try PrivateFiles.publish(key.bytes, as: file.path, in: directory.path)
+            // A file that was there already must hold this key, or the sealed one is the only right one.
+            guard let written = try file.load(), SecretBytes.areEqual(written, key.bytes) else {
+                throw StateError(.keyDamaged, path: file.path, cause: "the sealed key is another one")
+            }
             try PrivateFiles.remove(path, in: directory.path)
         }
     }

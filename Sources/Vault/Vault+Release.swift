@@ -85,8 +85,13 @@ extension Vault {
                 result.unchanged.append(row.id)
                 continue
             }
-            try await bind(row, to: present, proof)
-            result.resealed.append(row.id)
+            do {
+                try await bind(row, to: present, proof)
+                result.resealed.append(row.id)
+            } catch {
+                guard error.isAboutTheItem else { throw error }
+                result.dead.append(row.id)
+            }
         }
         return result
     }
@@ -98,6 +103,8 @@ extension Vault {
         /// Keys, and secrets with an application password: they take the passcode besides as long as the machine
         /// starts as it does now.
         public internal(set) var unchanged: [ItemID] = []
+        /// Secrets that nothing opens any more, for another reason than the start.
+        public internal(set) var dead: [ItemID] = []
     }
 
     private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(VaultError) {
@@ -165,5 +172,15 @@ extension Vault {
             throw VaultError(.itemTampered, row.id.spoken, cause: "the ciphertext")
         }
         return whole
+    }
+}
+
+extension VaultError {
+    /// Whether other items may do better.
+    fileprivate var isAboutTheItem: Bool {
+        switch code {
+        case .enrollmentChanged, .itemTampered, .accessDenied: true
+        default: false
+        }
     }
 }

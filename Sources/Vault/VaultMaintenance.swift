@@ -51,14 +51,15 @@ public struct VaultMaintenance: Sendable {
             isLost = true
         }
         if let database, !isLost { try await empty(database, withoutChip) }
+        let aside = asidePath
         do throws(StateError) {
-            if isLost { try putAside() }
+            if isLost { try putAside(as: aside) }
             try PrivateFiles.remove(key.path, in: directory.path)
             try PrivateFiles.remove(VaultAuthority.path(directory), in: directory.path)
         } catch {
             throw VaultError(.store(error), error.path)
         }
-        return isLost ? .fingersLost(database: asidePath) : .fingersKept
+        return isLost ? .fingersLost(database: aside) : .fingersKept
     }
 
     /// What became of the fingers.
@@ -94,11 +95,17 @@ public struct VaultMaintenance: Sendable {
     }
 
     private var databasePath: String { directory.file("whorl.sqlite") }
-    private var asidePath: String { directory.file("whorl.sqlite.lost") }
 
-    private func putAside() throws(StateError) {
+    /// A name that no earlier reset has used.
+    private var asidePath: String {
+        let plain = directory.file("whorl.sqlite.lost")
+        let names = [plain] + (2...1000).map { "\(plain)-\($0)" }
+        return names.first { access($0, F_OK) != 0 } ?? plain
+    }
+
+    private func putAside(as aside: String) throws(StateError) {
         for suffix in ["-wal", "-shm", ""] {
-            guard rename(databasePath + suffix, asidePath + suffix) == 0 || errno == ENOENT else {
+            guard rename(databasePath + suffix, aside + suffix) == 0 || errno == ENOENT else {
                 throw StateError(errno: errno, path: databasePath + suffix)
             }
         }
