@@ -100,11 +100,26 @@ extension Vault {
         let found = try await chip(about: profile) { commands throws(TPMError) in
             try commands.check(counter)
         }
+        let cause: String
         switch found {
         case .same(let value): return value
-        case .other: throw VaultError(.counterLost, profile, cause: "another index is in its place")
-        case .unwritten: throw VaultError(.counterLost, profile, cause: "it was defined anew")
-        case .missing: throw VaultError(.counterLost, profile, cause: "it was deleted")
+        case .other: cause = "another index is in its place"
+        case .unwritten: cause = "it was defined anew"
+        case .missing: cause = "it was deleted"
+        }
+        throw VaultError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
+    }
+
+    /// Whether not even the authority is known to the chip: then it was cleared, or is not the one it was.
+    func isChipAnother() async throws(VaultError) -> Bool {
+        guard let authority = try authority() else { return false }
+        do {
+            try await device.perform { commands throws(TPMError) in
+                try commands.load(authority.object, under: authority.root)
+            }
+            return false
+        } catch {
+            return error.code == .foreignBlob || error.code == .foreignRoot
         }
     }
 

@@ -23,6 +23,7 @@ extension Vault {
         access: AccessControl,
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) {
+        precondition(id.kind == .secret, "a secret is kept under the name of a secret")
         let unique = SecretBytes(randomCount: 16).withUnsafeBytes { Data($0) }
         let identity = ItemRow.identity(id, unique: unique, access: access)
         let parts = try SecretEnvelope.close(secret, for: identity)
@@ -45,6 +46,7 @@ extension Vault {
         access: AccessControl,
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) -> SigningKeyPublic {
+        precondition(id.kind == .key, "a key is made under the name of a key")
         let unique = SecretBytes(randomCount: 16).withUnsafeBytes { Data($0) }
         let row = try await make(id, unique, access, applicationPassword, body: nil) {
             commands,

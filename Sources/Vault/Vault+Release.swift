@@ -21,8 +21,8 @@ extension Vault {
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) -> SecretBox {
-        let row = try await row(id)
-        return try await secret(row, proof, applicationPassword)
+        guard id.kind == .secret else { throw VaultError(.noSuchItem, id.spoken) }
+        return try await secret(try await row(id), proof, applicationPassword)
     }
 
     /// Signs a digest with a key.
@@ -41,6 +41,7 @@ extension Vault {
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) -> Signature {
         guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
+        guard id.kind == .key else { throw VaultError(.noSuchItem, id.spoken) }
         let row = try await row(id)
         let bytes = [UInt8](digest)
         let made = try await use(row, proof, applicationPassword) {

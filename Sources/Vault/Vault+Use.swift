@@ -27,7 +27,7 @@ extension Vault {
                 try body(commands, authority, policy, credentials)
             }
         } catch {
-            throw await reason(for: error, row, authority)
+            throw await reason(for: error, row)
         }
     }
 
@@ -56,11 +56,7 @@ extension Vault {
     }
 
     /// Why the chip has refused an item.
-    private func reason(
-        for error: TPMError,
-        _ row: ItemRow,
-        _ authority: VaultAuthority
-    ) async -> VaultError {
+    private func reason(for error: TPMError, _ row: ItemRow) async -> VaultError {
         let item = row.id.spoken
         switch error.code {
         case .authFailed where error.command == "TPM2_PolicySecret":
@@ -70,13 +66,8 @@ extension Vault {
         case .policyFailed, .nvMissing, .nvUnwritten, .authFailed:
             return await unmetPolicy(error, row)
         case .foreignBlob:
-            // Where not even the authority loads, it is the chip that is another one.
-            let root = authority.root
-            let object = authority.object
-            let isKnown: Void? = try? await device.perform { commands throws(TPMError) in
-                try commands.load(object, under: root)
-            }
-            return VaultError(isKnown == nil ? .chipCleared : .itemTampered, item, cause: error.description)
+            let isOther = try? await isChipAnother()
+            return VaultError(isOther == true ? .chipCleared : .itemTampered, item, cause: error.description)
         default: return VaultError(error, item)
         }
     }

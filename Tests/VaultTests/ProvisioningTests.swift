@@ -184,6 +184,43 @@ struct ProvisioningTests {
         try await maintenance(bench).provision()
     }
 
+    @Test func `a cleared chip is told apart from a lost counter`() async throws {
+        let bench = try VaultBench()
+        let vault = try bench.vault()
+        _ = try await vault.provisionedAuthority()
+        let generation = try await vault.changeFingers(from: 0)
+        await vault.letGo()
+        #expect(try bench.tpm.tool("clear", "-c", "p").status == 0)
+        #expect(await code { try await vault.generation(of: "ada", stored: generation) } == .chipCleared)
+        #expect(await code { try await vault.setPasscode(secret("1234"), of: "ada") } == .chipCleared)
+        #expect(
+            await code { try await vault.add(secret("x"), as: id(.secret, "s"), access: .none) }
+                == .chipCleared
+        )
+    }
+
+    @Test func `the status tells what there is, and changes nothing`() async throws {
+        let bench = try VaultBench()
+        _ = try StateDatabase(directory: bench.directory)
+        let device = TPMDevice(try TPMAddress(bench.tpm.address))
+        let before = try await VaultStatus.read(device: device, directory: bench.directory)
+        #expect(!before.isProvisioned && before.isSameChip == nil && before.stateKey == .file)
+        #expect(before.problems.isEmpty && before.isSimulated && before.storageRoot == nil)
+        await device.close()
+        #expect(try bench.tpm.handles(from: 0x8100_0000).isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: bench.file("vault.authority")))
+        try await maintenance(bench).provision()
+        let after = try await VaultStatus.read(device: device, directory: bench.directory)
+        #expect(after.isProvisioned && after.isSameChip == true && after.stateKey == .sealed)
+        #expect(after.chip?.inLockout == false)
+        await device.close()
+        #expect(try bench.tpm.leaks().isEmpty)
+        bench.tpm.kill()
+        let gone = try await VaultStatus.read(device: device, directory: bench.directory)
+        #expect(gone.chip == nil && gone.isProvisioned && gone.isSameChip == nil)
+        #expect(gone.problems.map(\.code) == [.noChip])
+    }
+
     @Test func `a reset with the chip there keeps the state and frees the chip`() async throws {
         let bench = try await filled()
         try await maintenance(bench).provision()
