@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+package import StateStore
 
 /// The right to evaluate a profile: one holder at a time, over all processes that share a state directory.
 ///
@@ -29,6 +30,11 @@ package struct EvaluationLock: ~Copyable {
         }.joined()
         let name = plain.utf8.count <= 160 ? plain : plain.prefix(120) + "%" + fnv1a(profile)
         return "evaluation-\(name).lock"
+    }
+
+    /// Where the lock file of a profile is.
+    package static func path(in directory: StateDirectory, profile: String) -> String {
+        directory.file(fileName(profile: profile))
     }
 
     /// Takes the lock as soon as nobody else holds it.
@@ -60,30 +66,52 @@ package struct EvaluationLock: ~Copyable {
         }
     }
 
+    /// What keeps a file from being the lock; `nil` when nothing does, and also when there is none yet.
+    ///
+    /// It takes nothing and makes nothing.
+    package static func fault(at path: String) -> AuthenticationError? {
+        do throws(StateError) {
+            _ = try PrivateFiles.checkFile(path)
+            return nil
+        } catch {
+            return AuthenticationError(error)
+        }
+    }
+
     /// One try that never waits; `nil` when somebody holds it.
     private static func attempt(_ path: String) throws(AuthenticationError) -> EvaluationLock? {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("open", path) }
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw failure(errno, path) }
         let lock = EvaluationLock(owning: descriptor)
+        let held = try lock.file(path)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("flock", path) }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure(errno, path) }
             return nil
         }
         // Somebody may have replaced the file between opening and locking: a lock on the old one excludes
         // nobody.
-        guard lock.isLockOn(path) else { return nil }
+        var present = stat()
+        guard lstat(path, &present) == 0, held.st_ino == present.st_ino, held.st_dev == present.st_dev
+        else { return nil }
         return lock
     }
 
-    private func isLockOn(_ path: String) -> Bool {
+    /// The open file, which must be a plain one of this user alone: a directory, a link or a pipe in its place, or a
+    /// file that others may lock, would keep evaluations waiting.
+    private func file(_ path: String) throws(AuthenticationError) -> stat {
         var held = stat()
-        var present = stat()
-        return fstat(descriptor, &held) == 0 && lstat(path, &present) == 0
-            && held.st_ino == present.st_ino && held.st_dev == present.st_dev
+        do throws(StateError) {
+            guard fstat(descriptor, &held) == 0 else { throw StateError(errno: errno, path: path) }
+            try PrivateFiles.checkPlainFile(held, path)
+        } catch {
+            throw AuthenticationError(error)
+        }
+        return held
     }
 
-    private static func failure(_ call: String, _ path: String) -> AuthenticationError {
-        AuthenticationError(.storeFailed, cause: "\(call) \(path): \(String(cString: strerror(errno)))")
+    /// What stands in the file's place, where that is the reason; else the system's own.
+    private static func failure(_ code: Int32, _ path: String) -> AuthenticationError {
+        fault(at: path) ?? AuthenticationError(StateError(errno: code, path: path))
     }
 
     /// FNV-1a, 64 bits: it keeps names apart and is no secret.

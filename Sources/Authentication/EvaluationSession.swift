@@ -115,7 +115,7 @@ struct EvaluationSession: Sendable {
         _ limits: Scan.Limits,
         _ run: (Scan) async -> PromptRace.Outcome
     ) async throws(AuthenticationError) -> Evaluation {
-        let path = books.database.directory.path + "/" + EvaluationLock.fileName(profile: engine.profile)
+        let path = EvaluationLock.path(in: books.database.directory, profile: engine.profile)
         let lock = try await EvaluationLock.acquire(path, within: limits.wait)
         defer { extendLifetime(lock) }
         let outcome: PromptRace.Outcome

@@ -27,7 +27,13 @@ struct StateDiagnosis: Sendable {
             .good("state directory", "\(path) belongs to this user alone."),
             .good("database", "It is sound, and of this version."),
             .note("key", "A file that only this user may read protects the prints; no TPM does."),
-        ] + (await fingers(in: store)) + [await lockout()]
+        ] + (await fingers(in: store)) + (await turns()) + [await lockout()]
+    }
+
+    /// What stands in the place of the file by which evaluations take turns.
+    private func turns() async -> [Check] {
+        guard let fault = await services.engine.turnsFault() else { return [] }
+        return [.bad("state directory", Failure(fault))]
     }
 
     /// The first thing that is wrong; what lies behind it cannot be looked at.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Authentication
+import Fingerprint
 import Foundation
 import StateStore
 import Testing
@@ -66,14 +67,33 @@ import Testing
         _ = consume second
     }
 
-    @Test func `does not follow a link`() async throws {
-        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path + ".elsewhere")
-        do throws(AuthenticationError) {
-            _ = try await EvaluationLock.acquire(path, within: .zero)
-            Issue.record("it followed the link")
-        } catch {
-            #expect(error.code == .storeFailed)
+    /// What can stand in the place of the file, and what the error says of it.
+    @Test(arguments: [
+        ("link", "is a link"), ("directory", "is not a plain file"), ("pipe", "is not a plain file"),
+        ("open", "is open to others"),
+    ])
+    func `is a plain file of the owner's, else the error and doctor say what it is and what to do`(
+        _ kind: String,
+        _ words: String
+    ) async throws {
+        try await fixture.enroll(.rightIndex)
+        let engine = fixture.engine()
+        #expect(await engine.turnsFault() == nil)
+        switch kind {
+        case "link": #expect(symlink(path + ".elsewhere", path) == 0)
+        case "directory": #expect(mkdir(path, 0o700) == 0)
+        case "pipe": #expect(mkfifo(path, 0o600) == 0)
+        default:
+            close(open(path, O_CREAT | O_WRONLY, 0o600))
+            #expect(chmod(path, 0o666) == 0)
         }
+        let error = try #require(await engine.turnsFault())
+        #expect(error.code == .storeFailed)
+        #expect(error.message.contains(path) && error.message.contains(words))
+        #expect(error.recovery.contains(path))
+        #expect(await fixture.evaluate(engine: engine) == .failure(error))
+        #expect(!FileManager.default.fileExists(atPath: path + ".elsewhere"))
+        #expect(fixture.reader.counts.opens == 0)
     }
 }
 

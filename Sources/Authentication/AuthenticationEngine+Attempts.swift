@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+import StateStore
+
+/// The tries of one profile on one class of readers, as they stand now.
+public struct AttemptStanding: Sendable, Hashable {
+    /// Whether fingers are locked, and how that ends.
+    public enum Lock: Sendable, Hashable {
+        /// A finger may be tried.
+        case open
+        /// Locked until then, by the wall clock as it is set now; setting it does not move the end.
+        case until(Date)
+        /// Locked until the passcode is verified.
+        case untilPasscode
+    }
+
+    /// On which readers.
+    public let readers: ReaderClass
+    /// Failed tries since the last match or verified passcode.
+    public let failures: Int
+    /// Failed tries that remain before fingers are locked: 0 while they are, 1 after a lock that has ended by time.
+    public let remaining: Int
+    /// Failed tries ever.
+    public let totalFailures: Int
+    /// Locks since the last match or verified passcode; each is twice as long as the one before.
+    public let lockouts: Int
+    /// Whether a scan goes on now, or was ended by the end of its process; the next evaluation counts that one as a
+    /// failure.
+    public let isPending: Bool
+    /// Whether fingers are locked.
+    public let lock: Lock
+}
+
+extension AttemptStanding {
+    init(_ record: AttemptRecord, on readers: ReaderClass, at now: Moment, endsByTime: Bool) {
+        let lock = record.lock(at: now, endsByTime: endsByTime)
+        self.init(
+            readers: readers,
+            failures: record.failures,
+            remaining: record.remaining(under: lock),
+            totalFailures: record.totalFailures,
+            lockouts: record.lockouts,
+            isPending: record.isPending,
+            lock: Lock(lock, at: now)
+        )
+    }
+}
+
+extension AttemptStanding.Lock {
+    fileprivate init(_ state: LockState, at now: Moment) {
+        switch state {
+        case .open: self = .open
+        case .for(let left): self = .until(now.date + TimeInterval(left.components.seconds + 1))
+        case .untilPasscode: self = .untilPasscode
+        }
+    }
+}
+
+extension AttemptRecord {
+    /// Failures that remain; a lock that has ended by time leaves one try.
+    fileprivate func remaining(under lock: LockState) -> Int {
+        switch lock {
+        case .open: max(1, remaining)
+        case .for, .untilPasscode: 0
+        }
+    }
+}
+
+extension AuthenticationEngine {
+    /// How the tries of the profile stand, for each class of readers.
+    ///
+    /// It changes nothing, and needs no reader.
+    ///
+    /// - Returns: One for each ``ReaderClass``, also where nobody has tried.
+    /// - Throws: `storeFailed`.
+    @concurrent
+    public func attempts() async throws(AuthenticationError) -> [AttemptStanding] {
+        let endsByTime = await lockEndsByTime
+        let now = time.now()
+        do throws(StateError) {
+            guard let database = try state.existing() else {
+                return ReaderClass.allCases.map {
+                    AttemptStanding(.fresh, on: $0, at: now, endsByTime: endsByTime)
+                }
+            }
+            return try await database.read { [profile] db in
+                try AttemptLedger.all(of: profile).map { ledger in
+                    AttemptStanding(
+                        try ledger.record(in: db),
+                        on: ledger.readers,
+                        at: now,
+                        endsByTime: endsByTime
+                    )
+                }
+            }
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    /// What stands in the place of the file by which evaluations take turns, such as a directory or a link; `nil` when
+    /// nothing is wrong.
+    ///
+    /// An evaluation ends with the same error. A preflight does not look there.
+    @concurrent
+    public func turnsFault() async -> AuthenticationError? {
+        do throws(StateError) {
+            guard let database = try state.existing() else { return nil }
+            return EvaluationLock.fault(at: EvaluationLock.path(in: database.directory, profile: profile))
+        } catch {
+            return AuthenticationError(error)
+        }
+    }
+
+    /// A lock ends by time only where it is certain that no passcode is set.
+    private var lockEndsByTime: Bool {
+        get async {
+            do throws(AuthenticationError) { return try await !passcode.isSet } catch { return false }
+        }
+    }
+}
