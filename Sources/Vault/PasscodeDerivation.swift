@@ -13,7 +13,7 @@ import StateStore
 struct PasscodeDerivation: Sendable, Hashable {
     /// The sizes of a passcode, in bytes.
     static let sizes = 4...1024
-    /// 32 MiB and, on a machine of 2020, some 70 ms.
+    /// 32 MiB, and about a tenth of a second on an ordinary machine.
     static let standardCost: UInt8 = 15
     /// What is accepted from the database: 16 MiB to 256 MiB, so that a forged row can neither make guessing cheap
     /// nor use up the memory.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TPM
+package import TPM
 
 extension VaultError {
     /// What a failure of the chip means, where nothing more is known about the operation.
-    init(_ error: TPMError, _ subject: String = "") {
+    package init(_ error: TPMError, _ subject: String = "") {
         let code: Code =
             switch error.code {
             case .noDevice, .permission, .invalidAddress: .noChip
