@@ -20,6 +20,7 @@ let common: [SwiftSetting] =
 let pure = common + [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)]
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -30,7 +31,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "AuthenticationTests": [
         "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb,
     ],
-    "CommandLineTests": ["Authentication", "GreyscalePNG", "SyntheticFingers", "whorl"],
+    "CommandLineTests": ["Authentication", "GreyscalePNG", "SoftwareTPM", "SyntheticFingers", "whorl"],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
     "FingerprintTests": ["Fingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
@@ -43,6 +44,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "SyntheticFingersTests": ["SyntheticFingers"],
     "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
     "TerminalPromptTests": ["Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt"],
+    "VaultTests": [
+        "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras, grdb,
+    ],
     "WhorlSystemTests": ["Authentication", "Fingerprint", "MockReader", "WhorlSystem"],
 ]
 
@@ -92,8 +96,15 @@ let package = Package(
             swiftSettings: common
         ),
         .target(
+            name: "Vault",
+            dependencies: ["SecretMemory", "StateStore", "TPM", crypto, cryptoExtras, grdb],
+            swiftSettings: common
+        ),
+        .target(
             name: "Authentication",
-            dependencies: ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb, logging],
+            dependencies: [
+                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", crypto, grdb, logging,
+            ],
             swiftSettings: common
         ),
         .target(
@@ -107,7 +118,7 @@ let package = Package(
             name: "WhorlSystem",
             dependencies: [
                 "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader",
-                "StateStore", "TerminalPrompt",
+                "StateStore", "TPM", "TerminalPrompt", "Vault",
             ],
             swiftSettings: common
         ),
@@ -125,8 +136,8 @@ let package = Package(
         .executableTarget(
             name: "whorl",
             dependencies: [
-                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "StateStore",
-                "SyntheticFingers", "TerminalPrompt", "WhorlSystem", arguments, logging,
+                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SecretMemory", "StateStore",
+                "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto, logging,
             ],
             swiftSettings: common
         ),

@@ -79,7 +79,7 @@ extension AuthenticationEngine {
         let endsByTime = await lockEndsByTime
         let now = time.now()
         do throws(StateError) {
-            guard let database = try state.existing() else {
+            guard let database = try await state.existing() else {
                 return ReaderClass.allCases.map {
                     AttemptStanding(.fresh, on: $0, at: now, endsByTime: endsByTime)
                 }
@@ -106,7 +106,7 @@ extension AuthenticationEngine {
     @concurrent
     public func turnsFault() async -> AuthenticationError? {
         do throws(StateError) {
-            guard let database = try state.existing() else { return nil }
+            guard let database = try await state.existing() else { return nil }
             return EvaluationLock.fault(at: EvaluationLock.path(in: database.directory, profile: profile))
         } catch {
             return AuthenticationError(error)

@@ -13,7 +13,7 @@ extension AuthenticationEngine {
     public func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
         let optOuts = OptOuts(profile: profile)
         do throws(StateError) {
-            guard let database = try state.existing() else { return false }
+            guard let database = try await state.existing() else { return false }
             return try await database.read { try optOuts.contains(application, in: $0) }
         } catch {
             throw AuthenticationError(error)
@@ -32,7 +32,8 @@ extension AuthenticationEngine {
         let optOuts = OptOuts(profile: profile)
         let entry = entry(.optOut, optedOut ? "out" : "in", for: application.rawValue)
         do throws(StateError) {
-            guard let database = optedOut ? try state.created() : try state.existing() else { return }
+            let database = optedOut ? try await state.created() : try await state.existing()
+            guard let database else { return }
             try await database.write { db in
                 guard try optOuts.contains(application, in: db) != optedOut else { return }
                 try optOuts.set(optedOut, application, in: db)
@@ -65,7 +66,7 @@ extension AuthenticationEngine {
     private func liftLock() async throws(AuthenticationError) {
         let entry = entry(.passcode, "unlocked", for: "")
         do throws(StateError) {
-            guard let database = try state.existing() else { return }
+            guard let database = try await state.existing() else { return }
             try await database.write { [profile] db in
                 try BiometricLock.lift(of: profile, in: db)
                 try AuditLog.append(entry, in: db)

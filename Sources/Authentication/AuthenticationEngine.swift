@@ -30,6 +30,7 @@ public final class AuthenticationEngine: AuthenticationService {
     let state: StateAccess
     let reader: ReaderProvider
     let passcode: any PasscodeAuthority
+    let vault: VaultAccess
     let texts: PromptTexts
     let time: MachineTime
 
@@ -41,12 +42,14 @@ public final class AuthenticationEngine: AuthenticationService {
     ///   - profile: Whose fingers are asked for.
     ///   - state: Where prints, tries and the log are.
     ///   - passcode: Who knows the owner's passcode.
+    ///   - vault: Where the items are that a release opens.
     ///   - texts: What prompts say where a request brings no text.
     ///   - reader: Gives the reader, at each evaluation anew.
     public convenience init(
         profile: String,
         state: StateAccess,
         passcode: any PasscodeAuthority = NoPasscode(),
+        vault: VaultAccess = .none,
         texts: PromptTexts = PromptTexts(),
         reader: @escaping ReaderProvider
     ) {
@@ -54,6 +57,7 @@ public final class AuthenticationEngine: AuthenticationService {
             profile: profile,
             state: state,
             passcode: passcode,
+            vault: vault,
             texts: texts,
             time: .system,
             reader: reader
@@ -64,6 +68,7 @@ public final class AuthenticationEngine: AuthenticationService {
         profile: String,
         state: StateAccess,
         passcode: any PasscodeAuthority = NoPasscode(),
+        vault: VaultAccess = .none,
         texts: PromptTexts = PromptTexts(),
         time: MachineTime,
         reader: @escaping ReaderProvider
@@ -72,8 +77,22 @@ public final class AuthenticationEngine: AuthenticationService {
         self.state = state
         self.reader = reader
         self.passcode = passcode
+        self.vault = vault
         self.texts = texts
         self.time = time
+    }
+
+    /// The same engine with another authority for the passcode.
+    func with(_ passcode: any PasscodeAuthority) -> AuthenticationEngine {
+        AuthenticationEngine(
+            profile: profile,
+            state: state,
+            passcode: passcode,
+            vault: vault,
+            texts: texts,
+            time: time,
+            reader: reader
+        )
     }
 
     /// Whether an evaluation could succeed now.

@@ -42,6 +42,8 @@ public struct AuthenticationError: Error, Sendable, Hashable {
         case readerInUse
         /// The state directory, the disk or the database failed.
         case storeFailed
+        /// The TPM that protects the state directory cannot be used.
+        case chipUnavailable
         /// A reader has to be chosen, and the choice is not clear or not allowed.
         case readerNotChosen
     }
@@ -105,6 +107,7 @@ extension AuthenticationError.Code {
         case .enrollmentRolledBack: "The enrolled fingers are an older state than the one last seen."
         case .readerInUse: "The fingerprint reader is in use."
         case .storeFailed: "The state directory cannot be used."
+        case .chipUnavailable: "The TPM that protects the state directory cannot be used."
         case .readerNotChosen: "It is not clear which fingerprint reader is meant."
         }
     }
@@ -128,6 +131,7 @@ extension AuthenticationError.Code {
         case .enrollmentTampered, .enrollmentRolledBack:
             "Enroll the fingers again: `whorl remove --all`, then `whorl enroll`."
         case .readerInUse: "Wait for the other program to end, then try again."
+        case .chipUnavailable: "Run `whorl vault status`: it says what is wrong with it."
         case .storeFailed: "Run `whorl doctor`: it names the cause and the command that mends it."
         case .readerNotChosen: "Name one with `--reader` or WHORL_READER; `whorl devices` lists them."
         }

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Foundation
+public import SecretMemory
+public import Vault
+
 /// The seam between the faces and the engine.
 ///
 /// The faces (`LAContext`, the command line) know this protocol only. An implementation in the same process
@@ -17,6 +21,32 @@ public protocol AuthenticationService: Sendable {
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation
+
+    /// Asks the person for what a secret's access control wants, and gives the secret that the chip releases for it.
+    ///
+    /// There is no verdict to be believed: where the access control is not met, the secret is not there. What was
+    /// shown stays in the service.
+    func secret(
+        _ id: ItemID,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox>
+
+    /// Asks the person for what a key's access control wants, and has the chip sign with it.
+    ///
+    /// - Parameters:
+    ///   - digest: SHA-256 of what is signed, 32 bytes.
+    ///   - id: Which key.
+    ///   - request: How the person is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The signature, and how the owner was recognised.
+    /// - Throws: why the owner was not recognised, or why the vault refused.
+    func signature(
+        over digest: Data,
+        with id: ItemID,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<Signature>
 
     /// Whether the person has told this program not to use fingers.
     func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool

@@ -8,7 +8,7 @@ extension AuthenticationError {
     /// What a failure of the state directory means for an evaluation.
     package init(_ error: StateError) {
         self.init(
-            .storeFailed,
+            error.code == .chipUnavailable ? .chipUnavailable : .storeFailed,
             message: error.message,
             recovery: error.recovery,
             cause: error.description

@@ -100,7 +100,7 @@ extension AuthenticationError {
             message
         case .biometryNotAvailable, .biometryNotEnrolled, .authenticationFailed, .userCancel, .userFallback,
             .systemCancel, .passcodeNotSet, .appCancel, .invalidContext, .notInteractive, .reasonMissing,
-            .readerInUse, .storeFailed:
+            .readerInUse, .storeFailed, .chipUnavailable:
             nil
         }
     }

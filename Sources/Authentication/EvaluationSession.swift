@@ -38,8 +38,10 @@ struct EvaluationSession: Sendable {
         guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
         guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
         let survey = await engine.survey(for: request.application)
-        let plan = survey.standing.plan(for: request.policy)
-        let books = books(try database(survey, plan), survey)
+        let plan =
+            request.takesPasscodeAlone
+            ? survey.standing.planForPasscode : survey.standing.plan(for: request.policy)
+        let books = books(try await database(survey, plan), survey)
         do throws(AuthenticationError) {
             switch plan {
             case .finger: return try await answer(survey, books)
@@ -54,14 +56,17 @@ struct EvaluationSession: Sendable {
 
     /// Without a database there is nothing to read, and nowhere to write; it is made where the passcode can do without
     /// what is read.
-    private func database(_ survey: Survey, _ plan: Plan) throws(AuthenticationError) -> StateDatabase {
+    private func database(
+        _ survey: Survey,
+        _ plan: Plan
+    ) async throws(AuthenticationError) -> StateDatabase {
         if let database = survey.database { return database }
         switch plan {
         case .finger: throw .incompleteSurvey
         case .refuse(let error): throw error
         case .passcode:
             do throws(StateError) {
-                return try engine.state.created()
+                return try await engine.state.created()
             } catch {
                 throw AuthenticationError(error)
             }

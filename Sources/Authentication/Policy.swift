@@ -49,6 +49,9 @@ public struct EvaluationRequest: Sendable {
     /// The program that asks.
     public var application: ApplicationID
 
+    /// Whether only the passcode is asked for, whatever the policy is: for an item that nothing else opens.
+    package var takesPasscodeAlone = false
+
     /// A request with the defaults: always ask, wait 60 s for each touch.
     public init(
         policy: Policy,

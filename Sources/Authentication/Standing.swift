@@ -114,6 +114,19 @@ extension Standing {
         }
     }
 
+    /// What can meet the wish for a passcode and nothing else.
+    package var planForPasscode: Plan {
+        if let storeFailure { return .refuse(storeFailure) }
+        return switch passcode {
+        case .set:
+            .passcode(
+                insteadOf: AuthenticationError(.notInteractive, cause: "the prompt takes no passcode")
+            )
+        case .unknown(let error): .refuse(error)
+        case .notSet: .refuse(AuthenticationError(.passcodeNotSet))
+        }
+    }
+
     /// Why an evaluation ends before a finger is asked for; `nil` when one is.
     ///
     /// Asking for a passcode is not the engine's part: where only that is left, it is what keeps fingers
@@ -167,7 +180,7 @@ extension AuthenticationError {
         case .authenticationFailed, .userCancel, .userFallback, .systemCancel, .passcodeNotSet,
             .biometryLockout,
             .appCancel, .invalidContext, .notInteractive, .reasonMissing, .enrollmentTampered,
-            .enrollmentRolledBack, .readerInUse, .storeFailed, .readerNotChosen:
+            .enrollmentRolledBack, .readerInUse, .storeFailed, .chipUnavailable, .readerNotChosen:
             self
         }
     }

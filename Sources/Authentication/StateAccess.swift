@@ -7,9 +7,9 @@ import Synchronization
 /// How the engine comes to its state: nothing is made on the disk before there is something to store.
 public struct StateAccess: Sendable {
     /// The database, when something was ever stored; otherwise `nil`.
-    package let existing: @Sendable () throws(StateError) -> StateDatabase?
+    package let existing: @Sendable () async throws(StateError) -> StateDatabase?
     /// The database, made when it is not there.
-    package let created: @Sendable () throws(StateError) -> StateDatabase
+    package let created: @Sendable () async throws(StateError) -> StateDatabase
     /// What counts the generations of the set of enrolled fingers.
     let generations: any GenerationCounter
 
@@ -18,8 +18,8 @@ public struct StateAccess: Sendable {
     /// Both may be called often and at the same time; they are expected to give the same open database.
     public init(
         generations: any GenerationCounter = SoftwareGeneration(),
-        existing: @escaping @Sendable () throws(StateError) -> StateDatabase?,
-        created: @escaping @Sendable () throws(StateError) -> StateDatabase
+        existing: @escaping @Sendable () async throws(StateError) -> StateDatabase?,
+        created: @escaping @Sendable () async throws(StateError) -> StateDatabase
     ) {
         self.existing = existing
         self.created = created

@@ -60,7 +60,7 @@ extension AuthenticationEngine {
         // Without a reader nobody is told of a lock: that none is connected comes first.
         let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
         do throws(EnrollmentError) {
-            guard let database = try existingDatabase() else { return }
+            guard let database = try await existingDatabase() else { return }
             let store = EnrollmentStore(database: database, generations: state.generations)
             // Also where the set turns out not to be sound: that is written down.
             survey.database = database
@@ -90,9 +90,9 @@ extension AuthenticationEngine {
         }
     }
 
-    private func existingDatabase() throws(EnrollmentError) -> StateDatabase? {
+    private func existingDatabase() async throws(EnrollmentError) -> StateDatabase? {
         do throws(StateError) {
-            return try state.existing()
+            return try await state.existing()
         } catch {
             throw EnrollmentError(.store(error))
         }

@@ -99,7 +99,8 @@ extension EnrollmentStore {
             )
         }
         let highest = max(head.generation, UInt64(clamping: known ?? 0))
-        let next = try await successor(of: profile, after: highest, in: head.epoch)
+        let restarted = try await generations.restart(profile, stored: highest)
+        let next = try await successor(of: profile, after: restarted, in: head.epoch)
         let keys = database.keys
         let removed = try await write { db in
             let rows = try Manifest(db, profile: profile).prints

@@ -21,6 +21,18 @@ public protocol GenerationCounter: Sendable {
 
     /// Counts up by one, to `generation`; does nothing when that is the value already.
     func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError)
+
+    /// The value to go on from when the owner gives all fingers up; a counter that was lost begins anew at `stored`.
+    ///
+    /// - Throws: what keeps the counter from being asked.
+    func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64
+}
+
+extension GenerationCounter {
+    /// The counter's value: one that cannot be lost goes on.
+    public func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+        try await current(of: profile, stored: stored)
+    }
 }
 
 /// The generation that the database itself holds, for a system without a TPM.

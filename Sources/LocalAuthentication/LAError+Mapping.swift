@@ -23,7 +23,8 @@ extension LAError {
         // "The app may not use biometry" has this code on Apple's systems too.
         case .biometryOptedOut: .biometryNotAvailable
         // Fingers that cannot be read or trusted, or a reader that is not clear: there is no biometry to use.
-        case .enrollmentTampered, .enrollmentRolledBack, .storeFailed, .readerNotChosen: .biometryNotAvailable
+        case .enrollmentTampered, .enrollmentRolledBack, .storeFailed, .chipUnavailable, .readerNotChosen:
+            .biometryNotAvailable
         // Somebody else has the reader now; later it may work.
         case .readerInUse: .systemCancel
         // Apple's systems raise an exception. This code alone says that the program's call is wrong, and not the

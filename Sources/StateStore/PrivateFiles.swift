@@ -6,7 +6,7 @@ package import Glibc
 package enum PrivateFiles {
     /// Makes the directory, and the ones above it, with mode 0700 whatever the umask is; one that is there must
     /// be private already.
-    static func makeDirectory(_ path: String) throws(StateError) {
+    package static func makeDirectory(_ path: String) throws(StateError) {
         if try checkDirectory(path) { return }
         if let parent = parent(of: path) { try makeParents(parent) }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw StateError(errno: errno, path: path) }

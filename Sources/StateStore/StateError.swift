@@ -22,6 +22,8 @@ public struct StateError: Error, Sendable, Hashable, CustomStringConvertible {
         case keyMissing
         /// The key is damaged, or belongs to another database.
         case keyDamaged
+        /// The TPM holds the key or counts the changes, and cannot be used.
+        case chipUnavailable
         /// Anything else that the system or SQLite reports.
         case failed
     }
@@ -71,6 +73,7 @@ extension StateError.Code {
         case .busy: "Another process keeps the database \(path) busy."
         case .keyMissing: "The key \(path) is gone, and the database is there."
         case .keyDamaged: "The key \(path) is damaged, or belongs to another database."
+        case .chipUnavailable: "The TPM that protects \(path) cannot be used."
         case .failed: "The state directory failed at \(path)."
         }
     }
@@ -89,6 +92,7 @@ extension StateError.Code {
         case .keyMissing, .keyDamaged:
             "Restore the whole directory from a backup; without its key the stored prints cannot be read, "
                 + "so otherwise move the directory away and enroll again."
+        case .chipUnavailable: "Run `whorl vault status`: it says what is wrong with it."
         case .failed: "Run `whorl doctor`: it names the cause."
         }
     }

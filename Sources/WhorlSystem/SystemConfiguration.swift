@@ -11,6 +11,8 @@ public struct SystemConfiguration: Sendable {
     public var profile: String?
     /// Which reader: an id, or `mock:SCRIPT`; `nil` means the only one that is connected.
     public var reader: String?
+    /// Which TPM: a TCTI string such as `device:/dev/tpmrm0`, or `none`; `nil` means that one.
+    public var tpm: String?
     /// The program that asks; `nil` means the name of its file.
     public var application: ApplicationID?
     /// Whether a mock or one of libfprint's virtual readers may stand in for a real one where somebody named it.
@@ -18,10 +20,13 @@ public struct SystemConfiguration: Sendable {
     /// A privileged program sets it to `false`: whoever can set its environment could otherwise bring a finger
     /// along.
     public var allowsPretendedReaders = true
+    /// Whether a simulated TPM may stand in for a chip where somebody named it; as for readers, a privileged program
+    /// allows none.
+    public var allowsSimulatedTPM = true
     /// The variables that fill what is `nil` above, and that find the state directory.
     public var environment: [String: String]
 
-    /// Takes `WHORL_STATE_DIR`, `WHORL_PROFILE` and `WHORL_READER` from an environment.
+    /// Takes `WHORL_STATE_DIR`, `WHORL_PROFILE`, `WHORL_READER` and `WHORL_TCTI` from an environment.
     ///
     /// - Parameter environment: Usually ``processEnvironment``.
     public init(environment: [String: String] = SystemConfiguration.processEnvironment) {
@@ -29,7 +34,9 @@ public struct SystemConfiguration: Sendable {
         stateDirectory = environment["WHORL_STATE_DIR"].nonEmpty
         profile = environment["WHORL_PROFILE"].nonEmpty
         reader = environment["WHORL_READER"].nonEmpty
+        tpm = environment["WHORL_TCTI"].nonEmpty
         allowsPretendedReaders = !ThisProcess.isElevated
+        allowsSimulatedTPM = !ThisProcess.isElevated
     }
 
     /// This process's environment; empty when the process has more rights than whoever started it (set-user-ID, file

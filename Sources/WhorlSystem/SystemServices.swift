@@ -5,6 +5,7 @@ public import Enrollment
 public import Fingerprint
 public import StateStore
 internal import TerminalPrompt
+public import Vault
 
 /// Everything put together for one configuration: the only place that knows every part.
 ///
@@ -23,7 +24,9 @@ public final class SystemServices: Sendable {
     public let engine: AuthenticationEngine
 
     private let choice: ReaderChoice
-    private let state: StateAccess
+    let chip: ChipChoice
+    let state: ProtectedState
+    private let generations: VaultGenerations
 
     /// Puts the parts together.
     public init(_ configuration: SystemConfiguration) {
@@ -34,16 +37,33 @@ public final class SystemServices: Sendable {
             wanted: configuration.reader,
             allowsPretended: configuration.allowsPretendedReaders
         )
-        let state = StateAccess(directory: directory)
+        let chip = ChipChoice(
+            wanted: configuration.tpm,
+            allowsSimulated: configuration.allowsSimulatedTPM
+        )
+        let state = ProtectedState(directory, chip)
+        let generations = VaultGenerations(state: state)
+        let vault = VaultAccess(
+            existing: { () async throws(VaultError) in try await state.existingVault() },
+            inChip: { () async throws(VaultError) in try await state.chipVault() }
+        )
         let profile = configuration.profile ?? ThisProcess.userName
         self.profile = profile
         self.choice = choice
+        self.chip = chip
         self.state = state
+        self.generations = generations
         application = configuration.application ?? ApplicationID(rawValue: ThisProcess.programName)
         stateDirectory = directory
         engine = AuthenticationEngine(
             profile: profile,
-            state: state,
+            state: StateAccess(
+                generations: generations,
+                existing: { () async throws(StateError) in try await state.existing() },
+                created: { () async throws(StateError) in try await state.created() }
+            ),
+            passcode: VaultPasscode(of: profile, in: vault),
+            vault: vault,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }
@@ -76,12 +96,12 @@ public final class SystemServices: Sendable {
     }
 
     /// The store, made now when there is none.
-    public func store() throws(StateError) -> EnrollmentStore {
-        EnrollmentStore(database: try state.created())
+    public func store() async throws(StateError) -> EnrollmentStore {
+        EnrollmentStore(database: try await state.created(), generations: generations)
     }
 
     /// The store; `nil` when nothing was ever stored here.
-    public func existingStore() throws(StateError) -> EnrollmentStore? {
-        try state.existing().map { EnrollmentStore(database: $0) }
+    public func existingStore() async throws(StateError) -> EnrollmentStore? {
+        try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
     }
 }

@@ -3,6 +3,7 @@
 import Authentication
 import Fingerprint
 import Glibc
+import SecretMemory
 import Synchronization
 
 /// Where a command's words go: the answer to standard output, all else to standard error; with `--json`, lines of
@@ -12,6 +13,8 @@ final class Console: Sendable {
     let isJSON: Bool
     /// The kind of reader that the command used, once it is known.
     private let readerKind = Mutex<ReaderInfo.Kind?>(nil)
+    /// What stands behind the state, once it is known.
+    private let protection = Mutex<Protection?>(nil)
     /// One line at a time, from whatever thread.
     private let writing = Mutex(())
     /// Why a part of the output could not be written (errno); 0 while all of it was.
@@ -28,6 +31,9 @@ final class Console: Sendable {
         }
     }
 
+    /// Remembers what stands behind the state, for the last line.
+    func isProtected(by protection: Protection) { self.protection.withLock { $0 = protection } }
+
     /// One event on the way, where they are wanted.
     func event(_ event: JSONValue) {
         if isJSON { write(event.line + "\n", to: STDOUT_FILENO) }
@@ -38,19 +44,35 @@ final class Console: Sendable {
     /// - Returns: What the program ends with: the answer's own status, or that the answer was lost.
     func finish(_ answer: Answer) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
+        let protection = protection.withLock(\.self)
         guard isJSON else {
-            let status = finish(lines: answer.text)
+            let status = answer.product.map { finish($0.bytes) } ?? finish(lines: answer.text)
             note(kind)
+            note(protection)
             return status == .success ? answer.status : status
         }
         let result = answer.result.adding("readerKind", kind.map { .string($0.rawValue) })
-        let status = finish(lines: [JSONValue.object([.init(name: "result", value: result)]).line])
+            .adding("hardware", protection.map { .bool($0.isHardware) })
+            .adding("tpm", protection?.usedTPM)
+        let line = JSONValue.object([.init(name: "result", value: result)]).line
+        let status = answer.product.map { finish(SecretBox($0.line(closing: line))) } ?? finish(lines: [line])
         return status == .success ? answer.status : status
     }
 
     /// Lines of an answer that come as they are, such as a help text.
     func finish(lines: [String]) -> ExitStatus {
         write(lines.map { $0 + "\n" }.joined(), to: STDOUT_FILENO)
+        return outputStatus
+    }
+
+    /// Bytes of an answer, as they are.
+    private func finish(_ bytes: SecretBox) -> ExitStatus {
+        bytes.bytes.withUnsafeBytes { write($0, to: STDOUT_FILENO) }
+        return outputStatus
+    }
+
+    /// Whether all of the answer could be written.
+    private var outputStatus: ExitStatus {
         let reason = outputError.withLock(\.self)
         guard reason != 0 else { return .success }
         // Who closes a pipe has read enough, and knows it.
@@ -66,15 +88,23 @@ final class Console: Sendable {
     /// - Returns: What the program ends with.
     func finish(_ failure: Failure) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
+        let protection = protection.withLock(\.self)
         if isJSON {
             let error = failure.json.adding("readerKind", kind.map { .string($0.rawValue) })
+                .adding("tpm", protection?.usedTPM)
             write(JSONValue.object([.init(name: "error", value: error)]).line + "\n", to: STDOUT_FILENO)
         } else {
             say("error", failure.message)
             if !failure.recovery.isEmpty { say("hint", failure.recovery) }
             note(kind)
+            note(protection)
         }
         return failure.status
+    }
+
+    private func note(_ protection: Protection?) {
+        guard protection?.usedSimulatedTPM == true else { return }
+        say("note", "A simulated TPM answered, not a chip.")
     }
 
     private func note(_ kind: ReaderInfo.Kind?) {
@@ -101,12 +131,17 @@ final class Console: Sendable {
     }
 
     private func write(_ text: String, to descriptor: CInt) {
+        Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) }
+    }
+
+    private func write(_ all: UnsafeRawBufferPointer, to descriptor: CInt) {
         writing.withLock { _ in
-            var bytes = Array(text.utf8)[...]
-            while !bytes.isEmpty {
-                let put = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            var done = 0
+            while done < all.count {
+                let rest = UnsafeRawBufferPointer(rebasing: all[done...])
+                let put = Glibc.write(descriptor, rest.baseAddress, rest.count)
                 if put > 0 {
-                    bytes = bytes.dropFirst(put)
+                    done += put
                 } else if errno == EAGAIN {
                     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&wait, 1, -1)
@@ -129,4 +164,6 @@ struct Answer: Sendable {
     var text: [String]
     /// 0, or 1 where the answer itself says that something is wrong.
     var status = ExitStatus.success
+    /// What is given as bytes: instead of the text, and as one more member of the result.
+    var product: Product?
 }

@@ -30,7 +30,7 @@ struct DomainState: Verb {
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let earlier = try decodedSince()
         let services = session.services
-        guard let store = try failing({ () throws(StateError) in try services.existingStore() }) else {
+        guard let store = try await session.existingStore() else {
             return try answer(nil, earlier.map { _ in .everythingGone })
         }
         let application = services.application.rawValue

@@ -36,7 +36,7 @@ struct Enroll: Verb {
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let finger = try Finger(argument: finger)
         let reader = try await session.reader()
-        let store = try failing { () throws(StateError) in try session.services.store() }
+        let store = try await session.store()
         let enroller = FingerEnroller(store: store)
         let profile = session.services.profile
         let enrolled = try await Activity.run(

@@ -21,7 +21,10 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case biometryDisconnected = 21
     /// The enrollment was changed, tampered with, or rolled back.
     case enrollmentUntrusted = 30
+    case noTPM = 31
     case noSuchItem = 32
+    /// The key or secret is no longer valid.
+    case noLongerValid = 33
     case existsAlready = 34
     case readerInUse = 35
     case usage = 64
@@ -50,6 +53,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             case .enrollmentTampered, .enrollmentRolledBack: .enrollmentUntrusted
             case .readerInUse: .readerInUse
             case .storeFailed: .storeFailed
+            case .chipUnavailable: .noTPM
             }
     }
 }
@@ -71,7 +75,7 @@ extension AuthenticationError.Code {
         case .biometryDisconnected: -13
         case .notInteractive: -1004
         case .biometryOptedOut, .reasonMissing, .enrollmentTampered, .enrollmentRolledBack, .readerInUse,
-            .storeFailed, .readerNotChosen:
+            .storeFailed, .chipUnavailable, .readerNotChosen:
             nil
         }
     }

@@ -20,8 +20,8 @@ func failing<Value>(_ body: () async throws(ReaderError) -> Value) async throws(
     do { return try await body() } catch { throw Failure(error) }
 }
 
-func failing<Value>(_ body: () throws(StateError) -> Value) throws(Failure) -> Value {
-    do { return try body() } catch { throw Failure(error) }
+func failing<Value>(_ body: () async throws(StateError) -> Value) async throws(Failure) -> Value {
+    do { return try await body() } catch { throw Failure(error) }
 }
 
 func failing<Value>(_ body: () throws(GreyscalePNGError) -> Value) throws(Failure) -> Value {

@@ -110,16 +110,7 @@ extension Failure {
         )
     }
 
-    init(_ error: StateError) {
-        self.init(
-            AuthenticationError(
-                .storeFailed,
-                message: error.message,
-                recovery: error.recovery,
-                cause: error.description
-            )
-        )
-    }
+    init(_ error: StateError) { self.init(AuthenticationError(error)) }
 
     init(_ error: GreyscalePNGError) {
         let status: ExitStatus =

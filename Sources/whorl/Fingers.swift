@@ -33,7 +33,7 @@ struct Fingers: Verb {
 extension Session {
     /// The enrolled fingers of the profile; none where nothing was ever stored, and nothing is made then.
     func enrolledFingers() async throws(Failure) -> [EnrolledFinger] {
-        guard let store = try failing({ () throws(StateError) in try services.existingStore() }) else {
+        guard let store = try await existingStore() else {
             return []
         }
         return try await failing { () async throws(EnrollmentError) in

@@ -33,7 +33,7 @@ struct Log: Verb {
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let services = session.services
         var entries: [AuditEntry] = []
-        if let store = try failing({ () throws(StateError) in try services.existingStore() }) {
+        if let store = try await session.existingStore() {
             let log = AuditLog(database: store.database)
             entries = try await failing { () async throws(AuthenticationError) in
                 try await log.entries(limit: limit, profile: services.profile)

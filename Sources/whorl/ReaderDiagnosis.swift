@@ -97,7 +97,7 @@ struct ReaderDiagnosis: Sendable {
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "prints in the reader"
         do throws(Failure) {
-            guard let store = try failing({ () throws(StateError) in try services.existingStore() }) else {
+            guard let store = try await session.existingStore() else {
                 return [strays(try await stored(in: reader))]
             }
             let state = try await failing { () async throws(EnrollmentError) in

@@ -33,7 +33,7 @@ struct Remove: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let selection = try FingerSelection(argument: finger, all: all, on: namedReader)
-        guard let store = try failing({ () throws(StateError) in try session.services.existingStore() })
+        guard let store = try await session.existingStore()
         else {
             guard all else { throw Failure(EnrollmentError(.noSuchFinger)) }
             return answer([])

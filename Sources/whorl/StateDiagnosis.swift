@@ -16,7 +16,7 @@ struct StateDiagnosis: Sendable {
     func checks() async -> [Check] {
         let path = services.stateDirectory.path
         let store: EnrollmentStore?
-        do throws(StateError) { store = try services.existingStore() } catch { return [problem(error)] }
+        do throws(StateError) { store = try await services.existingStore() } catch { return [problem(error)] }
         guard let store else {
             return [
                 .good("state directory", "Nothing is stored in \(path) yet."),
@@ -42,7 +42,7 @@ struct StateDiagnosis: Sendable {
             switch error.code {
             case .notWritable, .tooOpen, .failed: "state directory"
             case .damaged, .newerVersion, .foreign, .diskFull, .busy: "database"
-            case .keyMissing, .keyDamaged: "key"
+            case .keyMissing, .keyDamaged, .chipUnavailable: "key"
             }
         return .bad(name, Failure(error))
     }

@@ -32,6 +32,7 @@ extension Verb {
     private func outcome(_ console: Console) async -> Result<Answer, Failure> {
         do throws(Failure) {
             let session = Session(options: global, console: console, try global.configuration())
+            defer { console.isProtected(by: Protection(session.services)) }
             return .success(try await answer(session))
         } catch {
             return .failure(error)

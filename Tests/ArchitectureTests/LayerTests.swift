@@ -21,13 +21,14 @@ import Testing
         ("LibfprintReader", ["CFprint", "CGLib", "Fingerprint", "GLibRuntime"]),
         ("StateStore", ["SecretMemory"]),
         ("Enrollment", ["Fingerprint", "SecretMemory", "StateStore"]),
-        ("Authentication", ["Enrollment", "Fingerprint", "SecretMemory", "StateStore"]),
+        ("Vault", ["SecretMemory", "StateStore", "TPM"]),
+        ("Authentication", ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault"]),
         ("TerminalPrompt", ["Authentication", "Fingerprint", "SecretMemory"]),
         (
             "WhorlSystem",
             [
                 "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader", "StateStore",
-                "TerminalPrompt",
+                "TPM", "TerminalPrompt", "Vault",
             ]
         ),
         ("LocalAuthentication", ["Authentication", "Fingerprint", "WhorlSystem"]),
@@ -36,9 +37,8 @@ import Testing
         (
             "whorl",
             [
-                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "StateStore",
-                "SyntheticFingers",
-                "TerminalPrompt", "WhorlSystem",
+                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SecretMemory", "StateStore",
+                "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem",
             ]
         ),
     ]

@@ -61,11 +61,11 @@ import WhorlSystem
         #expect(configuration.reader == "r")
     }
 
-    @Test func `opens and makes nothing by itself`() throws {
+    @Test func `opens and makes nothing by itself`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "whorl-none-\(UUID())").path
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = path
-        #expect(try SystemServices(configuration).existingStore() == nil)
+        #expect(try await SystemServices(configuration).existingStore() == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 

@@ -29,7 +29,7 @@ final class Subject {
     // MARK: - Fingers
 
     func enroll(_ number: Int) async throws {
-        let enroller = FingerEnroller(store: try services.store())
+        let enroller = FingerEnroller(store: try await services.store())
         _ = try await enroller.enroll(
             Finger.allCases[number],
             profile: services.profile,
@@ -45,7 +45,7 @@ final class Subject {
     }
 
     func export() async throws {
-        let store = try services.store()
+        let store = try await services.store()
         let fingers = try await store.fingers(of: services.profile)
         for entry in try await store.gallery(of: services.profile, on: reader.info.id) {
             guard let finger = fingers.first(where: { $0.id == entry.id })?.finger,
@@ -57,7 +57,7 @@ final class Subject {
     }
 
     func makeOldest(_ number: Int) async throws {
-        let store = try services.store()
+        let store = try await services.store()
         for finger in try await store.fingers(of: services.profile) where finger.finger != Finger.allCases[number] {
             try await store.recordMatch(finger.id, updated: nil, at: Date())
         }

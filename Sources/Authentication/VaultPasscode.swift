@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SecretMemory
+import Synchronization
+import Vault
+
+/// The passcode that the vault keeps as an object of the chip.
+public struct VaultPasscode: PasscodeAuthority {
+    private let profile: String
+    private let access: VaultAccess
+
+    /// The passcode of a profile.
+    public init(of profile: String, in access: VaultAccess) {
+        self.profile = profile
+        self.access = access
+    }
+
+    /// Whether one is set; the chip is asked only where it keeps the state key.
+    public var isSet: Bool {
+        get async throws(AuthenticationError) {
+            do throws(VaultError) {
+                guard let vault = try await access.existing() else { return false }
+                return try await vault.isPasscodeSet(of: profile)
+            } catch {
+                throw AuthenticationError(error)
+            }
+        }
+    }
+
+    /// Has the chip compare a passcode.
+    ///
+    /// - Throws: `chipUnavailable` when it cannot, `authenticationFailed` while it compares none; `storeFailed`.
+    public func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError)
+        -> PasscodeVerdict
+    {
+        let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
+        do throws(VaultError) {
+            guard let vault = try await access.existing() else { return .notSet }
+            return try await vault.verdict(on: box, of: profile).0
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+}
+
+/// The same for one release: it keeps what the right passcode has shown.
+final class ProofKeeper: PasscodeAuthority {
+    private let profile: String
+    private let vault: Vault
+    private let kept = Mutex<OwnerProof?>(nil)
+
+    init(_ profile: String, _ vault: Vault) {
+        self.profile = profile
+        self.vault = vault
+    }
+
+    /// What the passcode has shown; `nil` when none was right.
+    var proof: OwnerProof? { kept.withLock(\.self) }
+
+    var isSet: Bool {
+        get async throws(AuthenticationError) {
+            do throws(VaultError) {
+                return try await vault.isPasscodeSet(of: profile)
+            } catch {
+                throw AuthenticationError(error)
+            }
+        }
+    }
+
+    func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict {
+        let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
+        do throws(VaultError) {
+            let (verdict, proof) = try await vault.verdict(on: box, of: profile)
+            kept.withLock { $0 = proof }
+            return verdict
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+}
+
+extension Vault {
+    /// What became of a passcode, and what the right one has shown.
+    fileprivate func verdict(
+        on passcode: SecretBox,
+        of profile: String
+    ) async throws(VaultError) -> (PasscodeVerdict, OwnerProof?) {
+        do {
+            return (.verified, try await verify(passcode, of: profile))
+        } catch {
+            switch error.code {
+            case .passcodeWrong: return (.wrong(triesLeft: nil), nil)
+            case .passcodeThrottled(let wait): return (.throttled(for: wait), nil)
+            case .passcodeNotSet: return (.notSet, nil)
+            default: throw error
+            }
+        }
+    }
+}

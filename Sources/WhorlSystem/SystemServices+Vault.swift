@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import StateStore
+public import Vault
+
+/// The vault, and what the chip has to do with this directory.
+extension SystemServices {
+    /// The vault for making items and setting a passcode; made when nothing was ever stored.
+    ///
+    /// - Throws: `noChip` when there is none and none was ever used here, and then nothing was made; `store`.
+    public func vault() async throws(VaultError) -> Vault { try await state.madeVault() }
+
+    /// The vault for what was made before; `nil` when nothing was.
+    ///
+    /// - Throws: as ``vault()``.
+    public func existingVault() async throws(VaultError) -> Vault? { try await state.chipVault() }
+
+    /// How the directory stands with its chip; nothing is changed.
+    public func vaultStatus() async throws(VaultError) -> VaultStatus {
+        try await VaultStatus.read(device: try chip.inUse(), directory: stateDirectory)
+    }
+
+    /// Brings the directory into the chip's keeping; it is made when it is not there.
+    ///
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
+    public func provisionVault() async throws(VaultError) {
+        try await chip.reach()
+        do {
+            _ = try await state.created()
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+        try await VaultMaintenance(device: try chip.inUse(), directory: stateDirectory).provision()
+    }
+
+    /// Takes the vault apart; what it held is gone for good.
+    ///
+    /// - Parameter withoutChip: Whether it goes on where there is no chip any more.
+    /// - Returns: What became of the fingers.
+    /// - Throws: `noChip`, `chipBusy`, `store`.
+    public func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultMaintenance.Reset {
+        // A database that does not open any more is put aside.
+        let database = try? await state.existing()
+        return try await VaultMaintenance(device: try chip.inUse(), directory: stateDirectory)
+            .reset(database, withoutChip: withoutChip)
+    }
+
+    /// Whether a real chip keeps this directory: its key, or at least the authority over its items.
+    ///
+    /// Only the directory is looked at.
+    public var isProtectedByHardware: Bool {
+        chip.isReal && VaultStatus.isProvisioned(stateDirectory)
+    }
+
+    /// Whether a simulated TPM was asked for something.
+    public var usedSimulatedTPM: Bool { chip.usedSimulated }
+}
