@@ -5,17 +5,20 @@ import Synchronization
 /// How long a prompt waits for a person who does nothing.
 package final class Patience: Sendable {
     private let limit: Duration
-    private let deadline: Mutex<ContinuousClock.Instant>
+    private let state: Mutex<ContinuousClock.Instant>
+
+    /// When it ends, if the person does nothing more.
+    package var deadline: ContinuousClock.Instant { state.withLock(\.self) }
 
     /// Waits from now on for so long, up to some days.
     package init(_ limit: Duration) {
         self.limit = limit
-        deadline = Mutex(.now.advanced(by: limit))
+        state = Mutex(.now.advanced(by: limit))
     }
 
     /// Begins to wait anew: the person did something.
     package func restart() {
-        deadline.withLock { $0 = .now.advanced(by: limit) }
+        state.withLock { $0 = .now.advanced(by: limit) }
     }
 
     /// Returns when nothing happened for too long.
@@ -23,7 +26,7 @@ package final class Patience: Sendable {
     /// - Returns: `false` when the task was cancelled before that.
     package func end() async -> Bool {
         while true {
-            let end = deadline.withLock(\.self)
+            let end = deadline
             guard end > .now else { return true }
             do { try await Task.sleep(until: end, clock: .continuous) } catch { return false }
         }

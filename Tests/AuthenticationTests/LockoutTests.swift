@@ -29,8 +29,6 @@ private struct ScriptedAuthority: PasscodeAuthority {
     }
 }
 
-private func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span.bytes) }
-
 @Suite struct `The lock after five failures` {
     @Test func `counts over evaluations and engines, and tells what is left`() async throws {
         let fixture = try await Fixture.enrolled(failures(5))

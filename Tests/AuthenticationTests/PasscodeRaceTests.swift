@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+import SecretMemory
+import StateStore
+import Synchronization
+import Testing
+
+/// Both ways succeed at nearly the same moment; each test fixes the order.
+@Suite struct `A finger and a passcode that are right at the same time` {
+    @Test func `are one success by the finger, when it matches while the passcode is compared`() async throws
+    {
+        let comparing = Gate()
+        let fixture = try await Fixture.enrolled([.perform { await comparing.pass() }, .match(0)])
+        // The verdict comes when the evaluation is decided, and it is "verified".
+        let authority = MemoryPasscode {
+            comparing.open()
+            await cancellation()
+        }
+        let presenter = TypingPresenter { $0 == .scan(.touch) ? [.type("1234")] : [] }
+        #expect(await fixture.answer(presenter, passcode: authority).success?.method == .biometry)
+        #expect(authority.compared == 1)
+        #expect(presenter.updates == [.scan(.touch), .checking, .matched(.rightIndex)])
+        #expect(try await fixture.log() == ["evaluation matched"])
+    }
+
+    @Test func `are one success by the passcode, when the finger matches afterwards`() async throws {
+        let fixture = try await Fixture.enrolled([.perform { await cancellation() }, .match(0)])
+        let presenter = TypingPresenter { $0 == .scan(.touch) ? [.type("1234")] : [] }
+        #expect(await fixture.answer(presenter).success?.method == .passcode)
+        #expect(presenter.updates == [.scan(.touch), .checking, .verified])
+        #expect(try await fixture.log() == ["evaluation passcode"])
+        #expect(try await !fixture.record().isPending)
+        #expect(!fixture.reader.isOpen)
+    }
+
+    @Test func `are one success by the passcode, when the finger does not match afterwards; that try counts`()
+        async throws
+    {
+        let fixture = try await Fixture.enrolled([.perform { await cancellation() }, .noMatch])
+        let presenter = TypingPresenter { $0 == .scan(.touch) ? [.type("1234")] : [] }
+        #expect(await fixture.answer(presenter).success?.method == .passcode)
+        #expect(try await fixture.log() == ["evaluation passcode", "failedTry noMatch"])
+        #expect(try await fixture.record().failures == 1)
+    }
+
+    @Test func `are written down once, whoever comes to the disk first`() async throws {
+        for order in [[Evaluation.Method.passcode, .biometry], [.biometry, .passcode]] {
+            let fixture = try await Fixture.enrolled([])
+            let (books, match, fingers) = try await parts(fixture)
+            let decision = Decision()
+            try await books.reserve()
+            try await write(order[0], books, match, fingers, decision)
+            await #expect(throws: AuthenticationError(.appCancel)) {
+                try await write(order[1], books, match, fingers, decision)
+            }
+            let first = order[0] == .passcode ? "evaluation passcode" : "evaluation matched"
+            #expect(try await fixture.log() == [first])
+            #expect(try await !fixture.record().isPending)
+            let reusable = try await books.reusableMatch(of: fingers, within: .seconds(60))
+            #expect((reusable != nil) == (order[0] == .biometry))
+        }
+    }
+
+    @Test func `leave the success to the other one, when the first cannot be written down`() async throws {
+        let fixture = try await Fixture.enrolled([])
+        let (books, match, fingers) = try await parts(fixture)
+        let decision = Decision()
+        try await books.reserve()
+        try await fixture.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON reuse BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        )
+        await #expect(throws: AuthenticationError.self) {
+            try await books.settle(match, of: fingers, decision)
+        }
+        try await books.settlePasscode(decision)
+        #expect(try await fixture.log() == ["evaluation passcode"])
+    }
+
+    private func write(
+        _ method: Evaluation.Method,
+        _ books: EvaluationBooks,
+        _ match: ReusableMatch,
+        _ fingers: EnrollmentSnapshot,
+        _ decision: Decision
+    ) async throws(AuthenticationError) {
+        switch method {
+        case .biometry: try await books.settle(match, of: fingers, decision)
+        case .passcode: try await books.settlePasscode(decision)
+        }
+    }
+
+    private func parts(_ fixture: Fixture) async throws -> (
+        EvaluationBooks, ReusableMatch, EnrollmentSnapshot
+    ) {
+        let info = await fixture.reader.info
+        let books = EvaluationBooks(
+            database: try fixture.database(),
+            profile: fixture.profile,
+            application: Fixture.application,
+            reader: info,
+            reason: "",
+            lockEndsByTime: false,
+            time: fixture.clock.time
+        )
+        let fingers = try await fixture.store().snapshot(of: fixture.profile)
+        let finger = try #require(await fixture.store().fingers(of: fixture.profile).first)
+        let match = ReusableMatch(
+            print: finger.id,
+            finger: finger.finger,
+            profile: fixture.profile,
+            generation: fingers.generation,
+            reader: info,
+            at: fixture.clock.time.now()
+        )
+        return (books, match, fingers)
+    }
+}
+
+@Suite struct `Whatever ends an evaluation with a passcode` {
+    @Test func `ends both ways: the program cancels while both go on`() async throws {
+        let comparing = Gate()
+        let fixture = try await Fixture.enrolled([.wait])
+        let authority = MemoryPasscode {
+            comparing.open()
+            await cancellation()
+        }
+        let presenter = TypingPresenter { $0 == .scan(.touch) ? [.type("1234")] : [] }
+        let task = Task { await fixture.answer(presenter, passcode: authority) }
+        await comparing.pass()
+        task.cancel()
+        // The passcode turned out to be the right one, too late.
+        #expect(await task.value.code == .appCancel)
+        #expect(authority.compared == 1)
+        #expect(!presenter.isShown)
+        #expect(!fixture.reader.isOpen)
+        #expect(try await !fixture.record().isPending)
+        #expect(try await fixture.log() == ["evaluation appCancel"])
+    }
+
+    @Test(arguments: [
+        (PromptAction.cancel, AuthenticationError.Code.userCancel), (.fallback, .userFallback),
+    ])
+    func `ends both ways: a button while a passcode is compared`(
+        _ button: PromptAction,
+        _ code: AuthenticationError.Code
+    ) async throws {
+        let fixture = try await Fixture.enrolled([.wait])
+        let authority = MemoryPasscode { await cancellation() }
+        let presenter = TypingPresenter { update in
+            switch update {
+            case .scan(.touch): [.type("1234")]
+            case .checking: [.press(button)]
+            default: []
+            }
+        }
+        #expect(await fixture.answer(presenter, passcode: authority).code == code)
+        #expect(!fixture.reader.isOpen)
+        #expect(try await fixture.log() == ["evaluation \(code.rawValue)"])
+    }
+
+    @Test func `ends both ways: nobody does anything for too long`() async throws {
+        let fixture = try await Fixture.enrolled([.wait])
+        let presenter = TypingPresenter()
+        let request = Fixture.request(.deviceOwner, timeout: .milliseconds(50))
+        #expect(await fixture.answer(presenter, request).code == .systemCancel)
+        #expect(presenter.updates.last == .ended("Nothing came in time."))
+        #expect(!fixture.reader.isOpen)
+        #expect(try await !fixture.record().isPending)
+        #expect(await fixture.answer(TypingPresenter(), request, connected: false).code == .systemCancel)
+    }
+
+    @Test func `waits anew after each thing that the person does`() async throws {
+        let patience = Patience(.seconds(3600))
+        let before = patience.deadline
+        patience.restart()
+        #expect(patience.deadline > before)
+        // The evaluation's own entry does so: for keys, for passcodes, and for what the reader tells.
+        let restarts = Mutex(0)
+        let entry = PasscodeEntry { restarts.withLock { $0 += 1 } }
+        entry.typing()
+        entry.submit(secret("1234"))
+        entry.send(.scan(.touch))
+        #expect(restarts.withLock(\.self) == 3)
+        #expect(await Patience(.zero).end())
+    }
+
+    @Test func `cancels the wait itself`() async {
+        let task = Task { await Patience(.seconds(3600)).end() }
+        task.cancel()
+        #expect(await task.value == false)
+    }
+}
