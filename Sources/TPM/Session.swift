@@ -86,8 +86,9 @@ struct Session: ~Copyable {
         }
         let value = try command(handle)
         if !use.contains(.goesOn) {
-            // The TPM flushed it by itself.
+            // The TPM flushed it by itself; ESAPI keeps an entry of more than a kilobyte until it is told.
             self.handle = Fixed.none
+            connection.close(handle)
         }
         return value
     }
