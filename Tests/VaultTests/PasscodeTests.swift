@@ -92,6 +92,7 @@ struct PasscodeTests {
         #expect(try await vault.itemsLostWithoutPasscode(of: "ada") == [only])
         #expect(try await vault.removePasscode(secret("1234"), of: "ada", force: true) == [only])
         #expect(try await !vault.isPasscodeSet(of: "ada"))
+        #expect(try await Set(vault.items(of: "ada").map(\.id)) == [either, none])
         #expect(try await data(vault.secret(either, shown: finger())) == data(secret("y")))
         // A new passcode is another one, also when it has the same digits.
         try await vault.setPasscode(secret("1234"), of: "ada")
