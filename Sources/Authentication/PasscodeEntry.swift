@@ -82,7 +82,7 @@ extension PasscodeEntry {
     ///
     /// - Parameter body: Compares one; `true` ends it.
     /// - Throws: what `body` throws.
-    func each<Failure: Error>(
+    package func each<Failure: Error>(
         _ body: (SecretBox) async throws(Failure) -> Bool
     ) async throws(Failure) {
         for await _ in arrivals {

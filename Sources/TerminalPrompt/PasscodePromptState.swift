@@ -104,10 +104,10 @@ package struct PasscodePromptState: Drawing, Hashable {
         switch update {
         case .wrongPasscode(let left):
             switch left {
-            case nil: "The passcode is wrong."
-            case 1: "The passcode is wrong. 1 try left before there is a wait."
-            case .some(..<1): "The passcode is wrong. There is a wait before the next try."
-            case .some(let left): "The passcode is wrong. \(left) tries left before there is a wait."
+            case nil: "Wrong passcode."
+            case 1: "Wrong passcode. 1 try left before a wait."
+            case .some(..<1): "Wrong passcode. There is a wait before the next try."
+            case .some(let left): "Wrong passcode. \(left) tries left before a wait."
             }
         case .throttled(let wait): "Too many passcodes were wrong. Wait \(wait.spoken)."
         case .scan, .noMatch, .fingerEnded, .checking, .passcodeEnded, .matched, .verified, .ended: nil

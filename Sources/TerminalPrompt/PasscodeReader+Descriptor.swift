@@ -56,7 +56,8 @@ extension PasscodeReader {
             case 0x00..<0x20, 0x7F: _ = line.edit(.control)
             case let value: _ = line.edit(.byte(value))
             }
-            if case .some(.tooLong) = line.fault { return .failure(PasscodeReadingError(.tooLong)) }
+            // At once: what follows may have no end.
+            if let fault = line.fault { return .failure(PasscodeReadingError(spoiledBy: fault)) }
         }
     }
 

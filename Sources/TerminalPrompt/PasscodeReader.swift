@@ -106,15 +106,15 @@ private struct QuestionLine {
                 draw(characters: characters)
             case .refused(let fault):
                 note = fault.text
-                style.redraws ? draw(characters: 0) : begin()
+                begin()
             case .submitted(let box): return box
             }
         }
         throw PasscodeReadingError(.cancelled)
     }
 
-    private func begin() {
-        guard !style.redraws else { return }
+    private mutating func begin() {
+        guard !style.redraws else { return draw(characters: 0) }
         terminal.write((note.map { "\n" + $0 + "\n" } ?? "") + question + ": ")
     }
 

@@ -35,7 +35,7 @@ extension TerminalPrompt {
 
 extension Prompt {
     /// Where the program hides the other way, typing means nothing as long as a finger is asked for.
-    fileprivate var typing: TypedLine.Typing {
+    var typing: TypedLine.Typing {
         parts.contains(.finger) && fallbackTitle == nil ? .ignored : .taken
     }
 }

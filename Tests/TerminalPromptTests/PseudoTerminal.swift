@@ -48,6 +48,12 @@ final class PseudoTerminal: Sendable {
         return settings.c_lflag & ordinary == ordinary
     }
 
+    /// Whether nothing of what was typed waits to be read.
+    var isEmpty: Bool {
+        var waiting: CInt = 0
+        return ioctl(slave, UInt(FIONREAD), &waiting) == 0 && waiting == 0
+    }
+
     /// What came to the terminal, read until `text` is in it or nothing came for a minute.
     func output(until text: String) -> String {
         var bytes: [UInt8] = []
@@ -55,6 +61,13 @@ final class PseudoTerminal: Sendable {
             guard let more = next(milliseconds: 60_000) else { break }
             bytes += more
         }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What came to the terminal and was not read yet; it does not wait.
+    func rest() -> String {
+        var bytes: [UInt8] = []
+        while let more = next(milliseconds: 0) { bytes += more }
         return String(decoding: bytes, as: UTF8.self)
     }
 
