@@ -66,8 +66,9 @@ actor ProtectedState {
 
     private func vault(on database: StateDatabase) -> Vault {
         if let vault { return vault }
-        // What has no chip to ask asks one that is never there.
-        let made = Vault(device: (try? chip.inUse()) ?? chip.device, database: database)
+        let made = Vault(device: chip.device, database: database)
+        // From here on the chip is asked for its counters.
+        if (try? made.isProvisioned) != false { _ = try? chip.inUse() }
         vault = made
         return made
     }

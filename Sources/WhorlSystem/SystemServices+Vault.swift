@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import StateStore
+internal import TPM
 public import Vault
 
 /// The vault, and what the chip has to do with this directory.
@@ -45,12 +46,20 @@ extension SystemServices {
             .reset(database, withoutChip: withoutChip)
     }
 
+    /// Lets go of the chip, which is taken again when it is needed; a program does so at its end.
+    ///
+    /// The kernel does it for whoever closes `/dev/tpmrm0`; other TPMs keep what is loaded.
+    public func letGoOfTPM() async { await chip.device.close() }
+
     /// Whether a real chip keeps this directory: its key, or at least the authority over its items.
     ///
     /// Only the directory is looked at.
     public var isProtectedByHardware: Bool {
         chip.isReal && VaultStatus.isProvisioned(stateDirectory)
     }
+
+    /// The TPM that is meant, as a TCTI string; `none` where there shall be none, or where the named one is refused.
+    public var tpmAddress: String { chip.device.address.text }
 
     /// Whether a simulated TPM was asked for something.
     public var usedSimulatedTPM: Bool { chip.usedSimulated }

@@ -21,7 +21,7 @@ struct Doctor: Verb {
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let state = await StateDiagnosis(session).checks()
         let readers = await ReaderDiagnosis(session).checks()
-        let checks = readers + state + [TPMDiagnosis(session).check()]
+        let checks = readers + state + (await TPMDiagnosis(session).checks())
         return Answer(
             result: ["checks": .array(checks.map(\.json))],
             text: checks.flatMap { $0.lines(.onStandardOutput()) },

@@ -40,6 +40,7 @@ struct Evaluate: Verb {
     @Flag(help: "Never prompts: only a reusable match can succeed.")
     var noInteraction = false
 
+    @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -53,10 +54,7 @@ struct Evaluate: Verb {
             throw Failure(AuthenticationError(.reasonMissing))
         }
         let console = session.console
-        let presenter: any PromptPresenter =
-            console.isJSON
-            ? EventPresenter(console: console)
-            : ReportingPresenter(console: console, presenter: TerminalPrompt.onStandardError())
+        let presenter = session.presenter(handing: try await passcode.preset())
         let evaluation = try await failing { () async throws(AuthenticationError) in
             try await session.services.authentication.evaluate(
                 request(of: session.services.application),
@@ -91,7 +89,7 @@ struct Evaluate: Verb {
                 "finger": finger.map { .string($0.rawValue) } ?? .null,
                 "domainState": evaluation.domainState.map { .string($0.base64EncodedString()) } ?? .null,
             ],
-            text: [finger.map { "\(when): \($0.rawValue)" } ?? when]
+            text: [finger.map { "\(when): \($0.rawValue)" } ?? "the passcode was right"]
         )
     }
 }

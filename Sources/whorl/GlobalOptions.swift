@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Authentication
+import TPM
 import WhorlSystem
 
 /// The options that every command takes.
@@ -67,6 +68,20 @@ struct GlobalOptions: ParsableArguments {
         return nil
     }
 
+    /// Why a TCTI string cannot be used; `nil` when it can.
+    private static func problem(withTPM text: String?) -> Failure? {
+        guard let text else { return nil }
+        do {
+            _ = try TPMAddress(text)
+            return nil
+        } catch {
+            return .usage(
+                "The TPM cannot be “\(DisplayText.clean(text, limit: 60))”: \(error.cause).",
+                hint: "Example: --tcti device:/dev/tpmrm0, or --tcti none for going without."
+            )
+        }
+    }
+
     /// What the options and the variables choose together; options win.
     func configuration() throws(Failure) -> SystemConfiguration {
         if let problem = WordsFromOutside.problem(withVariables: variables) { throw problem }
@@ -74,6 +89,8 @@ struct GlobalOptions: ParsableArguments {
         if let stateDirectory { configuration.stateDirectory = stateDirectory }
         if let profile { configuration.profile = profile }
         if let reader { configuration.reader = reader }
+        if let tcti { configuration.tpm = tcti }
+        if let problem = Self.problem(withTPM: configuration.tpm) { throw problem }
         if let profile = configuration.profile, let problem = Self.problem(withProfile: profile) {
             throw .usage("WHORL_PROFILE \(problem)", hint: "Give it another value, or unset it.")
         }

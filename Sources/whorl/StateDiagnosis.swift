@@ -4,6 +4,7 @@ import Authentication
 import Enrollment
 import Fingerprint
 import StateStore
+import Vault
 import WhorlSystem
 
 /// Looks at the state directory and at what is in it.
@@ -26,7 +27,7 @@ struct StateDiagnosis: Sendable {
         return [
             .good("state directory", "\(path) belongs to this user alone."),
             .good("database", "It is sound, and of this version."),
-            .note("key", "A file that only this user may read protects the prints; no TPM does."),
+            await key(),
         ] + (await fingers(in: store)) + (await turns()) + [await lockout()]
     }
 
@@ -34,6 +35,16 @@ struct StateDiagnosis: Sendable {
     private func turns() async -> [Check] {
         guard let fault = await services.engine.turnsFault() else { return [] }
         return [.bad("state directory", Failure(fault))]
+    }
+
+    private func key() async -> Check {
+        let place = (try? await services.vaultStatus())?.stateKey
+        guard place == .sealed || place == .both else {
+            return .note("key", "A file that only this user may read protects the prints; no TPM does.")
+        }
+        return services.usedSimulatedTPM
+            ? .note("key", "A simulated TPM protects the prints.")
+            : .good("key", "The TPM protects the prints.")
     }
 
     /// The first thing that is wrong; what lies behind it cannot be looked at.

@@ -1,33 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Authentication
-import Glibc
+import TPM
+import Vault
+import WhorlSystem
 
-/// Looks whether there is a TPM; nothing is asked of it, and nothing here depends on one.
+/// Looks at the TPM and at how the state directory stands with it; nothing is changed in either.
 struct TPMDiagnosis: Sendable {
-    private let tcti: String
+    private let session: Session
 
-    init(_ session: Session) {
-        let variable = getenv("WHORL_TCTI").map { String(cString: $0) } ?? ""
-        tcti = session.options.tcti ?? (variable.isEmpty ? "device:/dev/tpmrm0" : variable)
+    init(_ session: Session) { self.session = session }
+
+    func checks() async -> [Check] {
+        let status: VaultStatus
+        do throws(VaultError) {
+            status = try await session.services.vaultStatus()
+        } catch {
+            return [.bad("TPM", Failure(error))]
+        }
+        guard let chip = status.chip else { return [unreachable(status)] }
+        return [
+            .good("TPM", "\(session.tpmName) answers: \(chip.manufacturer), firmware \(chip.firmware)."),
+            status.isSimulated ? .note("simulated TPM", "\(session.tpmName) is no chip.") : nil,
+            vault(status), storageRoot(status), counters(chip), lockout(chip), owner(status, chip),
+            lockoutAuthorization(chip),
+        ].compactMap(\.self)
     }
 
-    func check() -> Check {
-        guard tcti != "none" else { return .note("TPM", "None is to be used.") }
-        guard tcti.hasPrefix("device:") else {
-            return .note("TPM", "\(shown(tcti)) is a simulated TPM, and is not looked at.")
-        }
-        let node = String(tcti.dropFirst("device:".count))
-        guard access(node, F_OK) == 0 else { return .note("TPM", "There is no \(shown(node)).") }
-        guard access(node, R_OK | W_OK) == 0 else {
+    /// Without a chip everything works but passcodes, secrets and keys; what one was used for does not.
+    private func unreachable(_ status: VaultStatus) -> Check {
+        let failure = Failure(status.obstacle ?? VaultError(.noChip))
+        guard !status.isProvisioned else { return .bad("TPM", failure) }
+        let cause = failure.reason.isEmpty ? "" : " (\(failure.reason))"
+        return .note(
+            "TPM",
+            "\(failure.message)\(cause) A file protects the prints; there are no passcodes, secrets and keys.",
+            remedy: session.isWithoutTPM ? nil : failure.recovery
+        )
+    }
+
+    private func vault(_ status: VaultStatus) -> Check {
+        guard status.isProvisioned else {
             return .note(
-                "TPM",
-                "\(shown(node)) is there, and this user may not open it.",
-                remedy: "sudo usermod -aG tss \"$USER\", then log in again"
+                "vault",
+                "The TPM does not keep this directory.",
+                remedy: status.stateKey == .none ? nil : "whorl vault provision"
             )
         }
-        return .note("TPM", "\(shown(node)) can be opened.")
+        guard status.isSameChip != false else { return .bad("vault", Failure(VaultError(.chipCleared))) }
+        switch status.stateKey {
+        case .sealed: return .good("vault", "The TPM keeps the directory's key.")
+        case .none, .file, .both:
+            return .note(
+                "vault",
+                "It is set up, and the directory's key is \(status.stateKeyWords).",
+                remedy: "whorl vault provision"
+            )
+        }
     }
 
-    private func shown(_ text: String) -> String { DisplayText.clean(text, limit: 60) }
+    private func storageRoot(_ status: VaultStatus) -> Check? {
+        guard let handle = status.storageRoot, status.isSameChip == true else { return nil }
+        return .good(
+            "storage root",
+            "\(VaultStatus.handle(handle)) is the one that the vault was made under."
+        )
+    }
+
+    private func counters(_ chip: TPMProperties) -> Check? {
+        guard let used = chip.nvCounters else { return nil }
+        let free = chip.nvCountersFree.map { ", room for \($0) more" } ?? ""
+        return .note("counters", "\(used) in the TPM\(free); each profile with fingers needs one.")
+    }
+
+    private func lockout(_ chip: TPMProperties) -> Check {
+        let state = chip.dictionaryAttack
+        let count = "\(state.failures) of \(state.limit) wrong authorizations are counted"
+        let recovery =
+            state.recoverySeconds > 0
+            ? "; one is forgotten every \(state.recoverySeconds) seconds" : "; none is forgotten by itself"
+        guard !state.inLockout else { return .bad("TPM lockout", Failure(VaultError(.chipLockedOut))) }
+        return .good("TPM lockout", count + recovery + ".")
+    }
+
+    private func owner(_ status: VaultStatus, _ chip: TPMProperties) -> Check? {
+        guard chip.ownerAuthSet else { return .note("TPM owner", "Its authorization is empty, as is usual.") }
+        guard !status.isProvisioned else {
+            return .note("TPM owner", "Its authorization is set: new counters and a new vault need it empty.")
+        }
+        return .bad("TPM owner", Failure(VaultError(.ownerAuthorizationNeeded)))
+    }
+
+    private func lockoutAuthorization(_ chip: TPMProperties) -> Check {
+        guard !chip.lockoutAuthSet else { return .good("TPM lockout authorization", "It is set.") }
+        return .note(
+            "TPM lockout authorization",
+            "It is empty: any program that may use the TPM can reset its count of wrong passcodes.",
+            remedy: "tpm2_changeauth -c lockout NEW"
+        )
+    }
+}
+
+extension Session {
+    /// The TPM as it was named.
+    fileprivate var tpmName: String { DisplayText.clean(services.tpmAddress, limit: 60) }
+    /// Whether somebody said that there shall be none.
+    fileprivate var isWithoutTPM: Bool { services.tpmAddress == TPMAddress.none.text }
 }

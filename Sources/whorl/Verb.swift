@@ -32,7 +32,17 @@ extension Verb {
     private func outcome(_ console: Console) async -> Result<Answer, Failure> {
         do throws(Failure) {
             let session = Session(options: global, console: console, try global.configuration())
-            defer { console.isProtected(by: Protection(session.services)) }
+            let outcome = await outcome(session)
+            console.isProtected(by: Protection(session.services))
+            await session.services.letGoOfTPM()
+            return outcome
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func outcome(_ session: Session) async -> Result<Answer, Failure> {
+        do throws(Failure) {
             return .success(try await answer(session))
         } catch {
             return .failure(error)

@@ -15,7 +15,7 @@ struct JSONTests {
             outcome.out == """
                 {"result":{"devices":[{"id":"mock-0","driver":"mock","name":"Mock reader","scanType":"press",\
                 "features":["capture","identify","verify"],"enrollStages":3,"storage":"host","strength":"none",\
-                "readerKind":"mock"}],"readerKind":"mock"}}
+                "readerKind":"mock"}],"readerKind":"mock","hardware":false}}
 
                 """
         )

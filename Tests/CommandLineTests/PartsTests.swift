@@ -14,7 +14,7 @@ struct ExitStatusTests {
             .biometryNotAvailable: 15, .biometryNotEnrolled: 16, .biometryLockout: 17, .appCancel: 18,
             .invalidContext: 19, .notInteractive: 20, .biometryDisconnected: 21, .enrollmentTampered: 30,
             .enrollmentRolledBack: 30, .readerInUse: 35, .reasonMissing: 64, .readerNotChosen: 64,
-            .storeFailed: 74,
+            .storeFailed: 74, .chipUnavailable: 31,
             .biometryOptedOut: 1,
         ]
         #expect(table.count == AuthenticationError.Code.allCases.count)

@@ -14,7 +14,7 @@ import Testing
         .appCancel: .appCancel, .invalidContext: .invalidContext, .notInteractive: .notInteractive,
         .biometryDisconnected: .biometryDisconnected, .reasonMissing: .invalidContext,
         .enrollmentTampered: .biometryNotAvailable, .enrollmentRolledBack: .biometryNotAvailable,
-        .readerInUse: .systemCancel, .storeFailed: .biometryNotAvailable,
+        .readerInUse: .systemCancel, .storeFailed: .biometryNotAvailable, .chipUnavailable: .biometryNotAvailable,
         .readerNotChosen: .biometryNotAvailable,
     ]
 

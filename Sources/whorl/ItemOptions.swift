@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import FoundationEssentials
+import SecretMemory
+import TerminalPrompt
+import Vault
+import WhorlSystem
+
+/// What opens a new item.
+struct AccessOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What opens it: biometry-any, biometry-current-set, passcode, user-presence or none.",
+            discussion:
+                "They may be joined by -or- and -and-; +application-password and +pcrs:7 come behind them.",
+            valueName: "access"
+        )
+    )
+    var access = "user-presence"
+
+    @OptionGroup var password: ApplicationPasswordOption
+
+    /// The access control, and the item's own password where it takes one.
+    func read() async throws(Failure) -> (AccessControl, SecretBox?) {
+        let control = try await failing { () throws(VaultError) in try AccessControl(access) }
+        return (control, control.needsApplicationPassword ? try await password.readNew() : nil)
+    }
+}
+
+/// How the owner is asked before an item gives something.
+struct ReleaseOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Why it is asked for; it is shown to the person.", valueName: "text"))
+    var reason: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Takes a match that is no older than this, at most 300, where the item allows it.",
+            valueName: "seconds"
+        )
+    )
+    var allowReuse: Double = 0
+
+    @Flag(help: "Never prompts: only a reusable match opens it, or nothing has to be shown.")
+    var noInteraction = false
+
+    @OptionGroup var passcode: PasscodeOption
+    @OptionGroup var password: ApplicationPasswordOption
+
+    func validate() throws {
+        guard allowReuse.isFinite, allowReuse >= 0 else {
+            throw ValidationError("--allow-reuse must be 0 or more seconds.")
+        }
+    }
+
+    /// Asks the vault for what an item holds.
+    func release<Value: Sendable>(
+        _ id: ItemID,
+        _ session: Session,
+        patience: Duration,
+        otherwise reason: String,
+        _ take: (ReleaseRequest, any PromptPresenter) async throws(ReleaseError) -> Released<Value>
+    ) async throws(Failure) -> Value {
+        guard let vault = try await session.existingVault() else {
+            throw Failure(VaultError(.noSuchItem, id.spoken))
+        }
+        let access = try await failing { () async throws(VaultError) in try await vault.access(of: id) }
+        let evaluation = EvaluationRequest(
+            policy: .deviceOwner,
+            reason: self.reason ?? reason,
+            application: session.services.application,
+            // More than 300 s counts as 300 s.
+            reuse: .milliseconds(Int64(min(allowReuse, 300) * 1000)),
+            interactionAllowed: !noInteraction,
+            timeout: patience
+        )
+        let request = ReleaseRequest(
+            evaluation,
+            applicationPassword: access.needsApplicationPassword ? try await password.read() : nil
+        )
+        let presenter = session.presenter(handing: try await passcode.preset())
+        let released = try await failing { () async throws(ReleaseError) in
+            try await take(request, presenter)
+        }
+        for evaluation in released.evaluations { session.console.used(evaluation.readerKind) }
+        return released.product
+    }
+}
+
+extension Session {
+    /// The prompt: on the terminal, or events for the program that reads them; a passcode that is known is handed in.
+    func presenter(handing passcode: SecretBox?) -> any PromptPresenter {
+        let presenter: any PromptPresenter =
+            console.isJSON
+            ? EventPresenter(console: console)
+            : ReportingPresenter(console: console, presenter: TerminalPrompt.onStandardError())
+        return passcode.map { PresetPasscode($0, on: presenter) } ?? presenter
+    }
+
+    /// An item of the profile; its name is checked.
+    func item(_ kind: ItemKind, _ name: String) async throws(Failure) -> ItemID {
+        let name = try await failing { () throws(VaultError) in try ItemName(name) }
+        return ItemID(kind, name, of: services.profile)
+    }
+
+    /// The profile's items of a kind.
+    func items(_ kind: ItemKind) async throws(Failure) -> [VaultItem] {
+        guard let vault = try await existingVault() else { return [] }
+        return try await failing { () async throws(VaultError) in
+            try await vault.items(of: services.profile)
+        }.filter { $0.id.kind == kind }
+    }
+
+    /// Deletes an item.
+    func delete(_ kind: ItemKind, _ name: String) async throws(Failure) -> Answer {
+        let id = try await item(kind, name)
+        guard let vault = try await existingVault() else { throw Failure(VaultError(.noSuchItem, id.spoken)) }
+        try await failing { () async throws(VaultError) in try await vault.delete(id) }
+        return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])
+    }
+}
+
+extension Answer {
+    /// A list of items.
+    static func items(_ items: [VaultItem], as member: String, none: String) -> Answer {
+        Answer(
+            result: .object([.init(name: member, value: .array(items.map(\.json)))]),
+            text: items.isEmpty ? [none] : Table.lines(items.map(\.row))
+        )
+    }
+}
+
+extension VaultItem {
+    fileprivate var json: JSONValue {
+        [
+            "name": .string(id.name.text), "access": .string(access.text),
+            "createdAt": .string(createdAt.ISO8601Format()), "valid": .bool(standing == .valid),
+            "standing": .string(standing.rawValue),
+        ]
+    }
+
+    fileprivate var row: [String] {
+        let day = createdAt.ISO8601Format(.iso8601.year().month().day())
+        let words =
+            switch standing {
+            case .valid: ""
+            case .enrollmentChanged: "not valid any more: the fingers changed"
+            case .tampered: "changed from outside"
+            }
+        return [id.name.text, access.text, day, words]
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import Foundation
+import Glibc
+import SecretMemory
+import Vault
+import WhorlSystem
+
+/// The command `whorl key`.
+struct Key: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Makes P-256 keys in the TPM, which sign only for their owner.",
+        discussion: """
+            Example:
+
+              whorl key create release > release.pem
+              whorl key sign release < package.tar > package.sig
+              openssl dgst -sha256 -verify release.pem -signature package.sig package.tar
+            """,
+        subcommands: [Create.self, List.self, Public.self, Sign.self, Delete.self]
+    )
+
+    /// The command `whorl key create`.
+    struct Create: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "create",
+            abstract: "Makes a key that never leaves the TPM, and prints its public half (PEM)."
+        )
+        @Argument(help: "Its name.")
+        var name: String
+        @OptionGroup var access: AccessOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let id = try await session.item(.key, name)
+            let vault = try await session.vault()
+            let (control, password) = try await access.read()
+            let key = try await failing { () async throws(VaultError) in
+                try await vault.createKey(id, access: control, applicationPassword: password)
+            }
+            var answer = Answer.publicKey(key, of: id)
+            answer.result = answer.result.adding("access", .string(control.text))
+            return answer
+        }
+    }
+
+    /// The command `whorl key list`.
+    struct List: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "Lists the keys' names and what opens them."
+        )
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            .items(try await session.items(.key), as: "keys", none: "There is no key.")
+        }
+    }
+
+    /// The command `whorl key public`.
+    struct Public: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "public",
+            abstract: "Prints the public half of a key (PEM, SubjectPublicKeyInfo)."
+        )
+        @Argument(help: "Its name.")
+        var name: String
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let id = try await session.item(.key, name)
+            guard let vault = try await session.existingVault() else {
+                throw Failure(VaultError(.noSuchItem, id.spoken))
+            }
+            let key = try await failing { () async throws(VaultError) in try await vault.publicKey(of: id) }
+            return .publicKey(key, of: id)
+        }
+    }
+
+    /// The command `whorl key sign`.
+    struct Sign: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "sign",
+            abstract: "Signs what comes on standard input (ECDSA over SHA-256).",
+            discussion: """
+                It asks for what the key's access control wants. The signature goes to standard output as bytes, DER \
+                as OpenSSL takes it; with --json in Base64.
+                """
+        )
+        @Argument(help: "Its name.")
+        var name: String
+        @Flag(help: "Gives r and s behind each other, 64 bytes, as JOSE takes it.")
+        var raw = false
+        @OptionGroup var options: ReleaseOptions
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let id = try await session.item(.key, name)
+            guard global.json || isatty(STDOUT_FILENO) == 0 else {
+                throw .usage(
+                    "A signature is bytes, which a terminal does not show.",
+                    hint: "Write it to a file, as in `> message.sig`, or take it in Base64 with --json."
+                )
+            }
+            let digest = try await StandardInput.digest()
+            let signature = try await options.release(
+                id,
+                session,
+                patience: global.patience,
+                otherwise: "sign with the key “\(id.name.text)”"
+            ) { request, presenter throws(ReleaseError) in
+                try await session.services.authentication.signature(
+                    over: digest,
+                    with: id,
+                    request,
+                    presenter: presenter
+                )
+            }
+            let bytes = raw ? signature.raw : signature.der
+            return Answer(
+                result: ["algorithm": "ES256"],
+                text: [],
+                product: Product(
+                    name: "signature",
+                    bytes: SecretBox(SecretBytes(count: bytes.count) { bytes.copyBytes(to: $0) })
+                )
+            )
+        }
+    }
+
+    /// The command `whorl key delete`.
+    struct Delete: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "delete",
+            abstract: "Deletes a key for good; nothing has to be shown."
+        )
+        @Argument(help: "Its name.")
+        var name: String
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            try await session.delete(.key, name)
+        }
+    }
+}
+
+extension Answer {
+    fileprivate static func publicKey(_ key: SigningKeyPublic, of id: ItemID) -> Answer {
+        Answer(
+            result: ["name": .string(id.name.text), "publicKey": .string(key.pem)],
+            text: key.pem.split(separator: "\n").map(String.init)
+        )
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import Glibc
+import SecretMemory
+import TerminalPrompt
+import Vault
+import WhorlSystem
+
+/// The command `whorl secret`.
+struct Secret: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "secret",
+        abstract: "Keeps secrets that the TPM gives only to their owner.",
+        discussion: """
+            Example:
+
+              printf %s "$TOKEN" | whorl secret add github-token --access biometry-current-set
+              whorl secret get github-token
+            """,
+        subcommands: [Add.self, Get.self, List.self, Delete.self]
+    )
+
+    /// The most bytes of a secret.
+    private static let largest = 1 << 20
+
+    /// The command `whorl secret add`.
+    struct Add: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Keeps what comes on standard input, 1 byte to 1 MiB, byte for byte."
+        )
+        @Argument(help: "Its name.")
+        var name: String
+        @OptionGroup var access: AccessOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let id = try await session.item(.secret, name)
+            // What can be refused is refused before anything is read.
+            let vault = try await session.vault()
+            let (control, password) = try await access.read()
+            let secret = try await Secret.fromStandardInput()
+            try await failing { () async throws(VaultError) in
+                try await vault.add(secret, as: id, access: control, applicationPassword: password)
+            }
+            return Answer(
+                result: ["name": .string(id.name.text), "access": .string(control.text)],
+                text: ["added: \(id.name.text) (\(control.text))"]
+            )
+        }
+    }
+
+    /// The command `whorl secret get`.
+    struct Get: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "get",
+            abstract: "Asks for what its access control wants, and writes the secret to standard output.",
+            discussion: "With --json it is in Base64."
+        )
+        @Argument(help: "Its name.")
+        var name: String
+        @OptionGroup var options: ReleaseOptions
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let id = try await session.item(.secret, name)
+            let secret = try await options.release(
+                id,
+                session,
+                patience: global.patience,
+                otherwise: "get the secret “\(id.name.text)”"
+            ) { request, presenter throws(ReleaseError) in
+                try await session.services.authentication.secret(id, request, presenter: presenter)
+            }
+            return Answer(
+                result: ["name": .string(id.name.text)],
+                text: [],
+                product: Product(name: "secret", bytes: secret)
+            )
+        }
+    }
+
+    /// The command `whorl secret list`.
+    struct List: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "Lists the secrets' names and what opens them."
+        )
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            .items(try await session.items(.secret), as: "secrets", none: "There is no secret.")
+        }
+    }
+
+    /// The command `whorl secret delete`.
+    struct Delete: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "delete",
+            abstract: "Deletes a secret for good; nothing has to be shown."
+        )
+        @Argument(help: "Its name.")
+        var name: String
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            try await session.delete(.secret, name)
+        }
+    }
+
+    /// A pipe or a file as it is; a person types one line that is not shown.
+    private static func fromStandardInput() async throws(Failure) -> SecretBox {
+        guard StandardInput.isTerminal else { return try await StandardInput.read(atMost: largest) }
+        return try await failing { () async throws(PasscodeReadingError) in
+            try await PasscodeReader().read("Secret")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Crypto
+import Foundation
+import Glibc
+import SecretMemory
+import Synchronization
+
+/// Standard input, for commands that take what they work on from it.
+enum StandardInput {
+    static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// All of it, in locked memory; what goes beyond one byte more than `limit` is not read.
+    static func read(atMost limit: Int) async throws(Failure) -> SecretBox {
+        let room = Mutex(SecretBuffer(capacity: limit + 1))
+        try await drain { descriptor in
+            room.withLock { room in room.append { Glibc.read(descriptor, $0.baseAddress, $0.count) } }
+        }
+        return SecretBox(room.withLock { $0.take() })
+    }
+
+    /// SHA-256 of all of it, 32 bytes; it may be of any size.
+    static func digest() async throws(Failure) -> Data {
+        let state = Mutex(SHA256())
+        try await drain { descriptor in
+            var part = SecretBuffer(capacity: 1 << 16)
+            let count = part.append { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            part.withBytes { span in
+                span.withUnsafeBytes { bytes in state.withLock { $0.update(bufferPointer: bytes) } }
+            }
+            return count
+        }
+        return Data(state.withLock { $0.finalize() })
+    }
+
+    /// Calls `take` until it gives 0, on a thread of its own; the end of the task ends it.
+    private static func drain(_ take: @escaping @Sendable (CInt) -> Int) async throws(Failure) {
+        let isCancelled = Mutex(false)
+        let reason = await withTaskCancellationHandler {
+            await withCheckedContinuation { (done: CheckedContinuation<CInt, Never>) in
+                startThread { done.resume(returning: drained(take) { isCancelled.withLock(\.self) }) }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+        guard reason != 0 else { return }
+        throw reason == ECANCELED
+            ? Failure(.init(.appCancel))
+            : Failure(
+                code: "unreadable",
+                rawValue: nil,
+                status: .failure,
+                message: "Standard input cannot be read.",
+                reason: String(cString: strerror(reason)),
+                recovery: "Give the command a file or a pipe to read from."
+            )
+    }
+
+    private static func drained(_ take: (CInt) -> Int, unless isCancelled: () -> Bool) -> CInt {
+        var wait = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while !isCancelled() {
+            // A cancellation does not wake poll(2): it is looked for now and then.
+            let ready = poll(&wait, 1, 100)
+            if ready == 0 || (ready < 0 && errno == EINTR) { continue }
+            switch take(STDIN_FILENO) {
+            case 0: return 0
+            case let count where count < 0 && errno != EINTR && errno != EAGAIN: return errno
+            default: continue
+            }
+        }
+        return ECANCELED
+    }
+}

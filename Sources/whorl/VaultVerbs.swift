@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import SecretMemory
+import Vault
+import WhorlSystem
+
+/// The command `whorl vault`.
+struct VaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vault",
+        abstract: "Brings the state directory into the TPM's keeping, looks at that, or ends it.",
+        discussion: """
+            A new directory is in the TPM's keeping from its first finger, passcode, secret or key on, where there \
+            is a TPM. An older one is brought there with
+
+              whorl vault provision
+            """,
+        subcommands: [Status.self, Provision.self, Reset.self, Reseal.self]
+    )
+
+    /// The command `whorl vault status`.
+    struct Status: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Says how the directory stands with its TPM; changes nothing."
+        )
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let status = try await failing { () async throws(VaultError) in
+                try await session.services.vaultStatus()
+            }
+            return Answer(
+                result: status.json,
+                text: status.lines,
+                status: status.problems.isEmpty ? .success : .failure
+            )
+        }
+    }
+
+    /// The command `whorl vault provision`.
+    struct Provision: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "provision",
+            abstract: "Has the TPM seal the directory's key and count the changes of the fingers.",
+            discussion: "It may be interrupted and run again. The fingers stay as they are."
+        )
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            try await failing { () async throws(VaultError) in
+                try await session.services.provisionVault()
+            }
+            return Answer(
+                result: ["provisioned": true, "stateKey": "sealed"],
+                text: ["The TPM keeps the directory's key now."]
+            )
+        }
+    }
+
+    /// The command `whorl vault reset`.
+    struct Reset: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "reset",
+            abstract: "Takes the vault apart: secrets, keys and passcodes are lost for good.",
+            discussion: """
+                The fingers stay where the TPM still gives the directory's key. Where it does not, since it was \
+                cleared or is another one, the database is put aside and nothing is enrolled any more.
+                """
+        )
+        @Flag(help: "Does it; also where there is no TPM any more.")
+        var force = false
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            guard force else {
+                throw .usage(
+                    "This loses every secret, key and passcode of the directory.",
+                    hint: "Say so with --force; `whorl secret list` and `whorl key list` show what there is."
+                )
+            }
+            let reset = try await failing { () async throws(VaultError) in
+                try await session.services.resetVault(withoutChip: force)
+            }
+            switch reset {
+            case .fingersKept:
+                return Answer(result: ["fingers": "kept"], text: ["The vault is gone; the fingers stay."])
+            case .fingersLost(let database):
+                return Answer(
+                    result: ["fingers": "lost", "database": .string(database)],
+                    text: ["The vault and the fingers are gone; the database is \(database) now."]
+                )
+            }
+        }
+    }
+
+    /// The command `whorl vault reseal`.
+    struct Reseal: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "reseal",
+            abstract: "Binds secrets to the machine's start as it is now, with the passcode.",
+            discussion: "It is for secrets with +pcrs, after an update of the firmware."
+        )
+        @OptionGroup var passcode: PasscodeOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let profile = session.services.profile
+            guard let vault = try await session.existingVault() else {
+                throw Failure(VaultError(.passcodeNotSet, profile))
+            }
+            let shown = try await passcode.read()
+            let resealing = try await failing { () async throws(VaultError) in
+                try await vault.reseal(profile, shown: try await vault.verify(shown, of: profile))
+            }
+            return Answer(
+                result: [
+                    "resealed": .strings(resealing.resealed.map(\.name.text)),
+                    "unchanged": .strings(resealing.unchanged.map(\.name.text)),
+                ],
+                text: resealing.resealed.map { "bound anew: \($0.spoken)" }
+                    + resealing.unchanged.map { "takes the passcode besides: \($0.spoken)" }
+            )
+        }
+    }
+}
