@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import StateStore
 public import Vault
 
 /// How the engine comes to the vault; nothing is asked of a chip before something needs it.
