@@ -17,8 +17,11 @@ final class VaultLock: Sendable {
     /// Lets go at the end of a scope; without this call the lock would end where the optimiser sees the last use.
     func release() { _ = flock(descriptor, LOCK_UN) }
 
-    /// How long another holder is waited for; a chip may take seconds for one command.
-    private static let patience = Duration.seconds(60)
+    /// How often it is looked whether another holder has let go: for a minute or longer, as a chip may take seconds for one
+    /// command.
+    ///
+    /// Looks are counted and not time, so that on a busy machine, where this task hardly runs, nobody is refused for it.
+    private static let patience = 3000
 
     /// Takes the lock as soon as nobody else holds it, without holding up a thread.
     ///
@@ -30,10 +33,11 @@ final class VaultLock: Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw VaultError(.store(StateError(errno: errno, path: path)), path) }
         let lock = VaultLock(owning: descriptor)
-        let deadline = ContinuousClock.now.advanced(by: patience)
         var pause = Duration.milliseconds(1)
+        var looks = 0
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < deadline else {
+            looks += 1
+            guard errno == EWOULDBLOCK || errno == EINTR, looks < patience else {
                 throw VaultError(.store(StateError(.busy, path: path)), path)
             }
             // In a task of its own, which is not cancelled with this one.
