@@ -5,7 +5,7 @@ public import Enrollment
 public import Fingerprint
 public import StateStore
 internal import TerminalPrompt
-public import Vault
+import Vault
 
 /// Everything put together for one configuration: the only place that knows every part.
 ///
