@@ -117,6 +117,8 @@ final class WhorlProgram: Sendable {
         var variables = [
             "HOME": home, "LANG": "C.UTF-8", "PATH": own["PATH"] ?? "/usr/bin:/bin", "WHORL_STATE_DIR": state,
             "WHORL_PROFILE": "tester", "TERM": "xterm", "XDG_RUNTIME_DIR": home,
+            // Never the chip of the machine that the tests run on.
+            "WHORL_TCTI": "none",
         ]
         variables["WHORL_READER"] = reader
         // Where synthetic fingers are kept, so that each is grown once.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SoftwareTPM
+import Testing
+
+/// The owner's passcode through the program; the TPM is swtpm.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct PasscodeVerbTests {
+    private let session: VaultSession
+
+    init() throws { session = try VaultSession() }
+
+    @Test func `it is set once, checked, changed and removed`() async throws {
+        #expect(try await session.withPasscode("1234", run: "passcode verify").status == 14)
+        #expect(try await session.withPasscode("123", run: "passcode set").status == 64)
+        let set = try await session.withPasscode("1234", run: "passcode set --json")
+        #expect(set.status == 0 && set.isHardware == false && set.tpm == "simulated", "\(set)")
+        #expect(try await session.withPasscode("4321", run: "passcode set").status == 34)
+        #expect(try await session.withPasscode("1234", run: "passcode verify").status == 0)
+        let wrong = try await session.withPasscode("4321", run: "passcode verify --json")
+        #expect(wrong.status == 10 && wrong.errorCode == "passcodeWrong")
+        #expect(try await session.withPasscode("1234", "5678", run: "passcode change").status == 0)
+        #expect(try await session.withPasscode("1234", run: "passcode verify").status == 10)
+        #expect(try await session.withPasscode("5678", run: "passcode verify").status == 0)
+        #expect(try await session.withPasscode("5678", run: "passcode remove").status == 0)
+        #expect(try await session.withPasscode("5678", run: "passcode verify").status == 14)
+    }
+
+    @Test func `it opens what takes it, also after a change; what it alone opens goes with it`() async throws
+    {
+        #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
+        try await session.add("s", "treasure", access: "passcode")
+        let wrong = try await session.withPasscode("0000", run: "secret get s")
+        #expect(wrong.status == 10 && wrong.out == "", "\(wrong)")
+        #expect(try await session.withPasscode("1234", "5678", run: "passcode change").status == 0)
+        let right = try await session.withPasscode("5678", run: "secret get s")
+        #expect(right.status == 0 && right.out == "treasure", "\(right)")
+
+        let kept = try await session.withPasscode("5678", run: "passcode remove")
+        #expect(kept.status == 1 && kept.err.contains("secret \"s\""), "\(kept)")
+        #expect(try await session.withPasscode("5678", run: "secret get s").out == "treasure")
+        #expect(try await session.withPasscode("5678", run: "passcode remove --force").status == 0)
+        #expect(try await session.run(["secret", "list"]).out == "There is no secret.\n")
+    }
+
+    @Test func `beside a finger that does not come, it opens what takes either`() async throws {
+        #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
+        try await session.enroll()
+        try await session.add("s", "treasure", access: "user-presence")
+        let passcode = try await session.withPasscode("1234", run: "secret get s", reader: "mock:hang")
+        #expect(passcode.status == 0 && passcode.out == "treasure", "\(passcode)")
+        #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").out == "treasure")
+        let evaluated = try await session.withPasscode(
+            "1234",
+            run: "evaluate --reason r --policy device-owner --json",
+            reader: "mock:hang"
+        )
+        #expect(evaluated.answer("result")?["method"] as? String == "passcode", "\(evaluated)")
+    }
+
+    @Test func `it lifts the lock on fingers, which then does not end by time`() async throws {
+        #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
+        try await session.enroll()
+        for _ in 0..<2 {
+            _ = try await session.run(["evaluate", "--reason", "r"], reader: "mock:then=no-match")
+        }
+        #expect(try await session.run(["can-evaluate"], reader: "mock:match").status == 17)
+        #expect(try await session.withPasscode("0000", run: "passcode verify").status == 10)
+        #expect(try await session.run(["can-evaluate"], reader: "mock:match").status == 17)
+        #expect(try await session.withPasscode("1234", run: "passcode verify").status == 0)
+        #expect(try await session.run(["can-evaluate"], reader: "mock:match").status == 0)
+    }
+}
