@@ -30,7 +30,7 @@ struct ReaderLock: ~Copyable {
     deinit { Glibc.close(descriptor) }
 
     /// `$XDG_RUNTIME_DIR/whorl`, else a directory in `/tmp` that belongs to this user alone.
-    private static func directory() throws(ReaderError) -> String {
+    static func directory() throws(ReaderError) -> String {
         let base = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"].flatMap {
             $0.hasPrefix("/") ? $0 : nil
         }

@@ -12,13 +12,13 @@ struct Activity: Sendable {
 
     /// Runs `work`, and shows what it tells until it ends.
     ///
-    /// The title tells what is done, such as `Enroll the right index finger`. The last line is one of two; where it
-    /// is `failure`, the reason follows as the command's error.
+    /// The title tells what is done, such as `Enroll the right index finger`. The last line tells what came of it;
+    /// where it is `failure`, the reason follows as the command's error.
     static func run<Value: Sendable>(
         _ title: String,
         at info: ReaderInfo,
         console: Console,
-        success: String,
+        success: (Value) -> ScanActivityUpdate,
         failure: String,
         _ work: (Activity) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -33,7 +33,7 @@ struct Activity: Sendable {
         let display = Task { if !console.isJSON { await progress.show(stream) } }
         do throws(Failure) {
             let value = try await work(Activity(console: console, updates: updates))
-            await end(updates, .finished(success), display)
+            await end(updates, success(value), display)
             return value
         } catch {
             await end(updates, .failed(failure), display)

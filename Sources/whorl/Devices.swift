@@ -62,7 +62,7 @@ extension ReaderInfo {
 
 /// Columns of text.
 enum Table {
-    /// The rows with their columns aligned; nothing in them acts on a terminal.
+    /// The rows with their columns aligned, without columns that are empty; nothing in them acts on a terminal.
     static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map { DisplayText.clean($0, limit: 120) } }
         let count = rows.map(\.count).max() ?? 0
@@ -70,7 +70,7 @@ enum Table {
             rows.map { $0.indices.contains(column) ? TerminalText.width(of: $0[column]) : 0 }.max() ?? 0
         }
         return rows.map { row in
-            let cells = zip(row, widths).map { TerminalText.padded($0, to: $1) }
+            let cells = zip(row, widths).filter { $1 > 0 }.map { TerminalText.padded($0, to: $1) }
             return String(trimmingEnd(cells.joined(separator: "  ")))
         }
     }

@@ -4,6 +4,7 @@ import ArgumentParser
 import Authentication
 import Fingerprint
 import GreyscalePNG
+import TerminalPrompt
 
 /// The command `whorl devices capture`.
 struct DevicesCapture: Verb {
@@ -39,7 +40,7 @@ struct DevicesCapture: Verb {
             "Take a picture of a finger",
             at: await reader.info,
             console: session.console,
-            success: "Taken.",
+            success: { _ in .finished("Taken.") },
             failure: "No picture was taken."
         ) { (activity) async throws(Failure) in
             try await capture(reader, activity)

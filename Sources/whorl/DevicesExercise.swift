@@ -3,6 +3,7 @@
 import ArgumentParser
 import Authentication
 import Fingerprint
+import TerminalPrompt
 
 /// The command `whorl devices exercise`.
 struct DevicesExercise: Verb {
@@ -43,7 +44,7 @@ struct DevicesExercise: Verb {
             "Try the reader",
             at: await reader.info,
             console: session.console,
-            success: "Done.",
+            success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
             failure: "Not done."
         ) { (activity) async throws(Failure) in
             let report = await exercise.run(activity)
@@ -53,7 +54,7 @@ struct DevicesExercise: Verb {
         return Answer(
             result: ["steps": .array(report.steps.map(\.json))],
             text: Table.lines(report.steps.map(\.row)),
-            status: report.steps.allSatisfy { $0.failure == nil } ? .success : .failure
+            status: report.isGood ? .success : .failure
         )
     }
 
@@ -80,7 +81,8 @@ extension StepReport {
     }
 
     fileprivate var row: [String] {
-        let time = JSONValue.seconds(seconds).line + " s"
+        let thousandths = String(Int((seconds * 1000).rounded()) % 1000 + 1000).dropFirst()
+        let time = "\(Int((seconds * 1000).rounded()) / 1000).\(thousandths) s"
         return [failure == nil ? "✓" : "✗", step.rawValue, time, failure?.message ?? ""]
     }
 }

@@ -57,7 +57,9 @@ struct DomainState: Verb {
 
     private func answer(_ digest: Data?, _ difference: EnrollmentDifference?) throws(Failure) -> Answer {
         guard let difference else {
-            guard let digest else { throw Failure(AuthenticationError(.biometryNotEnrolled)) }
+            guard let digest else {
+                throw Failure(AuthenticationError(.biometryNotEnrolled, message: "No finger is enrolled."))
+            }
             let text = digest.base64EncodedString()
             return Answer(result: ["domainState": .string(text)], text: [text])
         }

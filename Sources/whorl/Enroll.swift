@@ -5,6 +5,7 @@ import Authentication
 import Enrollment
 import Fingerprint
 import StateStore
+import TerminalPrompt
 import WhorlSystem
 
 /// The command `whorl enroll`.
@@ -43,7 +44,7 @@ struct Enroll: Verb {
             "Enroll the \(finger.spokenName)",
             at: await reader.info,
             console: session.console,
-            success: "Enrolled.",
+            success: { _ in .finished("Enrolled.") },
             failure: "Not enrolled."
         ) { (activity) async throws(Failure) in
             try await failing { () async throws(EnrollmentError) in

@@ -52,7 +52,9 @@ extension EnrolledFinger {
     }
 
     fileprivate var row: [String] {
-        let day = enrolledAt.ISO8601Format(.iso8601.year().month().day())
-        return [finger.rawValue, label ?? "", "\(readerName) (\(reader))", day, id.description]
+        [
+            finger.rawValue, label ?? "", "\(readerName) (\(reader))", LocalTime.day(enrolledAt),
+            id.description,
+        ]
     }
 }

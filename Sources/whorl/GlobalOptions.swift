@@ -10,8 +10,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(
         name: .customLong("state-dir"),
         help: ArgumentHelp(
-            "Where prints and the log live (WHORL_STATE_DIR).",
-            discussion: "Otherwise $XDG_STATE_HOME/whorl, else ~/.local/state/whorl.",
+            "Where prints and the log live (WHORL_STATE_DIR); otherwise $XDG_STATE_HOME/whorl, else ~/.local/state/whorl.",
             valueName: "dir"
         ),
         completion: .directory
@@ -25,8 +24,7 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A reader's id from `whorl devices`, or mock:SCRIPT (WHORL_READER).",
-            discussion: "Otherwise the only one that is connected.",
+            "A reader's id from `whorl devices`, or mock:SCRIPT (WHORL_READER); otherwise the only one.",
             valueName: "id"
         )
     )

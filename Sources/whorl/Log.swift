@@ -57,6 +57,6 @@ extension AuditEntry {
     }
 
     fileprivate var row: [String] {
-        [at.ISO8601Format(), application, event.rawValue, outcome, finger?.rawValue ?? "", detail ?? ""]
+        [LocalTime.second(at), application, event.rawValue, outcome, finger?.rawValue ?? "", detail ?? ""]
     }
 }

@@ -25,7 +25,18 @@ struct ReaderDiagnosis: Sendable {
                 )
             )
         }
-        return checks + (await chosen())
+        return checks + [readerLock()].compactMap(\.self) + (await chosen())
+    }
+
+    /// What keeps two programs from using one reader at the same time; `nil` when all is well.
+    private func readerLock() -> Check? {
+        guard let trouble = services.readerLockTrouble else { return nil }
+        return .bad(
+            "lock file",
+            "No reader can be locked for one program at a time: \(DisplayText.clean(trouble.cause)).",
+            remedy:
+                "Set XDG_RUNTIME_DIR to a directory that is yours alone, or move away what is in the place."
+        )
     }
 
     private func found(_ usb: [USBReaders.Device]) async -> Check {
@@ -79,8 +90,27 @@ struct ReaderDiagnosis: Sendable {
         if info.kind != .hardware {
             checks.append(.note("pretended reader", "\(info.id) is no real reader (\(info.kind.rawValue))."))
         }
+        if let strength = Self.strength(info) { checks.append(strength) }
         if checks[0].isOK, info.storage == .reader { checks += await storage(reader) }
         return checks
+    }
+
+    /// How easily a stranger passes; `nil` where nothing is compared.
+    static func strength(_ info: ReaderInfo) -> Check? {
+        switch info.strength {
+        case .minutiaeScore(let threshold) where threshold >= 40:
+            .good("strength", "libfprint compares with its usual threshold (\(threshold)).")
+        case .minutiaeScore(let threshold):
+            .note(
+                "strength",
+                "libfprint takes a score of \(threshold) for a match with this reader's small pictures, where 40 is "
+                    + "usual: a stranger passes more easily.",
+                remedy: "Enroll only the fingers you use; take another reader where it matters."
+            )
+        case .onReader:
+            .note("strength", "The reader compares by itself; its maker tells no figures.")
+        case .none: nil
+        }
     }
 
     private func opening(_ reader: any FingerprintReader, _ info: ReaderInfo) async -> Check {

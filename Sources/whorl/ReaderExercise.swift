@@ -33,6 +33,9 @@ struct ReaderExercise: Sendable {
         var steps: [StepReport] = []
         /// Set when the caller cancelled.
         var cancellation: Failure?
+
+        /// Whether every step went well.
+        var isGood: Bool { steps.allSatisfy { $0.failure == nil } }
     }
 
     let reader: any FingerprintReader

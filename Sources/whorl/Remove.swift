@@ -67,7 +67,7 @@ struct Remove: Verb {
                 )
             ],
             text: removed.isEmpty
-                ? ["Nothing was enrolled."] : removed.map { "\($0.finger.rawValue) \($0.id)" }
+                ? ["Nothing was enrolled."] : removed.map { "removed: \($0.finger.rawValue) \($0.id)" }
         )
     }
 }

@@ -28,7 +28,7 @@ struct StateDiagnosis: Sendable {
             .good("state directory", "\(path) belongs to this user alone."),
             .good("database", "It is sound, and of this version."),
             await key(),
-        ] + (await fingers(in: store)) + (await turns()) + [await lockout()]
+        ] + (await fingers(in: store)) + (await turns()) + (await AttemptDiagnosis(session).checks())
     }
 
     /// What stands in the place of the file by which evaluations take turns.
@@ -91,13 +91,5 @@ struct StateDiagnosis: Sendable {
                     remedy: "Connect that reader, or enroll a finger on the connected one."
                 )
             ]
-    }
-
-    private func lockout() async -> Check {
-        let preflight = await services.authentication.preflight(.biometrics, for: services.application)
-        guard let obstacle = preflight.obstacle, obstacle.code == .biometryLockout else {
-            return .good("lockout", "Fingers are not locked.")
-        }
-        return .bad("lockout", Failure(obstacle))
     }
 }

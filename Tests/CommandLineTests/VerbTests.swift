@@ -99,7 +99,7 @@ struct VerbTests {
         #expect(check.status == 17)
         let doctor = try await whorl.run(["doctor"], reader: "mock:match")
         #expect(doctor.status == 1)
-        #expect(doctor.out.contains("✗ lockout: Too many fingers did not match; fingerprints are locked."))
+        #expect(doctor.out.contains("✗ lockout: Too many fingers did not match; fingers are locked until "))
         // The state of the set is readable under lockout.
         #expect(try await whorl.run(["domain-state"]).status == 0)
     }
@@ -146,7 +146,7 @@ struct VerbTests {
         let enrolled = try await whorl.enroll()
         let id = String(enrolled.out.split(whereSeparator: \.isWhitespace)[1])
         let removed = try await whorl.run(["remove", id], reader: "mock:match")
-        #expect(removed == .init(status: 0, out: "right-index-finger \(id)\n", err: note))
+        #expect(removed == .init(status: 0, out: "removed: right-index-finger \(id)\n", err: note))
         #expect(
             try await whorl.run(["remove", "right-index"], reader: "mock:match")
                 == .init(
@@ -157,7 +157,11 @@ struct VerbTests {
                 )
         )
         try await whorl.enroll("left-thumb", reader: "mock:then=match")
-        #expect(try await whorl.run(["remove", "--all"], reader: "mock:match").out.hasPrefix("left-thumb "))
+        #expect(
+            try await whorl.run(["remove", "--all"], reader: "mock:match").out.hasPrefix(
+                "removed: left-thumb "
+            )
+        )
         #expect(try await whorl.run(["fingers"]).out == "No finger is enrolled.\n")
     }
 

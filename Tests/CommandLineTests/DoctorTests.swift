@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// What `whorl doctor` says of tries and locks.
+struct DoctorTests {
+    private let whorl: WhorlProgram
+
+    init() throws { whorl = try WhorlProgram() }
+
+    /// The line that begins so, and the next one.
+    private func doctor(
+        _ beginning: String,
+        reader: String = "mock:match",
+        environment: [String: String] = [:]
+    ) async throws -> (status: Int32, line: String, next: String) {
+        let outcome = try await whorl.run(["doctor"], reader: reader, environment: environment)
+        let index = outcome.lines.firstIndex { $0.hasPrefix(beginning) }
+        let line = try #require(index, "\(outcome)")
+        return (outcome.status, outcome.lines[line], outcome.lines.dropFirst(line + 1).first ?? "")
+    }
+
+    @Test func `the tries that are left are told, and forgotten after a match`() async throws {
+        try await whorl.enroll()
+        #expect(try await doctor("✓ lockout: Fingers are not locked; no try has failed").status == 0)
+        let script = "mock:no-match*3"
+        #expect(try await whorl.run(["evaluate", "--reason", "r"], reader: script).status == 10)
+        let some = try await doctor("– lockout:")
+        #expect(some.status == 0)
+        #expect(some.line == "– lockout: Fingers are not locked. 3 tries have failed in a row, 2 are left.")
+        #expect(try await whorl.run(["evaluate", "--reason", "r"], reader: "mock:match").status == 0)
+        _ = try await doctor("✓ lockout: Fingers are not locked; no try has failed")
+    }
+
+    @Test func `a lock is told with its end, also by the clock`() async throws {
+        try await whorl.enroll()
+        for _ in 0..<2 {
+            _ = try await whorl.run(["evaluate", "--reason", "r"], reader: "mock:then=no-match")
+        }
+        let locked = try await doctor("✗ lockout:")
+        #expect(locked.status == 1)
+        let line = /✗ lockout: Too many .* fingers are locked until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\./
+        #expect(locked.line.wholeMatch(of: line) != nil, "\(locked)")
+        #expect(locked.next == "  → Wait; then one try is free, and a failed one locks for longer.")
+        // Where no mock is meant, its lock is a fact beside.
+        let beside = try await doctor("– lockout elsewhere:", reader: "mock:connected=no,match")
+        #expect(beside.line.hasPrefix("– lockout elsewhere: On pretended readers fingers are locked until "))
+    }
+
+    @Test func `a place where no reader can be locked is told`() async throws {
+        let place = whorl.home + "/run"
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        try Data().write(to: URL(filePath: place + "/whorl"))
+        let trouble = try await doctor("✗ lock file:", environment: ["XDG_RUNTIME_DIR": place])
+        #expect(trouble.status == 1)
+        #expect(trouble.line.contains("\(place)/whorl is not a directory of this user alone"))
+        #expect(trouble.next.hasPrefix("  → Set XDG_RUNTIME_DIR to a directory"))
+    }
+}
