@@ -10,7 +10,7 @@ public actor TPMDevice {
     private nonisolated let thread = TPMThread()
     private let idle: Duration
     private let turn: Duration
-    private var connection: Connection?
+    private nonisolated let slot = ConnectionSlot()
     /// Counts sequences, so that the watch sees whether there was work.
     private var sequences = 0
     private var isWatched = false
@@ -32,9 +32,15 @@ public actor TPMDevice {
         self.turn = turn
     }
 
-    isolated deinit {
-        connection = nil
-        thread.stop()
+    // Not `isolated`: programs that use a module with such an actor do not compile with optimization (Swift 6.3.1,
+    // "circular reference").
+    deinit {
+        thread.stop { [slot] in slot.connection = nil }
+    }
+
+    private var connection: Connection? {
+        get { slot.connection }
+        set { slot.connection = newValue }
     }
 
     /// The TPM's thread.
@@ -133,4 +139,11 @@ public actor TPMDevice {
 /// The commands of a TPM, inside of ``TPMDevice/perform(_:)`` only.
 public struct TPMCommands: ~Copyable {
     let connection: Connection
+}
+
+/// Where a device keeps its connection.
+///
+/// Unchecked: the actor alone uses it, on the TPM's thread; when the actor has ended, the thread's last job does.
+private final class ConnectionSlot: @unchecked Sendable {
+    var connection: Connection?
 }

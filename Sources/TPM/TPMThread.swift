@@ -31,8 +31,11 @@ final class TPMThread: SerialExecutor {
 
     func checkIsolated() { precondition(queue.isMarked(Thread.current), "not on the TPM's thread") }
 
-    /// Ends the thread after the jobs that are there.
-    func stop() { queue.close() }
+    /// Ends the thread after the jobs that are there, and a last one.
+    func stop(_ last: @escaping @Sendable () -> Void) {
+        queue.add(last)
+        queue.close()
+    }
 
     /// The simulators' TCTIs write to sockets without MSG_NOSIGNAL: a simulator that dies in the wrong moment would
     /// end the whole program.
