@@ -47,7 +47,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "VaultTests": [
         "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras, grdb,
     ],
-    "WhorlSystemTests": ["Authentication", "Fingerprint", "MockReader", "WhorlSystem"],
+    "WhorlSystemTests": [
+        "Authentication", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
+    ],
 ]
 
 let package = Package(
@@ -137,7 +139,8 @@ let package = Package(
             name: "whorl",
             dependencies: [
                 "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SecretMemory", "StateStore",
-                "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto, logging,
+                "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto,
+                logging,
             ],
             swiftSettings: common
         ),
