@@ -155,6 +155,10 @@ package enum PrivateFiles {
 extension StateError {
     /// What the system's error number means for a file of ours.
     package init(errno code: Int32, path: String) {
+        if let shortage = Self.shortage(code, path: path) {
+            self = shortage
+            return
+        }
         let kind: Code =
             switch code {
             case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP: .notWritable

@@ -15,6 +15,13 @@ extension StateError {
             return
         }
         // The statement and its arguments stay out of the cause: they may hold a label or a template.
+        // SQLite says "unable to open database file", and keeps the system's reason to itself.
+        if error.resultCode == .SQLITE_CANTOPEN,
+            let shortage = Self.shortage(nextDescriptorFailure(), path: path)
+        {
+            self = shortage
+            return
+        }
         let cause = "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "")"
         self.init(Code(error, path: path), path: path, cause: cause)
     }
