@@ -156,7 +156,7 @@ public struct AuditLog: Sendable {
             .execute(arguments: [max(db.lastInsertedRowID, 0) - Int64(capacity)])
     }
 
-    private static func entry(_ row: Row) throws -> AuditEntry {
+    static func entry(_ row: Row) throws -> AuditEntry {
         let number: Int? = try row.optionalColumn(6)
         let reader: String? = try row.optionalColumn(7)
         return AuditEntry(
