@@ -12,7 +12,7 @@ package import StateStore
 ///   verified, whose bookkeeping has not failed;
 /// - a try is on the disk before its scan, and a run that is killed is charged for it; runs in several
 ///   processes take turns, so that none gains a try;
-/// - the reader is closed again before an answer is given, whatever the answer is;
+/// - the reader is being closed when an answer is given, whatever the answer is; the next work on it waits for that;
 /// - every evaluation has exactly one answer: the return value or the thrown error.
 ///
 /// One engine serves any number of evaluations at a time. Those of one profile take turns in no particular

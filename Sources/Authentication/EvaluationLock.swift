@@ -3,6 +3,14 @@
 import Foundation
 package import StateStore
 
+/// An ``EvaluationLock`` that several may hold, until the last one lets go.
+package final class SharedEvaluationLock: Sendable {
+    private let lock: EvaluationLock
+
+    /// Takes over a lock.
+    package init(_ lock: consuming EvaluationLock) { self.lock = lock }
+}
+
 /// The right to evaluate a profile: one holder at a time, over all processes that share a state directory.
 ///
 /// It is an advisory lock on a file, which the kernel takes back when its holder dies, however that happens.
@@ -60,8 +68,8 @@ package struct EvaluationLock: ~Copyable {
             guard left > .zero else {
                 throw AuthenticationError(.readerInUse, cause: "another evaluation of this profile goes on")
             }
-            // A cancelled sleep ends early; the loop's head then notices.
-            try? await Task.sleep(for: min(pause, left))
+            // A cancelled pause ends early; the loop's head then notices.
+            _ = await Pause.wait(min(pause, left))
             pause = min(pause * 2, .milliseconds(20))
         }
     }

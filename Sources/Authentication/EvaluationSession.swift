@@ -113,7 +113,8 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    /// Waits for the profile's turn and the reader's, behind an enrollment of this process perhaps, and scans.
+    /// Waits for the profile's turn and the reader's, behind an enrollment of this process perhaps, opens the reader, and
+    /// scans.
     func scan(
         _ reader: any FingerprintReader,
         _ books: EvaluationBooks,
@@ -121,35 +122,17 @@ struct EvaluationSession: Sendable {
         _ run: (Scan) async -> PromptRace.Outcome
     ) async throws(AuthenticationError) -> Evaluation {
         let path = EvaluationLock.path(in: books.database.directory, profile: engine.profile)
-        let lock = try await EvaluationLock.acquire(path, within: limits.wait)
-        defer { extendLifetime(lock) }
-        let outcome: PromptRace.Outcome
+        let lock = SharedEvaluationLock(try await EvaluationLock.acquire(path, within: limits.wait))
+        let turn: ReaderTurn
         do throws(ReaderError) {
-            outcome = try await ReaderTurns.run("evaluate", on: reader) { () async throws(ReaderError) in
-                try await scanInTurn(reader, books, limits, run)
-            }
+            turn = try await ReaderTurns.take("evaluate", on: reader)
+            try await reader.open()
         } catch {
             throw AuthenticationError(duringScan: error)
         }
-        return try outcome.get()
-    }
-
-    /// Opens the reader, scans and closes it; the profile's lock is held meanwhile.
-    private func scanInTurn(
-        _ reader: any FingerprintReader,
-        _ books: EvaluationBooks,
-        _ limits: Scan.Limits,
-        _ run: (Scan) async -> PromptRace.Outcome
-    ) async throws(ReaderError) -> PromptRace.Outcome {
-        try await reader.open()
-        let outcome: PromptRace.Outcome
-        do throws(AuthenticationError) {
-            outcome = await run(try await prepare(reader, books, limits))
-        } catch {
-            outcome = .failure(error)
-        }
-        await close(reader)
-        return outcome
+        // The answer does not wait until the reader is closed; the next work on it does.
+        defer { ReaderClosing.begin(reader, holding: [lock, turn]) }
+        return try await run(try await prepare(reader, books, limits)).get()
     }
 
     /// Reads the fingers anew: they may have changed while another evaluation had its turn.
@@ -230,17 +213,6 @@ struct EvaluationSession: Sendable {
     }
 
     private var window: Duration { min(request.reuse, ReuseWindow.longest) }
-
-    /// In a task of its own, which nobody cancels: a cancelled evaluation closes its reader too.
-    private func close(_ reader: any FingerprintReader) async {
-        await Task {
-            do throws(ReaderError) {
-                try await reader.close()
-            } catch {
-                log.debug("the reader was closed with an error (\(error)), ignoring")
-            }
-        }.value
-    }
 }
 
 extension AuthenticationError {

@@ -5,7 +5,7 @@
 /// Neither waits for the other. A part that ends without success leaves the prompt to the other one. The first success
 /// ends both, and so do a button, the end of the program's task and the end of the patience; which success is the first
 /// is decided where it is written down (``Decision``). It returns only when both parts have ended, so that the reader is
-/// closed and no passcode is left.
+/// being closed and no passcode is left.
 struct PasscodeRace: Sendable {
     typealias Outcome = PromptRace.Outcome
     typealias FingerPart = @Sendable (Decision, PasscodeEntry) async -> Outcome

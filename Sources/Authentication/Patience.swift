@@ -28,7 +28,7 @@ package final class Patience: Sendable {
         while true {
             let end = deadline
             guard end > .now else { return true }
-            do { try await Task.sleep(until: end, clock: .continuous) } catch { return false }
+            guard await Pause.wait(end - .now) else { return false }
         }
     }
 }

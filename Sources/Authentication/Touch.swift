@@ -15,11 +15,6 @@ package enum Touch: Sendable {
 
 /// Asks a reader for one presentation after the other.
 package struct TouchSource: Sendable {
-    private enum Event: Sendable {
-        case touch(Touch)
-        case slept(wholly: Bool)
-    }
-
     /// An open reader.
     package let reader: any FingerprintReader
     /// What it compares with, the most recently matched print first; at least one.
@@ -35,31 +30,22 @@ package struct TouchSource: Sendable {
     ///
     /// The reader has ended its operation when this returns.
     package func next(_ line: PromptLine) async -> Touch {
-        await withTaskGroup(of: Event.self) { group in
-            group.addTask { .touch(await present(line)) }
-            group.addTask {
-                do {
-                    try await Task.sleep(for: timeout)
-                    return .slept(wholly: true)
-                } catch { return .slept(wholly: false) }
-            }
-            var isTimeUp = false
-            for await event in group {
-                switch event {
-                case .slept(let wholly):
-                    isTimeUp = wholly
-                    if wholly { group.cancelAll() }
-                case .touch(let touch):
-                    group.cancelAll()
-                    // An answer that came in the last moment is one.
-                    if isTimeUp, case .failed(let error) = touch, error.code == .cancelled {
-                        return .timedOut
-                    }
-                    return touch
-                }
-            }
-            return .failed(ReaderError(.malfunction, operation: "identify", cause: "no answer"))
+        let limit = Pause(timeout)
+        // A task of its own, since a task group would wait for the pause's end too, on the way from a match to its
+        // answer. It runs where its caller does.
+        let presentation = Task.immediate(executorPreference: currentExecutor) { await present(line) }
+        limit.onEnd { presentation.cancel() }
+        let touch = await withTaskCancellationHandler {
+            await presentation.value
+        } onCancel: {
+            presentation.cancel()
         }
+        let isTimeUp = !limit.cancel()
+        // An answer that came in the last moment is one.
+        if isTimeUp, !Task.isCancelled, case .failed(let error) = touch, error.code == .cancelled {
+            return .timedOut
+        }
+        return touch
     }
 
     /// One operation of the reader; it ends when the task is cancelled.

@@ -31,7 +31,8 @@ package final class OperationGate: Sendable {
         return try await body()
     }
 
-    private func enter(_ operation: String, _ policy: BusyPolicy) async throws(ReaderError) {
+    /// Waits for the gate, or is told that it is busy; whoever gets through leaves it.
+    func enter(_ operation: String, _ policy: BusyPolicy) async throws(ReaderError) {
         let ticket: UInt64? = try state.withLock { state throws(ReaderError) in
             guard state.occupied else {
                 state.occupied = true
@@ -68,7 +69,7 @@ package final class OperationGate: Sendable {
         }
     }
 
-    private func leave() {
+    func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard !state.waiting.isEmpty else {
                 state.occupied = false

@@ -26,12 +26,40 @@ package enum ReaderTurns {
         _ body: () async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {
         let key = ObjectIdentifier(reader)
-        let gate = turns.withLock { turns in
+        let gate = join(key)
+        defer { leave(key) }
+        return try await gate.run(work, whenBusy: .wait, isolation: isolation, body)
+    }
+
+    /// Waits for the reader's turn and takes it, for work that ends elsewhere than it began.
+    ///
+    /// - Throws: `cancelled` when the task was cancelled while it waited.
+    package static func take(
+        _ work: String,
+        on reader: any FingerprintReader
+    ) async throws(ReaderError) -> ReaderTurn {
+        let key = ObjectIdentifier(reader)
+        let gate = join(key)
+        do throws(ReaderError) {
+            try await gate.enter(work, .wait)
+        } catch {
+            leave(key)
+            throw error
+        }
+        return ReaderTurn {
+            // The reader lives for as long as its turn: another one must not get its place in memory, and the turn.
+            withExtendedLifetime(reader) {
+                gate.leave()
+                leave(key)
+            }
+        }
+    }
+
+    private static func join(_ key: ObjectIdentifier) -> OperationGate {
+        turns.withLock { turns in
             turns[key, default: Turns()].users += 1
             return turns[key, default: Turns()].gate
         }
-        defer { leave(key) }
-        return try await gate.run(work, whenBusy: .wait, isolation: isolation, body)
     }
 
     private static func leave(_ key: ObjectIdentifier) {
@@ -40,4 +68,13 @@ package enum ReaderTurns {
             if turns[key]?.users == 0 { turns[key] = nil }
         }
     }
+}
+
+/// A reader's turn, until the last one who holds it lets go.
+package final class ReaderTurn: Sendable {
+    private let end: @Sendable () -> Void
+
+    fileprivate init(end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
 }

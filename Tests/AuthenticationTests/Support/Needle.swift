@@ -58,8 +58,12 @@ struct Needle: Sendable {
         while place < region.upperBound {
             let wanted = min(window.count, Int(region.upperBound - place))
             let got = pread(memory, window.baseAddress, wanted, off_t(place))
-            guard got >= needle.count, let start = window.baseAddress, let wantedBytes = needle.baseAddress
-            else { return false }
+            guard let start = window.baseAddress, let wantedBytes = needle.baseAddress else { return false }
+            guard got >= needle.count else {
+                // Another thread has given this page back since the regions were listed.
+                place += 4096
+                continue
+            }
             var from = start
             let last = start + (got - needle.count)
             while from <= last, let found = memchr(from, CInt(needle[0]), last - from + 1) {

@@ -44,17 +44,20 @@ final class ScriptedReader: FingerprintReader {
     private let state: Mutex<State>
     private let openFailure: ReaderError.Code?
     private let closeFailure: ReaderError.Code?
+    private let whileClosing: @Sendable () async -> Void
 
     init(
         _ steps: [Step],
         info: ReaderInfo = .scripted(),
         openFailure: ReaderError.Code? = nil,
-        closeFailure: ReaderError.Code? = nil
+        closeFailure: ReaderError.Code? = nil,
+        whileClosing: @escaping @Sendable () async -> Void = {}
     ) {
         fixedInfo = info
         state = Mutex(State(steps: steps))
         self.openFailure = openFailure
         self.closeFailure = closeFailure
+        self.whileClosing = whileClosing
     }
 
     var counts: Counts { state.withLock { $0.counts } }
@@ -77,6 +80,7 @@ final class ScriptedReader: FingerprintReader {
     func close() async throws(ReaderError) {
         // A cancelled caller must not be able to leave the reader open.
         guard !Task.isCancelled else { throw ReaderError(.cancelled, operation: "close") }
+        await whileClosing()
         state.withLock { state in
             state.counts.closes += 1
             state.isOpen = false
