@@ -71,7 +71,7 @@ demo: program ## the main job on a virtual reader, unattended
 
 test: setup-test ## builds and runs all tests; none is skipped for a missing tool
 	$(SWIFT) build --build-tests $(SWIFT_TEST_FLAGS)
-	$(TEST_ENVIRONMENT) $(SWIFT) test --skip-build $(SWIFT_TEST_FLAGS)
+	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test $(SWIFT_TEST_FLAGS)
 
 check: export WHORL_STRICT = 1
 check: STRICT = --explicit-target-dependency-import-check error
