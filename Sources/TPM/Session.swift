@@ -12,8 +12,6 @@ struct Session: ~Copyable {
         case hmac
         /// Collects what was proved.
         case policy
-        /// Computes a policy's digest without proving anything.
-        case trial
     }
 
     private let connection: Connection
@@ -23,7 +21,7 @@ struct Session: ~Copyable {
     ///
     /// - Parameters:
     ///   - kind: What it is for.
-    ///   - root: The key that the salt is encrypted to; `ESYS_TR_NONE` for a trial session, which keeps no secret.
+    ///   - root: The key that the salt is encrypted to.
     ///   - connection: Where.
     /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the root is not there, and what the command throws.
     init(_ kind: Kind, saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {
@@ -32,7 +30,6 @@ struct Session: ~Copyable {
             switch kind {
             case .hmac: TPM2_SE_HMAC
             case .policy: TPM2_SE_POLICY
-            case .trial: TPM2_SE_TRIAL
             }
         var symmetric = TPMT_SYM_DEF()
         symmetric.algorithm = TPM2_ALG_AES

@@ -6,15 +6,15 @@ internal import SecretMemory
 extension TPMCommands {
     /// The digest that the TPM itself computes for what these credentials meet; for tests of the computation.
     ///
-    /// It runs the real steps on a trial session, so authorities must be there and their values right.
-    public func trialDigest(
+    /// It is of a real session. In a trial session TPM2_PolicyOR believes any list of branches.
+    public func provedDigest(
         _ policy: Policy,
         under root: StorageRoot,
         credentials: Credentials
     ) throws(TPMError) -> PolicyDigest {
         try connection.withSequence(root) { (root) throws(TPMError) in
             let steps = try policy.steps(with: credentials)
-            let session = try Session(.trial, saltedTo: Fixed.none, on: connection)
+            let session = try Session(.policy, saltedTo: root, on: connection)
             try connection.run(steps, on: session, root: root)
             var digest: UnsafeMutablePointer<TPM2B_DIGEST>?
             let handle = session.handle

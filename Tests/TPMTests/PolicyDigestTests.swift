@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `Policy digests` {
-    /// The computation, against the steps that the TPM itself runs in a trial session.
+    /// The computation, against the steps that the TPM itself takes in a real session.
     @Test func `the TPM computes the same for every shape`() async throws {
         let bench = try await Bench()
         let counter = try await bench.counter()
@@ -31,7 +31,7 @@ struct `Policy digests` {
         let means = credentials
         for shape in shapes {
             let digest = try await bench.run { tpm throws(TPMError) in
-                try tpm.trialDigest(shape, under: bench.root, credentials: means)
+                try tpm.provedDigest(shape, under: bench.root, credentials: means)
             }
             #expect(digest == shape.digest, "\(shape)")
         }
@@ -80,7 +80,7 @@ struct `Policy digests` {
         let bench = try await Bench()
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                try tpm.trialDigest(.any([]), under: bench.root, credentials: bench.credentials)
+                try tpm.provedDigest(.any([]), under: bench.root, credentials: bench.credentials)
             }
         }
         #expect(error.code == .missingCredential)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import SoftwareTPM
+import Testing
+
+@testable import TPM
+
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `The list of handles that ESAPI keeps` {
+    /// An entry that is forgotten costs more than a kilobyte, and time in every search of the list.
+    @Test func `does not grow with what is done`() async throws {
+        let bench = try await Bench()
+        let known = try await bench.run { tpm throws(TPMError) in
+            let object = try tpm.seal(secret([1]), under: bench.root, policy: bench.policy.digest)
+            for _ in 0..<10 {
+                _ = try tpm.unseal(
+                    object,
+                    under: bench.root,
+                    meeting: bench.policy,
+                    with: bench.credentials
+                )
+            }
+            let connection = tpm.connection
+            return try connection.withRoot(bench.root) { (root) throws(TPMError) in
+                // Entries are numbered one after the other.
+                (1...30).count { connection.leftover(of: root - $0) != nil }
+            }
+        }
+        // At most the two objects that are kept; ten unsealings have had twenty sessions and more.
+        #expect(known <= 2)
+        try await bench.expectNothingLeft()
+    }
+}
