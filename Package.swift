@@ -36,7 +36,10 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "FingerprintTests": ["Fingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
-    "LibfprintReaderTests": ["Fingerprint", "LibfprintReader", "ReaderConformance", "SyntheticFingers"],
+    "LibfprintReaderTests": [
+        "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
+        "SyntheticFingers",
+    ],
     "LocalAuthenticationTests": ["Authentication", "Fingerprint", "LocalAuthentication"],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
@@ -150,6 +153,13 @@ let package = Package(
             name: "ReaderConformance",
             dependencies: ["Fingerprint"],
             path: "Tests/Support/ReaderConformance",
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "ReaderProbe",
+            dependencies: ["Fingerprint", "LibfprintReader"],
+            path: "Tests/Support/ReaderProbe",
+            exclude: ["testbed.py"],
             swiftSettings: common
         ),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),

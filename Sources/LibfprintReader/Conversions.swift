@@ -102,7 +102,7 @@ extension ReaderError.Code {
         } else if let name = g_quark_to_string(failure.domain),
             String(cString: name).hasPrefix("g-usb-device-error")
         {
-            self.init(usbError: failure.code)
+            self.init(usbError: failure.code, text: failure.text)
         } else {
             self = .malfunction
         }
@@ -136,15 +136,35 @@ extension ReaderError.Code {
         }
     }
 
-    /// From `GUsbDeviceError` (gusb 0.3): its header is not among libfprint's, so the numbers stand here.
-    private init(usbError code: Int) {
+    /// From an error of gusb, whose header is not among libfprint's, so that the numbers stand here.
+    ///
+    /// libusb's own number, which ends the text where libusb failed, comes first: gusb 0.3 calls a claimed
+    /// interface "no device".
+    private init(usbError code: Int, text: String) {
+        if let match = text.firstMatch(of: /\[(-\d+)\]$/), let number = Int(match.1),
+            let known = ReaderError.Code(libusbError: number)
+        {
+            self = known
+            return
+        }
         switch code {
+        case 3: self = .unsupported  // G_USB_DEVICE_ERROR_NOT_SUPPORTED
         case 4: self = .unplugged  // G_USB_DEVICE_ERROR_NO_DEVICE
-        case 5: self = .unsupported  // G_USB_DEVICE_ERROR_NOT_SUPPORTED
-        case 6: self = .cancelled  // G_USB_DEVICE_ERROR_CANCELLED
-        case 8: self = .permissionDenied  // G_USB_DEVICE_ERROR_PERMISSION_DENIED
-        case 9: self = .inUse  // G_USB_DEVICE_ERROR_BUSY
+        case 7: self = .cancelled  // G_USB_DEVICE_ERROR_CANCELLED
+        case 9: self = .permissionDenied  // G_USB_DEVICE_ERROR_PERMISSION_DENIED
+        case 10: self = .inUse  // G_USB_DEVICE_ERROR_BUSY, since gusb 0.4
         default: self = .malfunction
+        }
+    }
+
+    /// From `libusb_error`; `nil` for what is told no better than by gusb.
+    private init?(libusbError number: Int) {
+        switch number {
+        case -3: self = .permissionDenied  // LIBUSB_ERROR_ACCESS
+        case -4: self = .unplugged  // LIBUSB_ERROR_NO_DEVICE
+        case -6: self = .inUse  // LIBUSB_ERROR_BUSY
+        case -12: self = .unsupported  // LIBUSB_ERROR_NOT_SUPPORTED
+        default: return nil
         }
     }
 }

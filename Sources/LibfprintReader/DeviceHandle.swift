@@ -3,6 +3,7 @@
 internal import CFprint
 internal import CGLib
 internal import GLibRuntime
+internal import Glibc
 
 /// Holds one reference to an `FpDevice`; it is called on the GLib thread only, by the reader that owns the handle.
 final class DeviceHandle: Sendable {
@@ -20,14 +21,47 @@ final class DeviceHandle: Sendable {
 
     /// Whether the reader was unplugged (the property `removed` of `FpDevice`).
     var isRemoved: Bool {
+        withProperty("removed") { g_value_get_boolean($0) != 0 } ?? false
+    }
+
+    /// Lets go of the USB device that libfprint could not open.
+    ///
+    /// libfprint 1.94.5 keeps it open then, and answers every later attempt with "already open": a reader that
+    /// another program held once could not be opened again before the end of this program. It has no call for this,
+    /// hence gusb's (`g_usb_device_close()`), on what libfprint gives as a property.
+    func releaseUSBDevice() {
+        guard let close = DeviceHandle.closeUSBDevice else { return }
+        withProperty("fpi-usb-device") { value in
+            guard let device = g_value_get_object(value) else { return }  // a virtual reader
+            var error: UnsafeMutablePointer<GError>?
+            _ = close(device, &error)
+            g_clear_error(&error)  // it was not open
+        }
+    }
+
+    private typealias CloseUSBDevice =
+        @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) ->
+        gboolean
+
+    /// libfprint brings gusb into the process, but programs that link libfprint do not link gusb.
+    private static let closeUSBDevice: CloseUSBDevice? = dlsym(nil, "g_usb_device_close").map {
+        unsafeBitCast($0, to: CloseUSBDevice.self)
+    }
+
+    /// Reads a property; `nil` when this libfprint has none of the name.
+    @discardableResult
+    private func withProperty<Value>(_ name: String, _ body: (UnsafePointer<GValue>) -> Value) -> Value? {
+        let object = self.object.pointer.assumingMemoryBound(to: GObject.self)
+        let type = self.object.pointer.assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
+        guard let type else { return nil }
+        let found = type.withMemoryRebound(to: GObjectClass.self, capacity: 1) {
+            g_object_class_find_property($0, name)
+        }
+        guard let specification = found else { return nil }
         var value = GValue()
-        g_value_init(&value, g_type_from_name("gboolean"))
+        g_value_init(&value, specification.pointee.value_type)
         defer { g_value_unset(&value) }
-        g_object_get_property(
-            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self),
-            "removed",
-            &value
-        )
-        return g_value_get_boolean(&value) != 0
+        g_object_get_property(object, name, &value)
+        return body(&value)
     }
 }

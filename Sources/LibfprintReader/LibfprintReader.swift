@@ -68,6 +68,7 @@ public actor LibfprintReader: FingerprintReader {
     /// Makes the reader ready (`fp_device_open()`).
     public func open() async throws(ReaderError) {
         try await gate.run("open", whenBusy: .wait) { () async throws(ReaderError) in
+            guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: "open") }
             guard fp_device_is_open(device) == 0 else { return }
             try requireAwake("open")
             var lock: ReaderLock? = try ReaderLock(for: id, socket: socket)
@@ -75,7 +76,9 @@ public actor LibfprintReader: FingerprintReader {
                 try await call("open", finish: fp_device_open_finish) { cancellable, reply in
                     fp_device_open(device, cancellable, readyCallback, reply)
                 }
-            } catch  where error.code == .inUse {
+            } catch {
+                handle.releaseUSBDevice()
+                guard error.code == .inUse else { throw error }
                 throw ReaderError(.inUse, operation: "open", cause: "\(ReaderHolder.likely()) \(error.cause)")
             }
             self.lock = lock.take()

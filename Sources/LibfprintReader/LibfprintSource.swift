@@ -16,11 +16,10 @@ public actor LibfprintSource: ReaderSource {
     public static let shared = LibfprintSource()
 
     private var context: UnsafeMutablePointer<FpContext>?
-    private var known: [(handle: DeviceHandle, reader: LibfprintReader)] = []
+    private var known: [KnownReader] = []
     private var watchers: [Int: AsyncStream<ReaderChange>.Continuation] = [:]
     private var nextWatcher = 0
     private var additions: SignalConnection?
-    private var removals: SignalConnection?
 
     /// One of its own for each test; a program uses ``shared``.
     package init() {}
@@ -43,7 +42,8 @@ public actor LibfprintSource: ReaderSource {
 
     /// Readers that come and go from now on.
     ///
-    /// The signals `device-added` and `device-removed` of `FpContext`.
+    /// The signal `device-added` of `FpContext`, and the property `removed` of each `FpDevice`: the context itself
+    /// tells of a removal only when the device is closed, which may be never.
     ///
     /// When libfprint cannot be started there is nothing to follow, and the stream ends at once.
     public func changes() -> AsyncStream<ReaderChange> {
@@ -75,11 +75,6 @@ public actor LibfprintSource: ReaderSource {
             let device = UnsafeSendable(argument)
             self?.assumeIsolated { $0.deviceAdded(device.pointer) }
         }
-        removals = SignalConnection(to: new, signal: "device-removed") { [weak self] argument in
-            guard let argument else { return }
-            let device = UnsafeSendable(argument)
-            self?.assumeIsolated { $0.deviceRemoved(device.pointer) }
-        }
     }
 
     @discardableResult
@@ -90,7 +85,10 @@ public actor LibfprintSource: ReaderSource {
             id: freeID(for: handle.pointer),
             socket: socket(of: handle.pointer)
         )
-        known.append((handle, reader))
+        let removal = SignalConnection(to: pointer, signal: "notify::removed") { [weak self] _ in
+            self?.assumeIsolated { $0.deviceRemoved(handle) }
+        }
+        known.append(KnownReader(handle: handle, reader: reader, removal: removal))
         return reader
     }
 
@@ -100,9 +98,8 @@ public actor LibfprintSource: ReaderSource {
         for watcher in watchers.values { watcher.yield(change) }
     }
 
-    private func deviceRemoved(_ pointer: UnsafeMutableRawPointer) {
-        guard let index = known.firstIndex(where: { UnsafeMutableRawPointer($0.handle.pointer) == pointer })
-        else { return }
+    private func deviceRemoved(_ handle: DeviceHandle) {
+        guard handle.isRemoved, let index = known.firstIndex(where: { $0.handle === handle }) else { return }
         let reader = known.remove(at: index).reader
         for watcher in watchers.values { watcher.yield(.removed(reader.id)) }
     }
@@ -132,6 +129,19 @@ public actor LibfprintSource: ReaderSource {
         guard taken.contains(plain) else { return ReaderID(rawValue: plain) }
         let suffix = (2...).first { !taken.contains("\(plain)-\($0)") } ?? 0
         return ReaderID(rawValue: "\(plain)-\(suffix)")
+    }
+}
+
+/// A reader that is connected, and what tells when it is no more.
+private final class KnownReader {
+    let handle: DeviceHandle
+    let reader: LibfprintReader
+    private let removal: SignalConnection
+
+    init(handle: DeviceHandle, reader: LibfprintReader, removal: consuming SignalConnection) {
+        self.handle = handle
+        self.reader = reader
+        self.removal = removal
     }
 }
 

@@ -79,11 +79,11 @@ import Testing
         try await bench.unplug()
         let error = await #expect(throws: ReaderError.self) { try await attempt.value }
         #expect(error?.code == .unplugged)
-        try? await reader.close()
         let id = await reader.info.id
         var iterator = changes.makeAsyncIterator()
-        #expect(await iterator.next() == .removed(id))
+        #expect(await iterator.next() == .removed(id), "it is told while the reader is open")
         #expect(try await bench.source.readers().isEmpty)
+        try await reader.close()
         try await bench.tearDown()
     }
 }
