@@ -32,7 +32,7 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The TPM, such as device:/dev/tpmrm0, or none (WHORL_TCTI); `whorl doctor` looks for it.",
+            "The TPM, such as device:/dev/tpmrm0, or none (WHORL_TCTI).",
             valueName: "conf"
         )
     )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Authentication
+import Glibc
 import TPM
 import Vault
 import WhorlSystem
@@ -30,13 +31,14 @@ struct TPMDiagnosis: Sendable {
     /// Without a chip everything works but passcodes, secrets and keys; what one was used for does not.
     private func unreachable(_ status: VaultStatus) -> Check {
         let failure = Failure(status.obstacle ?? VaultError(.noChip))
-        guard !status.isProvisioned else { return .bad("TPM", failure) }
-        let cause = failure.reason.isEmpty ? "" : " (\(failure.reason))"
-        return .note(
-            "TPM",
-            "\(failure.message)\(cause) A file protects the prints; there are no passcodes, secrets and keys.",
-            remedy: session.isWithoutTPM ? nil : failure.recovery
-        )
+        let loss = "A file protects the prints; passcodes, secrets and keys cannot be had."
+        guard !session.isWithoutTPM || status.isProvisioned else {
+            return .note("TPM", "None is to be used. \(loss)")
+        }
+        let (detail, remedy) = session.deviceTrouble ?? (failure.message, failure.recovery)
+        return status.isProvisioned
+            ? .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
+            : .note("TPM", "\(detail) \(loss)", remedy: remedy)
     }
 
     private func vault(_ status: VaultStatus) -> Check {
@@ -104,6 +106,24 @@ struct TPMDiagnosis: Sendable {
 extension Session {
     /// The TPM as it was named.
     fileprivate var tpmName: String { DisplayText.clean(services.tpmAddress, limit: 60) }
+    /// What keeps this user from the device, and the command that mends it; `nil` where it is no device, or can be opened.
+    fileprivate var deviceTrouble: (detail: String, remedy: String)? {
+        guard services.tpmAddress.hasPrefix("device:") else { return nil }
+        let node = String(services.tpmAddress.dropFirst("device:".count))
+        let shown = DisplayText.clean(node, limit: 60)
+        guard access(node, F_OK) == 0 else {
+            return (
+                "There is no \(shown).", "Turn the TPM on in the firmware's settings, if the machine has one."
+            )
+        }
+        guard access(node, R_OK | W_OK) == 0 else {
+            return (
+                "\(shown) is there, and this user may not open it.",
+                "sudo usermod -aG tss \"$USER\", then log in again"
+            )
+        }
+        return nil
+    }
     /// Whether somebody said that there shall be none.
     fileprivate var isWithoutTPM: Bool { services.tpmAddress == TPMAddress.none.text }
 }

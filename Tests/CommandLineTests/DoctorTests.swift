@@ -48,6 +48,19 @@ struct DoctorTests {
         #expect(beside.line.hasPrefix("– lockout elsewhere: On pretended readers fingers are locked until "))
     }
 
+    @Test func `a TPM that is not there is told with what follows, and none is a choice`() async throws {
+        let missing = try await whorl.run(["doctor", "--tcti", "device:/dev/none"], reader: "mock:match")
+        #expect(
+            missing.lines.contains(
+                "– TPM: There is no /dev/none. A file protects the prints; passcodes, secrets and keys cannot be had."
+            ),
+            "\(missing)"
+        )
+        #expect(missing.status == 0)
+        let none = try await whorl.run(["doctor", "--tcti", "none"], reader: "mock:match")
+        #expect(none.lines.contains { $0.hasPrefix("– TPM: None is to be used. A file protects") }, "\(none)")
+    }
+
     @Test func `a place where no reader can be locked is told`() async throws {
         let place = whorl.home + "/run"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
