@@ -92,6 +92,7 @@ extension ReaderConformance {
             try await requireError(.unplugged, "the next one") {
                 _ = try await withDeadline("unplug") { try await session.run(operation, EventLog()) }
             }
+            try await requireError(.unplugged, "opening it") { try await session.reader.open() }
         }
     }
 
