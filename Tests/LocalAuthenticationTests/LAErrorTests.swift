@@ -14,7 +14,8 @@ import Testing
         .appCancel: .appCancel, .invalidContext: .invalidContext, .notInteractive: .notInteractive,
         .biometryDisconnected: .biometryDisconnected, .reasonMissing: .invalidContext,
         .enrollmentTampered: .biometryNotAvailable, .enrollmentRolledBack: .biometryNotAvailable,
-        .readerInUse: .systemCancel, .storeFailed: .biometryNotAvailable, .chipUnavailable: .biometryNotAvailable,
+        .readerInUse: .systemCancel, .storeFailed: .biometryNotAvailable,
+        .chipUnavailable: .biometryNotAvailable,
         .readerNotChosen: .biometryNotAvailable,
     ]
 
