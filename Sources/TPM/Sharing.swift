@@ -12,8 +12,10 @@ enum Sharing {
     /// Between two tries for room inside of a sequence, in microseconds, and how many there are: 0.2 s.
     static let pause: UInt32 = 10_000
     static let tries = 20
-    /// How often a sequence is begun anew: about 7 s in all.
+    /// How often a sequence is begun anew: about 11 s in all.
     static let sequences = 30
+    /// What others get after a turn, in microseconds.
+    static let rest: UInt32 = 300_000
 }
 
 extension Connection {
@@ -24,6 +26,7 @@ extension Connection {
     func sequence<Value: ~Copyable>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
         yieldIfDue()
         var resets = 0
+        var attempts: UInt32 = 0
         for _ in 1..<Sharing.sequences {
             do throws(TPMError) {
                 return try body()
@@ -31,8 +34,9 @@ extension Connection {
                 resets += 1
             } catch  where error.code == .outOfSlots {
                 cache.flushIdle(on: self)
-                // Of random length, so that two that block each other do not meet again.
-                usleep(UInt32.random(in: 1...5) * Sharing.pause)
+                // Of random length, and longer each time, so that two that block each other do not meet again.
+                attempts += 1
+                usleep(UInt32.random(in: 1...min(5 * attempts, 40)) * Sharing.pause)
             }
         }
         return try body()
@@ -56,7 +60,8 @@ extension Connection {
             turnStarted = now
         } else if now - turnStarted > turn {
             cache.flushIdle(on: self)
-            usleep(3 * Sharing.pause)
+            // Long enough for another one's whole sequence: with less it gets one slot of the two that it needs.
+            usleep(Sharing.rest)
             turnStarted = .now
         }
     }
