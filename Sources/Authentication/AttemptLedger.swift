@@ -62,6 +62,18 @@ package struct AttemptLedger: Sendable {
         ])
     }
 
+    /// Does to the record on disk what ``AttemptRecord/reset()`` does to a value, in one statement: it stands between a
+    /// match and its answer.
+    package func reset(in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE attempts SET failures = 0, lockouts = 0, pending = 0,
+                    locked_until_boot = NULL, locked_until_wall = NULL, boot_id = NULL
+                WHERE profile = ? AND reader_class = ?
+                """
+        ).execute(arguments: [profile, readers.rawValue])
+    }
+
     /// The table holds when a lock ends, by both clocks, and the record when it began: what has passed since
     /// then is what counts after a restart.
     private static func beginning(of row: Row, lockouts: Int) throws -> Moment? {

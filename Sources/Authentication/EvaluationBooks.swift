@@ -99,8 +99,12 @@ package struct EvaluationBooks: Sendable {
 
     /// The reserved scan matched.
     ///
-    /// Tries, last match, reuse window and log change together or not at all. They do not change when the passcode was
-    /// faster.
+    /// Tries, reuse window and log change together or not at all. They do not change when the passcode was faster.
+    ///
+    /// This stands between the match and its answer, so it does what must be done before, and no more. The try was
+    /// charged durably before the scan; what a power cut can take is the good news. Before the answer, a killed process
+    /// must not lose that the match happened, and the set must be found to be the one that the gallery was of. When a
+    /// print matched last only orders the next gallery, and its row is large: it is written after the answer.
     ///
     /// - Throws: `systemCancel` when the set of enrolled fingers is not the one of `fingers` any more: the print that
     ///   matched may be gone. `appCancel` when the passcode was faster. `storeFailed`.
@@ -111,15 +115,14 @@ package struct EvaluationBooks: Sendable {
     ) async throws(AuthenticationError) {
         let now = time.now()
         let refusal = try await first(.biometry, decision) { db -> AuthenticationError? in
-            var record = try ledger.record(in: db)
-            let isCurrent = try fingers.noteMatch(match.print, at: seconds(now.wall), in: db)
+            let isCurrent = try fingers.isEnrolled(match.print, in: db)
             guard isCurrent, decision.take(.biometry) else {
+                var record = try ledger.record(in: db)
                 record.release()
                 try ledger.save(record, in: db)
                 return isCurrent ? AuthenticationError(.appCancel) : .enrollmentChangedMeanwhile
             }
-            record.reset()
-            try ledger.save(record, in: db)
+            try ledger.reset(in: db)
             try reuse.remember(match, in: db)
             try append(.evaluation, "matched", finger: match.finger, detail: reason, at: now, in: db)
             return nil

@@ -13,6 +13,7 @@ struct EvaluationSession: Sendable {
         let info: ReaderInfo
         let enrollment: EnrollmentState
         let store: EnrollmentStore
+        let kept: KeptMatch
 
         /// How long it waits, and for what.
         struct Limits: Sendable {
@@ -130,9 +131,10 @@ struct EvaluationSession: Sendable {
         } catch {
             throw AuthenticationError(duringScan: error)
         }
+        let kept = KeptMatch()
         // The answer does not wait until the reader is closed; the next work on it does.
-        defer { ReaderClosing.begin(reader, holding: [lock, turn]) }
-        return try await run(try await prepare(reader, books, limits)).get()
+        defer { ReaderClosing.begin(reader, holding: [lock, turn]) { await kept.write(at: engine.time) } }
+        return try await run(try await prepare(reader, books, limits, kept)).get()
     }
 
     /// Reads the fingers anew: they may have changed while another evaluation had its turn.
@@ -141,7 +143,8 @@ struct EvaluationSession: Sendable {
     private func prepare(
         _ reader: any FingerprintReader,
         _ books: EvaluationBooks,
-        _ limits: Scan.Limits
+        _ limits: Scan.Limits,
+        _ kept: KeptMatch
     ) async throws(AuthenticationError) -> Scan {
         let info = await reader.info
         let store = EnrollmentStore(database: books.database, generations: engine.state.generations)
@@ -168,32 +171,16 @@ struct EvaluationSession: Sendable {
             books: books,
             decision: limits.decision
         )
-        return Scan(loop: loop, info: info, enrollment: enrollment, store: store)
+        return Scan(loop: loop, info: info, enrollment: enrollment, store: store, kept: kept)
     }
 
     func outcome(of scan: Scan, _ line: PromptLine) async -> PromptRace.Outcome {
         do throws(AuthenticationError) {
             let success = try await scan.loop.run(line)
-            await keep(success, scan.store)
+            scan.kept.take(success, for: scan.store)
             return .success(evaluation(success.match, scan.info, scan.enrollment, isReused: false))
         } catch {
             return .failure(error)
-        }
-    }
-
-    /// Keeps the better template that some readers make of a match.
-    ///
-    /// Nothing depends on it.
-    private func keep(_ success: ScanLoop.Success, _ store: EnrollmentStore) async {
-        guard success.updated != nil else { return }
-        do throws(EnrollmentError) {
-            try await store.recordMatch(
-                success.match.print,
-                updated: success.updated,
-                at: engine.time.now().date
-            )
-        } catch {
-            log.debug("a better template was not kept (\(error)), ignoring")
         }
     }
 

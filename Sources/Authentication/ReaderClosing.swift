@@ -24,16 +24,28 @@ package enum ReaderClosing {
     ///
     /// - Parameters:
     ///   - reader: An open reader.
-    ///   - held: What is let go when it is closed.
-    package static func begin(_ reader: any FingerprintReader, holding held: [any Sendable]) {
-        _ = waitsAtExit
-        running.enter()
-        Task.immediate(executorPreference: currentExecutor) {
+    ///   - held: What is let go when it is closed and `besides` has ended.
+    ///   - besides: What else can be done after the answer.
+    package static func begin(
+        _ reader: any FingerprintReader,
+        holding held: [any Sendable],
+        besides: @escaping @Sendable () async -> Void = {}
+    ) {
+        run(holding: held) {
             do throws(ReaderError) {
                 try await reader.close()
             } catch {
                 log.debug("the reader was closed with an error (\(error)), ignoring")
             }
+        }
+        run(holding: held, besides)
+    }
+
+    private static func run(holding held: [any Sendable], _ body: @escaping @Sendable () async -> Void) {
+        _ = waitsAtExit
+        running.enter()
+        Task.immediate(executorPreference: currentExecutor) {
+            await body()
             withExtendedLifetime(held) {}
             running.leave()
         }

@@ -8,7 +8,7 @@ import StateStore
 /// generation is the counter's.
 ///
 /// It is one look at the database. Whoever decides something later asks in its own transaction whether the look still
-/// holds (``isCurrent(in:)``, ``isSound(in:)``); what was changed meanwhile is noticed there.
+/// holds (``isEnrolled(_:in:)``, ``isSound(in:)``); what was changed meanwhile is noticed there.
 package struct EnrollmentSnapshot: Sendable {
     let manifest: Manifest
     let seal: TemplateSeal
@@ -45,13 +45,6 @@ package struct EnrollmentSnapshot: Sendable {
             .compactMap { row in seal.open(row).map { GalleryEntry(id: row.id, template: $0) } }
     }
 
-    /// Whether the set is still this one, in the caller's transaction: of the same generation and the same MAC.
-    ///
-    /// It reads one row. Prints and templates that were edited from outside are ``isSound(in:)``'s business.
-    package func isCurrent(in db: Database) throws -> Bool {
-        try Manifest.Head(db, profile: manifest.profile) == manifest.head
-    }
-
     /// Whether the set is still this one, and every print of it as sound as it was, in the caller's transaction.
     ///
     /// It reads all prints and opens every template.
@@ -60,15 +53,25 @@ package struct EnrollmentSnapshot: Sendable {
         return now.head == manifest.head && now.isAuthentic(seal)
     }
 
-    /// Remembers when a print of the set matched last, in the caller's transaction, which puts it first in the next
-    /// gallery.
+    /// Whether the set is still this one, and a print of it enrolled, in the caller's transaction.
     ///
-    /// - Returns: Whether it was remembered; `false` when the set is not this one any more, or the print is gone.
-    package func noteMatch(_ print: PrintID, at seconds: Double, in db: Database) throws -> Bool {
-        guard try isCurrent(in: db) else { return false }
-        try db.cachedStatement(
-            sql: "UPDATE prints SET last_matched_at = ? WHERE id = ? AND profile = ? AND state = 'enrolled'"
-        ).execute(arguments: [seconds, print.description, manifest.profile])
-        return db.changesCount == 1
+    /// It is one question, about the set's generation and MAC and an index of enrolled prints: no row with a template is
+    /// read. Templates that were edited are ``isSound(in:)``'s business.
+    package func isEnrolled(_ print: PrintID, in db: Database) throws -> Bool {
+        guard let known = manifest.prints.first(where: { $0.id == print }) else { return false }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM profiles JOIN prints INDEXED BY one_print_per_finger ON prints.profile = profiles.name
+                    WHERE profiles.name = ? AND generation = ? AND manifest_mac = ? AND epoch IS ?
+                        AND reader = ? AND finger = ? AND state = 'enrolled' AND id = ?
+                )
+                """
+        )
+        let arguments: StatementArguments = [
+            manifest.profile, Int64(clamping: manifest.generation), manifest.head.mac, manifest.head.epoch,
+            known.reader.rawValue, Int64(known.finger.number), print.description,
+        ]
+        return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 }

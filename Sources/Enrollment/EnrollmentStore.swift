@@ -104,13 +104,12 @@ public final class EnrollmentStore: Sendable {
     ) async throws(EnrollmentError) {
         let seal = templateSeal
         try await write(.relaxed) { db in
-            guard let row = try PrintRow.enrolled(id, db) else { return }
             try db.execute(
-                sql: "UPDATE prints SET last_matched_at = ? WHERE id = ?",
+                sql: "UPDATE prints SET last_matched_at = ? WHERE id = ? AND state = 'enrolled'",
                 arguments: [date.timeIntervalSince1970, id.description]
             )
             // A row whose template was changed from outside must not become sound again by being sealed anew.
-            guard let updated, seal.open(row) != nil else { return }
+            guard let updated, let row = try PrintRow.enrolled(id, db), seal.opens(row) else { return }
             try db.execute(
                 sql: "UPDATE prints SET template = ? WHERE id = ?",
                 arguments: [try seal.seal(updated, for: row), id.description]

@@ -17,6 +17,7 @@ public final class StateDatabase: Sendable {
     /// process have nothing to read side by side. In WAL mode the readers of other processes do not wait for
     /// our writes, nor our reads for theirs.
     private let queue: DatabaseQueue
+    private let setting = DurabilitySetting()
     /// What protects the rows; see ``KeyPurpose``.
     package let keys: StateKeys
 
@@ -124,8 +125,15 @@ public final class StateDatabase: Sendable {
         let path = directory.databasePath
         typealias Answer = Result<Result<Value, Failure>, StateError>
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
-            queue.asyncWriteWithoutTransaction { db in
-                done.resume(returning: Result(failingAt: path) { try db.commit(durability, body) })
+            queue.asyncWriteWithoutTransaction { [setting] db in
+                done.resume(
+                    returning: Result(failingAt: path) {
+                        try setting.change(to: durability, db)
+                        return try db.commit(body)
+                    }
+                )
+                // Now, and not when the next relaxed write begins: a person at the reader waits for that one.
+                try? setting.change(to: .relaxed, db)
             }
         }.get()
     }
@@ -134,14 +142,8 @@ public final class StateDatabase: Sendable {
 extension Database {
     /// One IMMEDIATE transaction, which is committed when `body` succeeds in every way.
     fileprivate func commit<Value, Failure: Error>(
-        _ durability: Durability,
         _ body: (Database) throws -> Result<Value, Failure>
     ) throws -> Result<Value, Failure> {
-        // The setting belongs to the connection, and cannot be changed within a transaction.
-        switch durability {
-        case .full: try execute(sql: "PRAGMA synchronous = FULL")
-        case .relaxed: try execute(sql: "PRAGMA synchronous = NORMAL")
-        }
         var result: Result<Value, Failure>?
         try inTransaction(.immediate) {
             let answer = try body(self)

@@ -323,7 +323,10 @@ import Testing
         let before = try await fixture.store().state(of: "owner", application: "a")
         #expect(await fixture.evaluate().success != nil)
         let id = await fixture.reader.info.id
-        #expect(try await fixture.store().gallery(of: "owner", on: id).map(\.template) == [better])
+        // It is written down after the answer.
+        try await eventually {
+            try await fixture.store().gallery(of: "owner", on: id).map(\.template) == [better]
+        }
         #expect(try await fixture.store().state(of: "owner", application: "a") == before)
     }
 

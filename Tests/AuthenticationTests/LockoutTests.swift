@@ -3,6 +3,7 @@
 import Authentication
 import Fingerprint
 import SecretMemory
+import StateStore
 import Testing
 
 /// Steps for so many failures; each evaluation takes three of them at most.
@@ -171,6 +172,36 @@ private struct ScriptedAuthority: PasscodeAuthority {
         #expect(
             await fixture.evaluate(Fixture.request(.deviceOwner), engine: engine).code == .biometryLockout
         )
+    }
+}
+
+@Suite struct `The ledger on the disk` {
+    /// Both say the same: one as a rule, one as a statement.
+    @Test(arguments: [0, 2, 5, 6])
+    func `is reset as a record is, on its own class of readers alone`(_ failures: Int) async throws {
+        let fixture = try Fixture()
+        let database = try fixture.database()
+        let now = fixture.clock.time.now()
+        let profile = fixture.profile
+        try await database.write { db in
+            for ledger in AttemptLedger.all(of: profile) {
+                var record = AttemptRecord.fresh
+                for _ in 0..<failures {
+                    _ = record.reserve(at: now, endsByTime: false)
+                    record.charge(at: now)
+                }
+                _ = record.reserve(at: now, endsByTime: false)
+                try ledger.save(record, in: db)
+            }
+            let real = AttemptLedger(profile: profile, readers: .real)
+            var expected = try real.record(in: db)
+            expected.reset()
+            let pretended = AttemptLedger(profile: profile, readers: .pretended)
+            let untouched = try pretended.record(in: db)
+            try real.reset(in: db)
+            #expect(try real.record(in: db) == expected)
+            #expect(try pretended.record(in: db) == untouched)
+        }
     }
 }
 

@@ -59,17 +59,34 @@ import Testing
         #expect(count("SELECT", in: statements) == 4)
     }
 
-    @Test func `the prints are read twice by an evaluation, and not after the match`() async throws {
+    @Test func `the prints are read twice by an evaluation, before the scan`() async throws {
         let fixture = try await Fixture.enrolled([])
         let (engine, trace) = try await engine(fixture)
         let before = Mutex<[String]>([])
         fixture.reader.add([.perform { before.withLock { $0 = trace.take() } }, .match(0)])
         _ = trace.take()
         #expect(await fixture.evaluate(engine: engine).success != nil)
-        let after = trace.take()
-        #expect(count("FROM prints", in: before.withLock { $0 }) == 2)
-        #expect(count("FROM prints", in: after) == 0)
-        #expect(count("BEGIN", in: after) == 1, "\(after)")
+        let statements = before.withLock { $0 }
+        #expect(count("FROM prints WHERE profile = ? AND state = 'enrolled'", in: statements) == 2)
+    }
+
+    /// Each of them is a part of the time between the touch and its answer.
+    @Test func `one transaction lies between a match and its answer, and writes no print`() async throws {
+        let fixture = try await Fixture.enrolled([])
+        let (engine, trace) = try await engine(fixture)
+        fixture.reader.add([.perform { _ = trace.take() }, .match(0)])
+        let between = Mutex<[String]>([])
+        let presenter = ScriptedPresenter { update in
+            if case .matched = update { between.withLock { $0 = trace.take() } }
+            return nil
+        }
+        #expect(await fixture.evaluate(engine: engine, presenter: presenter).success != nil)
+        let statements = between.withLock { $0 }
+        #expect(statements.first?.hasPrefix("BEGIN IMMEDIATE") == true, "\(statements)")
+        #expect(statements.last?.hasPrefix("COMMIT") == true)
+        #expect(statements.count == 7, "\(statements)")
+        #expect(count("UPDATE prints", in: statements) == 0)
+        try await eventually { count("UPDATE prints", in: trace.take()) == 1 }
     }
 
     @Test func `a reused match reads the prints once more, when it answers`() async throws {
