@@ -30,22 +30,30 @@ extension LibfprintReader {
 extension LibfprintReader {
     /// Waits its turn and runs to its end, even if the caller's task is cancelled.
     ///
-    /// For what must not be left half done.
+    /// For what must not be left half done. It needs no thread of Swift's shared pool, all of which may be blocked.
     func uncancelled(
         _ operation: String,
         _ body: @escaping @Sendable (isolated LibfprintReader) async throws(ReaderError) -> Void
     ) async throws(ReaderError) {
-        let work = Task { () async -> ReaderError? in
-            do throws(ReaderError) {
-                try await gate.run(operation, whenBusy: .wait) { () async throws(ReaderError) in
-                    try await body(self)
-                }
-                return nil
-            } catch {
-                return error
-            }
+        let work = Task(executorPreference: GLibTaskExecutor.shared) {
+            await self.inTurn(operation, body)
         }
         if let error = await work.value { throw error }
+    }
+
+    /// Runs `body` when it is its turn; its error.
+    private func inTurn(
+        _ operation: String,
+        _ body: (isolated LibfprintReader) async throws(ReaderError) -> Void
+    ) async -> ReaderError? {
+        do throws(ReaderError) {
+            try await gate.run(operation, whenBusy: .wait) { () async throws(ReaderError) in
+                try await body(self)
+            }
+            return nil
+        } catch {
+            return error
+        }
     }
 }
 

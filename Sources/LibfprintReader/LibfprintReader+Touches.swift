@@ -8,11 +8,13 @@ internal import GLibRuntime
 struct RunningScan {
     var tracker: TouchTracker
     let observer: ScanObserver
+    /// Ticks while the driver may be one that says nothing.
+    let reminder: RepeatingTimer
 }
 
 extension LibfprintReader {
-    /// For how long a driver may say nothing before a touch is announced without it.
-    private static var silence: Duration { .milliseconds(400) }
+    /// For how many milliseconds a driver may say nothing before a touch is announced without it.
+    private static var silence: UInt32 { 400 }
 
     /// Runs `body` as the operation whose events `observer` gets.
     func observed<Value: Sendable>(
@@ -21,16 +23,16 @@ extension LibfprintReader {
         _ body: () async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {
         watchFingerStatus()
-        scan = RunningScan(tracker: TouchTracker(presentations: presentations), observer: observer)
+        let reminder = RepeatingTimer(milliseconds: LibfprintReader.silence) { [weak self] in
+            self?.assumeIsolated { $0.driverStaysSilent() }
+        }
+        scan = RunningScan(
+            tracker: TouchTracker(presentations: presentations),
+            observer: observer,
+            reminder: reminder
+        )
         fingerStatusChanged()
-        let reminder = Task {
-            // Cancelled with the end of the operation; then there is nothing left to announce.
-            while (try? await Task.sleep(for: LibfprintReader.silence)) != nil { driverStaysSilent() }
-        }
-        defer {
-            reminder.cancel()
-            scan = nil
-        }
+        defer { scan = nil }
         return try await interruptible(body)
     }
 

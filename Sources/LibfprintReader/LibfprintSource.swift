@@ -52,9 +52,15 @@ public actor LibfprintSource: ReaderSource {
         let watcher = nextWatcher
         nextWatcher += 1
         watchers[watcher] = continuation
-        continuation.onTermination = { _ in Task { await self.forget(watcher) } }
+        // Not in a task: it would need a thread of the shared pool to begin on.
+        continuation.onTermination = { [weak self] _ in
+            GLibExecutor.shared.perform { [weak self] in self?.assumeIsolated { $0.forget(watcher) } }
+        }
         return stream
     }
+
+    /// How many follow ``changes()``.
+    var watcherCount: Int { watchers.count }
 
     private func forget(_ watcher: Int) { watchers[watcher] = nil }
 

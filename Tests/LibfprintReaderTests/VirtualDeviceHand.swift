@@ -74,7 +74,7 @@ struct VirtualDeviceHand: Sendable {
         return try answer.get()
     }
 
-    private func exchange(_ text: String) throws(Failure) -> String {
+    func exchange(_ text: String) throws(Failure) -> String {
         let descriptor = try connected()
         defer { close(descriptor) }
         guard send(descriptor, text, strlen(text), CInt(MSG_NOSIGNAL)) == strlen(text) else {
