@@ -143,7 +143,7 @@ public enum ReaderStrength: Sendable, Hashable {
     case minutiaeScore(threshold: Int)
     /// The reader compares by its own method, which it does not tell.
     case onReader
-    /// A mock: no comparison takes place.
+    /// A mock or a virtual reader: whoever feeds it decides what matches.
     case none
 
     /// The name that JSON output has: `strong`, `fair`, `weak`, `reader` or `none`.

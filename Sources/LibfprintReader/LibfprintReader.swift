@@ -44,16 +44,17 @@ public actor LibfprintReader: FingerprintReader {
     public var info: ReaderInfo {
         let features = ReaderFeatures(fp_device_get_features(device))
         let storage: ReaderInfo.Storage = features.contains(.storage) ? .reader : .host
+        let kind: ReaderInfo.Kind = driver.hasPrefix("virtual_") ? .virtual : .hardware
         return ReaderInfo(
             id: id,
             driver: driver,
             name: fp_device_get_name(device).map { String(cString: $0) } ?? driver,
-            kind: driver.hasPrefix("virtual_") ? .virtual : .hardware,
+            kind: kind,
             scanType: ReaderInfo.ScanType(fp_device_get_scan_type(device)),
             features: features,
             enrollStages: Int(fp_device_get_nr_enroll_stages(device)),
             storage: storage,
-            strength: ReaderStrength(driver: driver, storage: storage)
+            strength: ReaderStrength(driver: driver, kind: kind, storage: storage)
         )
     }
 

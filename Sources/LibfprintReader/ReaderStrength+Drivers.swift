@@ -7,7 +7,14 @@ extension ReaderStrength {
     ///
     /// The thresholds are those that libfprint's image drivers set (`bz3_threshold`, 1.94); an application can neither
     /// see nor raise them. The default is 40. A smaller sensor forces a lower one.
-    init(driver: String, storage: ReaderInfo.Storage) {
+    ///
+    /// A virtual driver's comparison is worth nothing, even where it is libfprint's own: whoever reaches the socket
+    /// sends the picture.
+    init(driver: String, kind: ReaderInfo.Kind, storage: ReaderInfo.Storage) {
+        guard kind == .hardware else {
+            self = .none
+            return
+        }
         switch storage {
         case .reader: self = .onReader
         case .host: self = .minutiaeScore(threshold: ReaderStrength.thresholds[driver] ?? 40)

@@ -27,6 +27,7 @@ import Testing
         try await withVirtualDevice(.plain) { _, reader in
             let info = await reader.info
             #expect(info.kind == .virtual)
+            #expect(info.strength == .none)
             #expect(info.features == .verify)
             #expect(info.storage == .host)
             #expect(info.scanType == .swipe)
@@ -35,6 +36,7 @@ import Testing
         try await withVirtualDevice(.storage) { _, reader in
             let info = await reader.info
             #expect(info.kind == .virtual)
+            #expect(info.strength == .none)
             #expect(
                 info.features == [
                     .identify, .verify, .storage, .storageList, .storageDelete, .storageClear,
