@@ -71,7 +71,7 @@ public struct AuthenticationError: Error, Sendable, Hashable {
     public init(_ error: ReaderError) {
         let code: Code =
             switch error.code {
-            case .notFound, .unsupported, .permissionDenied, .tooHot, .malfunction, .notOpen,
+            case .notFound, .unsupported, .permissionDenied, .tooHot, .malfunction, .notOpen, .lockUnusable,
                 .templateInvalid,
                 .printNotFound, .storageFull, .duplicate:
                 .biometryNotAvailable

@@ -28,6 +28,8 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
         case storageFull
         /// The finger is enrolled in the reader already.
         case duplicate
+        /// The file that keeps programs from using one reader at once cannot be trusted; the cause says what to do.
+        case lockUnusable
         /// The template is not in the reader.
         case printNotFound
         /// A template cannot be read by this reader.
@@ -70,6 +72,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unsupported: "The fingerprint reader cannot do this (\(operation))."
         case .storageFull: "The fingerprint reader has no room for another print."
         case .duplicate: "The finger is enrolled in the fingerprint reader already."
+        case .lockUnusable: "The fingerprint reader cannot be locked for one program at a time."
         case .printNotFound: "The print is not in the fingerprint reader."
         case .templateInvalid: "The stored print does not belong to this fingerprint reader."
         case .tooHot: "The fingerprint reader is too warm."
@@ -94,6 +97,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
             "Use another reader, or do without this; `whorl devices` lists what each one can do."
         case .storageFull: "Remove a finger that is not needed: `whorl fingers`, then `whorl remove`."
         case .duplicate: "Use the finger as it is, or remove it from the reader first."
+        case .lockUnusable: "Do what the reason says, then try again; `whorl doctor` shows it."
         case .printNotFound: "Remove the finger here and enroll it again."
         case .templateInvalid:
             "Connect the reader it was enrolled with, or enroll the finger again on this one."

@@ -14,8 +14,8 @@ public actor LibfprintReader: FingerprintReader {
     let handle: DeviceHandle
     /// The identity that the source gave to this device.
     let id: ReaderID
-    /// The socket of a virtual reader: what tells one from another.
-    private let socket: String?
+    /// The socket of a virtual reader, or the bed of an emulated one: what tells one from another.
+    private let emulation: String?
     /// Lets one operation at a time through.
     let gate = OperationGate()
     /// What the running operation has told so far; `nil` while none waits for a finger.
@@ -26,10 +26,10 @@ public actor LibfprintReader: FingerprintReader {
     var sleep = Sleep()
     private var lock: ReaderLock?
 
-    init(_ handle: DeviceHandle, id: ReaderID, socket: String?) {
+    init(_ handle: DeviceHandle, id: ReaderID, emulation: String?) {
         self.handle = handle
         self.id = id
-        self.socket = socket
+        self.emulation = emulation
     }
 
     /// The C object (transfer none).
@@ -72,7 +72,7 @@ public actor LibfprintReader: FingerprintReader {
             guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: "open") }
             guard fp_device_is_open(device) == 0 else { return }
             try requireAwake("open")
-            var lock: ReaderLock? = try ReaderLock(for: id, socket: socket)
+            var lock: ReaderLock? = try ReaderLock(for: id, emulation: emulation)
             do throws(ReaderError) {
                 try await call("open", finish: fp_device_open_finish) { cancellable, reply in
                     fp_device_open(device, cancellable, readyCallback, reply)

@@ -6,12 +6,5 @@ extension LibfprintSource {
     /// Why no reader can be locked for one program of this user at a time; `nil` when each can.
     ///
     /// It makes the directory of the lock files where there is none.
-    public static var lockTrouble: ReaderError? {
-        do throws(ReaderError) {
-            _ = try ReaderLock.directory()
-            return nil
-        } catch {
-            return error
-        }
-    }
+    public static var lockTrouble: ReaderError? { ReaderLock.trouble() }
 }

@@ -89,7 +89,7 @@ public actor LibfprintSource: ReaderSource {
         let reader = LibfprintReader(
             handle,
             id: freeID(for: handle.pointer),
-            socket: socket(of: handle.pointer)
+            emulation: emulation(of: handle.pointer)
         )
         let removal = SignalConnection(to: pointer, signal: "notify::removed") { [weak self] _ in
             self?.assumeIsolated { $0.deviceRemoved(handle) }
@@ -110,8 +110,9 @@ public actor LibfprintSource: ReaderSource {
         for watcher in watchers.values { watcher.yield(.removed(reader.id)) }
     }
 
-    /// The socket that a virtual reader was made for; libfprint itself keeps it to itself.
-    private func socket(of device: UnsafeMutablePointer<FpDevice>) -> String? {
+    /// The socket that a virtual reader was made for, which libfprint keeps to itself, or the bed of an emulated USB
+    /// (umockdev): readers of different ones are different, although libfprint names them alike.
+    private func emulation(of device: UnsafeMutablePointer<FpDevice>) -> String? {
         let variable: String? =
             switch String(cString: fp_device_get_driver(device)) {
             case "virtual_image": "FP_VIRTUAL_IMAGE"
@@ -119,6 +120,7 @@ public actor LibfprintSource: ReaderSource {
             case "virtual_device_storage": "FP_VIRTUAL_DEVICE_STORAGE"
             default: nil
             }
+        guard variable != nil else { return getenv("UMOCKDEV_DIR").map { String(cString: $0) + "/whorl" } }
         return variable.flatMap { getenv($0) }.map { String(cString: $0) }
     }
 

@@ -7,21 +7,51 @@ internal import Foundation
 ///
 /// The kernel alone is not enough: it refuses a second claim of a USB interface, without a name, and knows nothing
 /// of libfprint's virtual readers, whose sockets a second program would simply take over. The lock is an advisory
-/// one (`flock(2)`) on a file in the user's runtime directory; the kernel drops it with the process, however that ends.
+/// one (`flock(2)`) on a file; the kernel drops it with the process, however that ends.
+///
+/// The files stay. Removing one would let two programs in: the one that locked the removed file, and the one that
+/// makes a new file of the name. They are a few bytes each, one for each reader.
 struct ReaderLock: ~Copyable {
     private let descriptor: CInt
 
     /// Takes the lock of the reader.
     ///
-    /// - Throws: `inUse` with the holder's name as cause; `malfunction` when there is no place for the file.
-    init(for id: ReaderID, socket: String?) throws(ReaderError) {
-        let path = try ReaderLock.directory() + "/" + ReaderLock.fileName(for: id, socket: socket)
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw ReaderLock.failure("cannot open \(path)") }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = ReaderLock.holder(descriptor)
+    /// - Parameters:
+    ///   - id: The reader.
+    ///   - emulation: The path of a pretended reader's socket, or of the folder of an emulated bus: what tells one
+    ///     pretended reader from another of the same id. Its lock is beside it, where everybody who can use the
+    ///     reader finds it; ``LockPlace`` holds the locks of the others.
+    ///   - places: Where the locks of real readers may be.
+    /// - Throws: `inUse` with the holder's name as cause; `lockUnusable` when the file or its place cannot be trusted.
+    init(
+        for id: ReaderID,
+        emulation: String?,
+        places: [LockPlace] = LockPlace.ours
+    ) throws(ReaderError) {
+        let name = ReaderLock.fileName(for: id)
+        if let emulation {
+            try self.init(descriptor: AT_FDCWD, name: "\(emulation).\(name)", path: "\(emulation).\(name)")
+        } else {
+            let place = try LockPlace.open(places)
+            defer { Glibc.close(place.descriptor) }
+            try self.init(descriptor: place.descriptor, name: name, path: "\(place.path)/\(name)")
+        }
+    }
+
+    private init(descriptor folder: CInt, name: String, path: String) throws(ReaderError) {
+        // Without waiting for whoever reads a pipe of that name.
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = openat(folder, name, flags, 0o600)
+        guard descriptor >= 0 else { throw ReaderLock.trouble(with: path, errno) }
+        do throws(ReaderError) {
+            try ReaderLock.requireOurs(descriptor, path)
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let cause = ReaderLock.holder(descriptor)
+                throw ReaderError(.inUse, operation: "open", cause: cause)
+            }
+        } catch {
             Glibc.close(descriptor)
-            throw ReaderError(.inUse, operation: "open", cause: holder)
+            throw error
         }
         self.descriptor = descriptor
         ReaderLock.sign(descriptor)
@@ -29,23 +59,50 @@ struct ReaderLock: ~Copyable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// `$XDG_RUNTIME_DIR/whorl`, else a directory in `/tmp` that belongs to this user alone.
-    static func directory() throws(ReaderError) -> String {
-        let base = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"].flatMap {
-            $0.hasPrefix("/") ? $0 : nil
+    /// Why no real reader can be locked; `nil` when one can.
+    static func trouble(in places: [LockPlace] = LockPlace.ours) -> ReaderError? {
+        do throws(ReaderError) {
+            Glibc.close(try LockPlace.open(places).descriptor)
+            return nil
+        } catch {
+            return error
         }
-        let path = base.map { $0 + "/whorl" } ?? "/tmp/whorl-\(getuid())"
-        mkdir(path, 0o700)
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
-            status.st_mode & 0o022 == 0
-        else { throw failure("\(path) is not a directory of this user alone") }
-        return path
     }
 
-    /// Virtual readers of different sockets are different readers, although libfprint names them alike.
-    private static func fileName(for id: ReaderID, socket: String?) -> String {
-        (id.rawValue + (socket ?? "")).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+    private static func requireOurs(_ descriptor: CInt, _ path: String) throws(ReaderError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw LockPlace.refusal("\(path) is not a file; remove it: rm -r \(path)")
+        }
+        guard status.st_uid == getuid() else {
+            throw LockPlace.refusal(
+                "\(path) belongs to user \(status.st_uid); have it removed: sudo rm \(path)"
+            )
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw LockPlace.refusal(
+                "\(path) is open to other users, who could lock it; close it: chmod 600 \(path)"
+            )
+        }
+    }
+
+    private static func trouble(with path: String, _ reason: CInt) -> ReaderError {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            return LockPlace.refusal("\(path) cannot be made: \(LockPlace.text(reason))")
+        }
+        let removal = LockPlace.removal(of: path, status)
+        return switch status.st_mode & S_IFMT {
+        case S_IFLNK: LockPlace.refusal("\(path) is a link; remove it: \(removal) \(path)")
+        case S_IFDIR: LockPlace.refusal("\(path) is a folder; remove it: \(removal) -r \(path)")
+        case S_IFREG: LockPlace.refusal("\(path): \(LockPlace.text(reason)); remove it: \(removal) \(path)")
+        default: LockPlace.refusal("\(path) is not a file; remove it: \(removal) \(path)")
+        }
+    }
+
+    /// A name that a reader's id, which the device may have a word in, cannot lead elsewhere.
+    private static func fileName(for id: ReaderID) -> String {
+        id.rawValue.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
             .suffix(200).reduce(into: "reader-") { $0.append($1) } + ".lock"
     }
 
@@ -62,9 +119,5 @@ struct ReaderLock: ~Copyable {
         let count = pread(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { return "" }
         return "held by " + String(decoding: buffer.prefix(count), as: UTF8.self)
-    }
-
-    private static func failure(_ what: String) -> ReaderError {
-        ReaderError(.malfunction, operation: "open", cause: "\(what): \(String(cString: strerror(errno)))")
     }
 }

@@ -60,7 +60,8 @@ extension Failure {
             self.init(AuthenticationError(error))
         case .duplicate: self.init(error, .existsAlready)
         case .printNotFound: self.init(error, .noSuchItem)
-        case .notOpen, .unsupported, .storageFull, .templateInvalid, .tooHot, .untrustworthy, .malfunction:
+        case .notOpen, .unsupported, .storageFull, .templateInvalid, .tooHot, .untrustworthy, .malfunction,
+            .lockUnusable:
             self.init(error, .failure)
         }
     }

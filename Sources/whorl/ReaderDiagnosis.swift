@@ -34,8 +34,7 @@ struct ReaderDiagnosis: Sendable {
         return .bad(
             "lock file",
             "No reader can be locked for one program at a time: \(DisplayText.clean(trouble.cause)).",
-            remedy:
-                "Set XDG_RUNTIME_DIR to a directory that is yours alone, or move away what is in the place."
+            remedy: "Do what it says, then look again."
         )
     }
 

@@ -15,7 +15,8 @@ import Testing
 
     @Test func `is the driver's threshold where the host compares, and unknown where the chip does`() {
         #expect(
-            ReaderStrength(driver: "uru4000", kind: .hardware, storage: .host) == .minutiaeScore(threshold: 40)
+            ReaderStrength(driver: "uru4000", kind: .hardware, storage: .host)
+                == .minutiaeScore(threshold: 40)
         )
         #expect(
             ReaderStrength(driver: "aes3500", kind: .hardware, storage: .host) == .minutiaeScore(threshold: 9)
