@@ -47,7 +47,7 @@ endif
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test program build man completions test check demo bench nightly format clean \
+.PHONY: help setup setup-test program build man completions test check demo bench nightly fuzz format clean \
 	install install-program install-udev uninstall
 
 help: ## lists these targets
@@ -87,10 +87,12 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 bench: setup-test program ## measures what Docs/Benchmarks.md tells
 	scripts/bench
 
-# Each sanitizer needs a build of its own. GLib keeps what it allocates once, so leaks are not looked for here.
 nightly: setup-test ## all tests under the thread and the address sanitizer (slow)
-	$(TEST_ENVIRONMENT) $(SWIFT) test --sanitize=thread --scratch-path .build-thread
-	$(TEST_ENVIRONMENT) ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build-address
+	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize thread
+	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize address
+
+fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
+	SWIFT='$(SWIFT)' scripts/fuzz
 
 format: ## formats the Swift sources in place
 	$(SWIFT) format --in-place --recursive Sources Tests Package.swift

@@ -7,6 +7,10 @@ import PackageDescription
 /// warning must not break the build of a program that merely depends on this package.
 let strict = Context.environment["WHORL_STRICT"] != nil
 
+/// `scripts/fuzz` sets it: libFuzzer's program is built in place of the tests that replay what it found.
+let fuzzes = Context.environment["WHORL_FUZZ"] != nil
+let fuzzer = "-sanitize=fuzzer,address"
+
 let common: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
@@ -15,6 +19,7 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+    + (fuzzes ? [.unsafeFlags([fuzzer, "-enable-testing"])] : [])
 
 /// For modules that touch no C: every unsafe expression is an error.
 let pure = common + [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)]
@@ -55,6 +60,21 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
 ]
 
+/// What reads bytes from outside (Tests/Fuzzing).
+let fuzzed: [Target.Dependency] = [
+    "Authentication", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "LibfprintReader", "MockReader",
+    "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem",
+    "whorl", crypto,
+    grdb,
+]
+
+/// What the command line uses.
+let program: [Target.Dependency] = [
+    "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SecretMemory", "StateStore",
+    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto,
+    logging,
+]
+
 let package = Package(
     name: "whorl",
     products: [
@@ -62,8 +82,7 @@ let package = Package(
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
-        .executable(name: "whorl", targets: ["whorl"]),
-    ],
+    ] + (fuzzes ? [] : [.executable(name: "whorl", targets: ["whorl"])]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -138,15 +157,10 @@ let package = Package(
         .target(name: "GreyscalePNG", dependencies: ["CPNG"], swiftSettings: common),
 
         // Programs
-        .executableTarget(
-            name: "whorl",
-            dependencies: [
-                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SecretMemory", "StateStore",
-                "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto,
-                logging,
-            ],
-            swiftSettings: common
-        ),
+        // Without its entry it can be linked to the fuzzer's.
+        fuzzes
+            ? .target(name: "whorl", dependencies: program, exclude: ["Program.swift"], swiftSettings: common)
+            : .executableTarget(name: "whorl", dependencies: program, swiftSettings: common),
 
         // Tests
         .target(
@@ -167,4 +181,22 @@ let package = Package(
         + tests.map { name, dependencies in
             .testTarget(name: name, dependencies: dependencies, swiftSettings: common)
         }
+        + [
+            fuzzes
+                ? .executableTarget(
+                    name: "fuzz",
+                    dependencies: fuzzed,
+                    path: "Tests/Fuzzing",
+                    exclude: ["Corpus", "ReplayTests.swift"],
+                    swiftSettings: common,
+                    linkerSettings: [.unsafeFlags([fuzzer, "-use-ld=lld"])]
+                )
+                : .testTarget(
+                    name: "FuzzingTests",
+                    dependencies: fuzzed,
+                    path: "Tests/Fuzzing",
+                    exclude: ["Corpus", "Driver.swift"],
+                    swiftSettings: common
+                )
+        ]
 )

@@ -85,6 +85,8 @@ struct EnrollmentSet: Hashable, Sendable {
         }
         guard bytes.isAtEnd else { return nil }
         self.init(generation: generation, epoch: epoch, members: members)
+        // Members in another order make the same set of other bytes.
+        guard self.encoded == encoded else { return nil }
     }
 
     /// The digest for one program: 32 bytes.

@@ -132,5 +132,6 @@ enum Intent: Sendable, Hashable {
             self = .exactly(Template(bytes: Array(template)))
         default: return nil
         }
+        guard bytes.isAtEnd else { return nil }
     }
 }

@@ -96,17 +96,22 @@ final class ContextCore: Sendable {
             let policy = try policy.serviceRequest()
             guard state.running == nil else { throw .contextIsBusy }
             let request = state.settings.request(policy, reason: reason, for: parts.application)
+            let presenter = state.settings.presenter ?? parts.presenter
             let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
-                end(await ask(request, parts))
+                end(await ask(request, parts.service, presenter))
             }
             state.running = task
             return task
         }
     }
 
-    private func ask(_ request: EvaluationRequest, _ parts: ContextParts) async -> Outcome {
+    private func ask(
+        _ request: EvaluationRequest,
+        _ service: any AuthenticationService,
+        _ presenter: any PromptPresenter
+    ) async -> Outcome {
         do throws(AuthenticationError) {
-            return .success(try await parts.service.evaluate(request, presenter: parts.presenter))
+            return .success(try await service.evaluate(request, presenter: presenter))
         } catch {
             return .failure(LAError(error))
         }

@@ -9,6 +9,7 @@ struct ContextSettings: Sendable {
     var reason = ""
     var reuseDuration: TimeInterval = 0
     var interactionNotAllowed = false
+    var presenter: (any PromptPresenter)?
 
     func request(_ policy: Policy, reason: String, for application: ApplicationID) -> EvaluationRequest {
         EvaluationRequest(

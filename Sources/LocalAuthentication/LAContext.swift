@@ -10,7 +10,7 @@ package import Authentication
 ///     }
 ///
 /// It has the names and the behaviour of Apple's class. Making one opens nothing: the reader and the store are looked
-/// for at the first question. The prompt is the terminal's.
+/// for at the first question. The prompt is the terminal's, unless ``promptPresenter`` is set.
 ///
 /// Where Linux differs:
 ///
@@ -41,6 +41,12 @@ open class LAContext: NSObject, @unchecked Sendable {
         let parts = ContextParts(service: service, presenter: presenter, application: application)
         core = ContextCore { parts }
     }
+
+    /// What the program set; for the parts of this class that lie in other files.
+    var settings: ContextSettings { core.settings }
+
+    /// Changes what the program sets.
+    func change(_ body: (inout ContextSettings) -> Void) { core.change(body) }
 
     /// Letting go of a context ends its evaluation with ``LAError/appCancel``.
     deinit { core.invalidate() }

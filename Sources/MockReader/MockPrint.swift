@@ -16,6 +16,9 @@ struct MockPrint: Hashable, Sendable {
     /// How often it was improved.
     var revision = 0
 
+    /// The greatest number in a template, far from where sums overflow.
+    private static let largestNumber = 1 << 53
+
     init(finger: Finger?, serial: Int, revision: Int = 0) {
         self.finger = finger
         self.serial = serial
@@ -37,9 +40,10 @@ struct MockPrint: Hashable, Sendable {
         let numbers = parts[1].split(separator: "~", omittingEmptySubsequences: false)
         let finger = Finger(rawValue: String(parts[0]))
         guard finger != nil || parts[0] == "unknown",
-            let serial = Int(numbers[0]), serial > 0,
+            let serial = Int(numbers[0]), (1...MockPrint.largestNumber).contains(serial),
             numbers.count <= 2,
-            let revision = numbers.count == 2 ? Int(numbers[1]) : 0, revision >= 0
+            let revision = numbers.count == 2 ? Int(numbers[1]) : 0,
+            (0...MockPrint.largestNumber).contains(revision)
         else { return nil }
         self.init(finger: finger, serial: serial, revision: revision)
     }
@@ -54,7 +58,9 @@ struct MockPrint: Hashable, Sendable {
     var plain: MockPrint { MockPrint(finger: finger, serial: serial) }
 
     /// The same enrollment, once more improved.
-    var improved: MockPrint { MockPrint(finger: finger, serial: serial, revision: revision + 1) }
+    var improved: MockPrint {
+        MockPrint(finger: finger, serial: serial, revision: min(revision + 1, MockPrint.largestNumber))
+    }
 
     /// Whether both are the same enrollment.
     func isSame(as other: MockPrint) -> Bool { plain == other.plain }

@@ -12,7 +12,10 @@ struct MockScriptText {
     /// How many characters were taken.
     private(set) var position = 0
 
-    init(_ source: String) { characters = Array(source) }
+    /// What Unicode takes for one character may be a separator and a mark on it; here each is taken for itself.
+    init(_ source: String) {
+        characters = source.flatMap { $0 == "\r\n" ? [$0] : $0.unicodeScalars.map(Character.init) }
+    }
 
     /// Whether everything was taken.
     var isAtEnd: Bool { position == characters.count }

@@ -78,7 +78,7 @@ struct MockStorage: Sendable {
     }
 
     static func decode(_ text: String) -> [Record]? {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: true)[...]
+        var lines = pieces(of: text[...], by: "\n").filter { !$0.isEmpty }[...]
         guard lines.popFirst() == header[...] else { return nil }
         var records: [Record] = []
         for line in lines {
@@ -89,7 +89,7 @@ struct MockStorage: Sendable {
     }
 
     private static func decode(line: Substring) -> Record? {
-        let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        let fields = pieces(of: line, by: "\t").map(String.init)
         guard fields.count == 4, let print = MockPrint(fields[0]) else { return nil }
         var metadata = EnrollmentMetadata()
         if fields[1] != "-" {
@@ -115,15 +115,26 @@ struct MockStorage: Sendable {
     }
 
     private static func unescape(_ field: String) -> String {
-        let pieces = field.dropFirst().split(separator: "%", omittingEmptySubsequences: false)
-        guard let head = pieces.first else { return "" }
-        return pieces.dropFirst().reduce(into: String(head)) { name, piece in
-            let parts = piece.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+        let escapes = pieces(of: Substring(field.unicodeScalars.dropFirst()), by: "%")
+        guard let head = escapes.first else { return "" }
+        return escapes.dropFirst().reduce(into: String(head)) { name, piece in
+            let parts = pieces(of: piece, by: ";", atMost: 2)
             let scalar = parts.first.flatMap { UInt32($0, radix: 16) }.flatMap(Unicode.Scalar.init)
             if let scalar, parts.count == 2 {
                 name.unicodeScalars.append(scalar)
                 name += parts[1]
             }
         }
+    }
+
+    /// The text between separators, which are found whatever mark stands behind them.
+    private static func pieces(
+        of text: Substring,
+        by separator: Unicode.Scalar,
+        atMost count: Int = .max
+    ) -> [Substring] {
+        text.unicodeScalars
+            .split(separator: separator, maxSplits: count - 1, omittingEmptySubsequences: false)
+            .map { Substring($0) }
     }
 }

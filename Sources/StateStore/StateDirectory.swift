@@ -17,7 +17,9 @@ public struct StateDirectory: Sendable, Hashable {
         if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") {
             return StateDirectory(path: joined(base, "whorl"))
         }
-        return StateDirectory(path: joined(environment["HOME"] ?? "/", ".local/state/whorl"))
+        // A relative path would mean another directory in each folder that a program is started in.
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/"
+        return StateDirectory(path: joined(home, ".local/state/whorl"))
     }
 
     /// The path of a file in the directory.

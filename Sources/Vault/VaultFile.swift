@@ -65,6 +65,7 @@ struct VaultFile: Sendable {
         guard body.count >= start, body.prefix(start - 2).elementsEqual(kind.rawValue.utf8) else {
             return nil
         }
+        guard body[start - 1] <= 1 else { return nil }
         let hasSecret = body[start - 1] == 1
         let open = body[start...].dropLast(hasSecret ? secretSize : 0)
         // Only what is no secret is copied out of the locked memory.

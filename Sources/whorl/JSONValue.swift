@@ -46,7 +46,8 @@ enum JSONValue: Sendable, Equatable {
             case "\t": quoted += "\\t"
             default:
                 switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator: quoted += escaped(scalar)
+                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+                    quoted += escaped(scalar)
                 default: quoted.unicodeScalars.append(scalar)
                 }
             }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LocalAuthentication
+import Testing
+
+/// The prompt of a program with a screen of its own, made with one import as README.md shows it.
+struct KioskPrompt: PromptPresenter {
+    let screen: KioskScreen
+
+    var isInteractive: Bool { true }
+
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+        await screen.show("\(prompt.reason) [\(prompt.cancelTitle)]")
+        for await update in updates {
+            switch update {
+            case .scan(.touch): await screen.show("Touch the reader.")
+            case .scan(.retry(let why)): await screen.show(why.hint)
+            case .scan: break
+            case .noMatch(let remaining): await screen.show("Not recognised; \(remaining) tries left.")
+            case .matched(let finger): await screen.show("Welcome: \(finger.spokenName).")
+            case .ended(let why): await screen.show(why)
+            }
+        }
+        return nil
+    }
+}
+
+/// Where a test looks at what a person would see.
+actor KioskScreen {
+    private(set) var lines: [String] = []
+    func show(_ line: String) { lines.append(line) }
+}
+
+struct PresenterExampleTests {
+    @Test func `a context's own presenter shows its prompts, and no other one does`() async throws {
+        let terminal = TestPresenter()
+        let context = LAContext.on(Machine(), terminal)
+        let screen = KioskScreen()
+        context.promptPresenter = KioskPrompt(screen: screen)
+        context.localizedCancelTitle = "Back"
+        try await context.evaluatePolicy(
+            .deviceOwnerAuthenticationWithBiometrics,
+            localizedReason: "open the locker"
+        )
+        let lines = await screen.lines
+        #expect(
+            lines == ["open the locker [Back]", "Touch the reader.", "Welcome: right index finger."]
+        )
+        #expect(terminal.prompts.isEmpty)
+    }
+
+    @Test func `README.md shows the presenter of this test`() throws {
+        let here = URL(filePath: #filePath)
+        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let source = try String(contentsOf: here, encoding: .utf8)
+        let start = try #require(source.range(of: "struct KioskPrompt"))
+        let end = try #require(source.range(of: "\n}\n", range: start.lowerBound..<source.endIndex))
+        let shown = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        #expect(shown.contains("```swift\n" + source[start.lowerBound..<end.upperBound] + "```\n"))
+    }
+
+    @Test func `without one the prompt is the system's`() async throws {
+        let terminal = TestPresenter()
+        let context = LAContext.on(Machine(), terminal)
+        #expect(context.promptPresenter == nil)
+        context.promptPresenter = KioskPrompt(screen: KioskScreen())
+        context.promptPresenter = nil
+        try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "open the locker")
+        #expect(terminal.prompts.count == 1)
+    }
+
+    @Test func `what a presenter returns makes no evaluation succeed`() async {
+        struct Impatient: PromptPresenter {
+            var isInteractive: Bool { true }
+            func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { .cancel }
+        }
+        let context = LAContext.on(Machine(scan: .nothing))
+        context.promptPresenter = Impatient()
+        #expect(await context.outcome(.deviceOwnerAuthentication) == LAError.userCancel.rawValue)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tells ThreadSanitizer of two orders that it cannot see, because the libraries that make them are not instrumented:
+//
+// - Swift's Mutex: the quick way is compiled into whoever uses it; a lock that somebody waits for changes hands inside
+//   of libswiftSynchronization and the kernel.
+// - GLib's sources: what one thread puts into a source is there for the thread that dispatches it.
+//
+// It is preloaded by scripts/sanitize (LD_PRELOAD). Without it each contended lock would be reported, and suppressions
+// by name would hide real races in the same functions.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// There are none in programs that are not built for the sanitizer, such as a test's child processes.
+__attribute__((weak)) void __tsan_acquire(void *address);
+__attribute__((weak)) void __tsan_release(void *address);
+
+#define SWIFT __attribute__((swiftcall))
+#define SELF __attribute__((swift_context))
+
+// Synchronization._MutexHandle._lockSlow(UInt32), _unlockSlow(): whoever waits lets the kernel pass the lock on.
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+SWIFT void lock_slow(uint32_t thread, SELF void *mutex) __asm__(LOCK_SLOW);
+SWIFT void unlock_slow(SELF void *mutex) __asm__(UNLOCK_SLOW);
+
+SWIFT void lock_slow(uint32_t thread, SELF void *mutex) {
+    static SWIFT void (*next)(uint32_t, SELF void *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, LOCK_SLOW);
+    next(thread, mutex);
+    if (__tsan_acquire) __tsan_acquire(mutex);
+}
+
+SWIFT void unlock_slow(SELF void *mutex) {
+    static SWIFT void (*next)(SELF void *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, UNLOCK_SLOW);
+    if (__tsan_release) __tsan_release(mutex);
+    next(mutex);
+}
+
+typedef int source_function(void *data);
+typedef void destroy_notify(void *data);
+
+struct work {
+    source_function *function;
+    void *data;
+    destroy_notify *destroy;
+};
+
+static int dispatch(void *work_) {
+    struct work *work = work_;
+    if (__tsan_acquire) __tsan_acquire(work->data);
+    return work->function(work->data);
+}
+
+static void destroy(void *work_) {
+    struct work *work = work_;
+    if (__tsan_acquire) __tsan_acquire(work->data);
+    if (work->destroy) work->destroy(work->data);
+    free(work);
+}
+
+void g_source_set_callback(void *source, source_function *function, void *data, destroy_notify *notify) {
+    static void (*next)(void *, source_function *, void *, destroy_notify *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "g_source_set_callback");
+    struct work *work = malloc(sizeof *work);
+    if (!work || !data) {
+        free(work);
+        next(source, function, data, notify);
+        return;
+    }
+    *work = (struct work){function, data, notify};
+    if (__tsan_release) __tsan_release(data);
+    next(source, dispatch, work, destroy);
+}
