@@ -41,11 +41,18 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "FingerprintTests": ["Fingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
+    "KeychainTests": [
+        "Authentication", "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory",
+        "StateStore", "Vault", crypto, cryptoExtras, grdb,
+    ],
     "LibfprintReaderTests": [
         "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
         "SyntheticFingers",
     ],
-    "LocalAuthenticationTests": ["Authentication", "Fingerprint", "LocalAuthentication"],
+    "LocalAuthenticationTests": [
+        "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
+        "SecretMemory", "Vault",
+    ],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
     "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
@@ -147,8 +154,23 @@ let package = Package(
             swiftSettings: common
         ),
         .target(
+            name: "AuthenticationContext",
+            dependencies: ["Authentication", "SecretMemory", "Vault", "WhorlSystem"],
+            swiftSettings: common
+        ),
+        .target(
+            name: "Keychain",
+            dependencies: [
+                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault", crypto,
+                cryptoExtras, grdb,
+            ],
+            swiftSettings: common
+        ),
+        .target(
             name: "LocalAuthentication",
-            dependencies: ["Authentication", "Fingerprint", "WhorlSystem"],
+            dependencies: [
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault",
+            ],
             swiftSettings: common
         ),
 

@@ -48,6 +48,61 @@ public protocol AuthenticationService: Sendable {
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature>
 
+    /// Seals a secret for the chip, for whoever keeps the sealed item; nothing is stored here.
+    ///
+    /// - Parameters:
+    ///   - secret: 1 byte to 1 MiB.
+    ///   - access: What must be shown to have it back.
+    ///   - applicationPassword: The program's own password, where the access control asks for one.
+    /// - Returns: What opens to the access control alone.
+    /// - Throws: `noChip` without a chip; `passcodeNeeded`, `enrollmentChanged` and others where the access control
+    ///   cannot be met.
+    func seal(
+        _ secret: SecretBox,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem
+
+    /// Makes a P-256 key in the chip, which signs and agrees on shared secrets there, for whoever keeps the sealed item.
+    ///
+    /// - Throws: as ``seal(_:access:applicationPassword:)``.
+    func makeKey(
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem
+
+    /// Asks the person for what the item's access control wants, and gives the secret that the chip releases for it.
+    func secret(
+        in item: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox>
+
+    /// Asks the person for what the key's access control wants, and has the chip sign 32 bytes, a SHA-256, with it.
+    func signature(
+        over digest: Data,
+        with key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<Signature>
+
+    /// Asks the person for what the key's access control wants, and has the chip multiply another's public key with it
+    /// (TPM2_ECDH_ZGen).
+    ///
+    /// - Parameters:
+    ///   - publicKey: The other's, as ANSI X9.63 (0x04, X, Y; 65 bytes).
+    ///   - key: Whose private half stays in the chip.
+    ///   - request: How the person is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The X coordinate of the product, 32 bytes.
+    /// - Throws: why the owner was not recognised, or why the vault refused.
+    func sharedSecret(
+        with publicKey: Data,
+        of key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox>
+
     /// Whether the person has told this program not to use fingers.
     func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool
 

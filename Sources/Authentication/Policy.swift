@@ -49,6 +49,9 @@ public struct EvaluationRequest: Sendable {
     /// The program that asks.
     public var application: ApplicationID
 
+    /// Where the service keeps what the owner shows, for later requests of the same caller; `nil` keeps nothing.
+    public var session: OwnerSession?
+
     /// Whether only the passcode is asked for, whatever the policy is: for an item that nothing else opens.
     package var takesPasscodeAlone = false
 

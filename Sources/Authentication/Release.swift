@@ -61,4 +61,50 @@ extension AuthenticationService {
     ) async throws(ReleaseError) -> Released<Signature> {
         throw .vault(VaultError(.noChip, cause: "no vault"))
     }
+
+    /// Nothing: a service without a vault seals nothing.
+    public func seal(
+        _ secret: SecretBox,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        throw VaultError(.noChip, cause: "no vault")
+    }
+
+    /// Nothing: a service without a vault makes no key.
+    public func makeKey(
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        throw VaultError(.noChip, cause: "no vault")
+    }
+
+    /// Nothing: a service without a vault releases nothing.
+    public func secret(
+        in item: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        throw .vault(VaultError(.noChip, cause: "no vault"))
+    }
+
+    /// Nothing: a service without a vault signs nothing.
+    public func signature(
+        over digest: Data,
+        with key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<Signature> {
+        throw .vault(VaultError(.noChip, cause: "no vault"))
+    }
+
+    /// Nothing: a service without a vault agrees on nothing.
+    public func sharedSecret(
+        with publicKey: Data,
+        of key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        throw .vault(VaultError(.noChip, cause: "no vault"))
+    }
 }

@@ -26,6 +26,12 @@ public struct StateAccess: Sendable {
         self.generations = generations
     }
 
+    /// There is no state, and none can be made.
+    package static let none = StateAccess(
+        existing: { () throws(StateError) in nil },
+        created: { () throws(StateError) in throw StateError(.failed, path: "", cause: "no state directory") }
+    )
+
     /// Opens a state directory when it is first needed, and keeps it open.
     public init(
         directory: StateDirectory,

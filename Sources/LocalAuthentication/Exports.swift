@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On Apple's systems this one import brings Foundation along, and programs rely on it.
+// On Apple's systems this one import brings Foundation and the Security names along, and programs rely on it.
+@_exported public import AuthenticationContext
 @_exported public import Foundation
-
-/// Where an error is put, as in `var error: NSError?` and `&error`.
-///
-/// Apple's Foundation has this name; the one for Linux does not.
-public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
-
-/// The longest time that ``LAContext/touchIDAuthenticationAllowableReuseDuration`` stands for: 300 seconds.
-public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300
+@_exported public import Keychain

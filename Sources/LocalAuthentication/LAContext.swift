@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Authentication
+package import AuthenticationContext
 
 /// Asks whether the owner of the device is there.
 ///
@@ -27,10 +28,14 @@ package import Authentication
 /// It is `@unchecked Sendable` since a class that others may subclass cannot be checked: all of its own state is in its
 /// core, behind the core's lock `state`. A subclass answers for the state that it adds.
 open class LAContext: NSObject, @unchecked Sendable {
-    private let core: ContextCore
+    /// The state of this context, and the work on it.
+    package let core: ContextCore
 
     /// A context for the readers and the enrolled fingers of this machine.
-    public override init() { core = ContextCore { .system } }
+    public override init() {
+        let parts = ContextParts.current
+        core = ContextCore { parts }
+    }
 
     /// A context for a service and a prompt of the caller's choice.
     package init(
@@ -38,7 +43,12 @@ open class LAContext: NSObject, @unchecked Sendable {
         presenter: any PromptPresenter,
         application: ApplicationID
     ) {
-        let parts = ContextParts(service: service, presenter: presenter, application: application)
+        let parts = ContextParts(
+            service: service,
+            presenter: presenter,
+            application: application,
+            state: .none
+        )
         core = ContextCore { parts }
     }
 

@@ -22,6 +22,8 @@ public final class SystemServices: Sendable {
     public let stateDirectory: StateDirectory
     /// The engine, for what is not behind ``AuthenticationService``: the audit log, the attempts.
     public let engine: AuthenticationEngine
+    /// The database, for what keeps rows of its own there: the keychain.
+    package let stateAccess: StateAccess
 
     private let choice: ReaderChoice
     let chip: ChipChoice
@@ -55,13 +57,15 @@ public final class SystemServices: Sendable {
         self.generations = generations
         application = configuration.application ?? ApplicationID(rawValue: ThisProcess.programName)
         stateDirectory = directory
+        let access = StateAccess(
+            generations: generations,
+            existing: { () async throws(StateError) in try await state.existing() },
+            created: { () async throws(StateError) in try await state.created() }
+        )
+        stateAccess = access
         engine = AuthenticationEngine(
             profile: profile,
-            state: StateAccess(
-                generations: generations,
-                existing: { () async throws(StateError) in try await state.existing() },
-                created: { () async throws(StateError) in try await state.created() }
-            ),
+            state: access,
             passcode: VaultPasscode(of: profile, in: vault),
             vault: vault,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }

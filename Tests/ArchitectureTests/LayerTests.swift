@@ -31,7 +31,12 @@ import Testing
                 "TPM", "TerminalPrompt", "Vault",
             ]
         ),
-        ("LocalAuthentication", ["Authentication", "Fingerprint", "WhorlSystem"]),
+        ("AuthenticationContext", ["Authentication", "SecretMemory", "Vault", "WhorlSystem"]),
+        ("Keychain", ["Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault"]),
+        (
+            "LocalAuthentication",
+            ["Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault"]
+        ),
         ("SyntheticFingers", []),
         ("GreyscalePNG", ["CPNG"]),
         (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+package import Authentication
 
 /// What somebody must show before an evaluation succeeds.
 public enum LAPolicy: Int, Sendable, Hashable {
@@ -31,7 +31,7 @@ extension LAPolicy {
     /// What the service is asked for.
     ///
     /// - Throws: the error of a policy that no Linux machine can meet.
-    func serviceRequest() throws(LAError) -> Policy {
+    package func serviceRequest() throws(LAError) -> Policy {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
             return .biometrics
@@ -53,7 +53,7 @@ extension LAPolicy {
     }
 
     /// Whether only biometry can meet it: a successful preflight of such a policy tells the domain state.
-    var isBiometric: Bool {
+    package var isBiometric: Bool {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
             true

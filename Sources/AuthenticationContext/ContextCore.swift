@@ -1,44 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+package import Authentication
 internal import Dispatch
+package import SecretMemory
 internal import Synchronization
 
 /// The state of a context and the work on it.
 ///
 /// It is apart from ``LAContext`` so that an evaluation can go on, and answer, without keeping the context alive: a
 /// program that lets go of its context ends the evaluation.
-final class ContextCore: Sendable {
+package final class ContextCore: Sendable {
     /// How an evaluation ended; there is no value for a success that was none.
-    typealias Outcome = Result<Evaluation, LAError>
+    package typealias Outcome = Result<Evaluation, LAError>
 
     private struct State {
         var settings = ContextSettings()
         var domainState: Data?
         var isInvalidated = false
         var running: Task<Outcome, Never>?
+        /// The program's own password for items that take one.
+        var applicationPassword: SecretBox?
+        /// What ends each operation on a protected item that goes on.
+        var releases: [Int: @Sendable () -> Void] = [:]
+        var releaseCount = 0
     }
 
     private let parts: @Sendable () -> ContextParts
     private let state = Mutex(State())
+    /// What the owner has shown to this context; it opens items without another prompt.
+    private let session = OwnerSession()
     /// A serial queue gets a thread even when every thread of the shared pool waits for the reply.
     private let replies = DispatchQueue(label: "whorl.reply")
 
-    init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
+    package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
 
     /// What the program set.
-    var settings: ContextSettings { state.withLock { $0.settings } }
+    package var settings: ContextSettings { state.withLock { $0.settings } }
 
     /// Changes what the program sets.
-    func change(_ body: (inout ContextSettings) -> Void) { state.withLock { body(&$0.settings) } }
+    package func change(_ body: (inout ContextSettings) -> Void) { state.withLock { body(&$0.settings) } }
 
     /// What the last biometric success told; `nil` before one.
-    var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
+    package var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
 
     // MARK: - Preflight
 
     /// Whether an evaluation could succeed now; blocks the caller.
-    func check(_ policy: LAPolicy) throws(LAError) {
+    package func check(_ policy: LAPolicy) throws(LAError) {
         guard !state.withLock({ $0.isInvalidated }) else {
             throw LAError(AuthenticationError(.invalidContext))
         }
@@ -49,7 +57,7 @@ final class ContextCore: Sendable {
     }
 
     /// What the machine is like now; blocks the caller.
-    func preflight(_ policy: Policy = .biometrics) -> Preflight {
+    package func preflight(_ policy: Policy = .biometrics) -> Preflight {
         let parts = parts()
         return WorkerThread.preflights.wait {
             await parts.service.preflight(policy, for: parts.application)
@@ -59,7 +67,7 @@ final class ContextCore: Sendable {
     // MARK: - Evaluation
 
     /// Evaluates for a caller who waits in a task; cancelling that task ends the evaluation.
-    func evaluate(_ policy: LAPolicy, reason: String) async -> Outcome {
+    package func evaluate(_ policy: LAPolicy, reason: String) async -> Outcome {
         do throws(LAError) {
             let task = try begin(policy, reason: reason)
             return await withTaskCancellationHandler {
@@ -73,7 +81,7 @@ final class ContextCore: Sendable {
     }
 
     /// Evaluates, and replies once on the queue for replies.
-    func evaluate(_ policy: LAPolicy, reason: String, reply: @escaping @Sendable (Outcome) -> Void) {
+    package func evaluate(_ policy: LAPolicy, reason: String, reply: @escaping @Sendable (Outcome) -> Void) {
         do throws(LAError) {
             let task = try begin(policy, reason: reason)
             Task(executorPreference: WorkerThread.evaluations) { [replies] in
@@ -95,7 +103,8 @@ final class ContextCore: Sendable {
             guard !DisplayText.isBlank(reason) else { throw LAError(AuthenticationError(.reasonMissing)) }
             let policy = try policy.serviceRequest()
             guard state.running == nil else { throw .contextIsBusy }
-            let request = state.settings.request(policy, reason: reason, for: parts.application)
+            var request = state.settings.request(policy, reason: reason, for: parts.application)
+            request.session = session
             let presenter = state.settings.presenter ?? parts.presenter
             let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
                 end(await ask(request, parts.service, presenter))
@@ -136,13 +145,72 @@ final class ContextCore: Sendable {
         }
     }
 
-    /// Ends the evaluation that goes on, and all that would begin.
-    func invalidate() {
-        let running = state.withLock { state in
+    /// Ends what goes on, and all that would begin; what was shown is forgotten.
+    package func invalidate() {
+        let (running, releases) = state.withLock { state in
             state.isInvalidated = true
-            return state.running
+            state.applicationPassword = nil
+            return (state.running, Array(state.releases.values))
         }
+        session.forget()
         running?.cancel()
+        for cancel in releases { cancel() }
+    }
+
+    // MARK: - Protected items
+
+    /// The program's own password, for items that take one besides; `nil` when none was given.
+    package var applicationPassword: SecretBox? {
+        get { state.withLock(\.applicationPassword) }
+        set { state.withLock { if !$0.isInvalidated { $0.applicationPassword = newValue } } }
+    }
+
+    /// Begins an operation on a protected item.
+    ///
+    /// - Throws: `invalidContext`; nothing has begun then.
+    func beginRelease<Value: Sendable>(
+        reason: String?,
+        _ operation: @escaping Operation<Value>
+    ) throws(LAError) -> (number: Int, task: Task<Result<Value, ReleaseError>, Never>) {
+        let parts = parts()
+        return try state.withLock { state throws(LAError) in
+            guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }
+            let reasons = [reason, state.settings.reason].compactMap(\.self)
+            var request = ReleaseRequest(
+                state.settings.request(
+                    .deviceOwner,
+                    reason: reasons.first { !DisplayText.isBlank($0) } ?? "use a protected item",
+                    for: parts.application
+                ),
+                applicationPassword: state.applicationPassword
+            )
+            request.evaluation.session = session
+            let presenter = state.settings.presenter ?? parts.presenter
+            let task = Task(executorPreference: WorkerThread.releases) { [request] in
+                do throws(ReleaseError) {
+                    return Result<Value, ReleaseError>.success(try await operation(parts, request, presenter))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            state.releaseCount += 1
+            state.releases[state.releaseCount] = { task.cancel() }
+            return (state.releaseCount, task)
+        }
+    }
+
+    /// Writes the end of an operation down; after ``invalidate()`` nothing is a success any more.
+    func endRelease<Value: Sendable>(
+        _ number: Int,
+        _ result: Result<Value, ReleaseError>
+    ) -> Result<Value, ReleaseFailure> {
+        state.withLock { state in
+            state.releases[number] = nil
+            guard !state.isInvalidated else {
+                return .failure(.context(LAError(AuthenticationError(.appCancel))))
+            }
+            return result.mapError(ReleaseFailure.init)
+        }
     }
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+package import Authentication
 
 /// What a program sets on a context; an evaluation takes it as it is when it begins.
-struct ContextSettings: Sendable {
-    var fallbackTitle: String?
-    var cancelTitle: String?
-    var reason = ""
-    var reuseDuration: TimeInterval = 0
-    var interactionNotAllowed = false
-    var presenter: (any PromptPresenter)?
+package struct ContextSettings: Sendable {
+    package var fallbackTitle: String?
+    package var cancelTitle: String?
+    package var reason = ""
+    package var reuseDuration: TimeInterval = 0
+    package var interactionNotAllowed = false
+    package var presenter: (any PromptPresenter)?
 
     func request(_ policy: Policy, reason: String, for application: ApplicationID) -> EvaluationRequest {
         EvaluationRequest(

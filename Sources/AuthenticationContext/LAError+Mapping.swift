@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+package import Authentication
 
 extension LAError {
     /// The code that a program gets for a failure of the service.
@@ -34,7 +34,7 @@ extension LAError {
     }
 
     /// The error that a program gets for a failure of the service.
-    init(_ error: AuthenticationError) {
+    package init(_ error: AuthenticationError) {
         self.init(
             LAError.code(for: error.code),
             message: error.message,
@@ -45,7 +45,7 @@ extension LAError {
     }
 
     /// An error in words of its own.
-    init(
+    package init(
         _ code: Code,
         message: String,
         reason: String = "",

@@ -7,11 +7,14 @@ internal import Synchronization
 ///
 /// `canEvaluatePolicy` blocks its caller, who may be on the pool, until asynchronous work is done. On the pool that work
 /// would wait for a thread that nobody gives back.
-final class WorkerThread: TaskExecutor {
+package final class WorkerThread: TaskExecutor {
     /// For what a caller waits for.
-    static let preflights = WorkerThread(name: "whorl-preflight")
+    package static let preflights = WorkerThread(name: "whorl-preflight")
     /// For evaluations; apart from the preflights, since a program's presenter may block.
-    static let evaluations = WorkerThread(name: "whorl-evaluate")
+    package static let evaluations = WorkerThread(name: "whorl-evaluate")
+
+    /// For operations on protected items.
+    package static let releases = WorkerThread(name: "whorl-release")
 
     private let jobs = Mutex<[UnownedJob]>([])
     private let available = DispatchSemaphore(value: 0)
@@ -24,7 +27,7 @@ final class WorkerThread: TaskExecutor {
         thread.start()
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.append(job) }
         available.signal()
@@ -40,7 +43,7 @@ final class WorkerThread: TaskExecutor {
     /// Does asynchronous work on this thread, and blocks the caller meanwhile.
     ///
     /// It must not be called on this thread.
-    func wait<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -> Value {
+    package func wait<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -> Value {
         let answer = Answer<Value>()
         let done = DispatchSemaphore(value: 0)
         Task(executorPreference: self) {

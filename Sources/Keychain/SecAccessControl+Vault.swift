@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Vault
+
+extension SecAccessControl {
+    /// Whether somebody must show something before the item is opened.
+    package var isConstrained: Bool {
+        !flags.isDisjoint(with: [.constraints, .applicationPassword])
+    }
+
+    /// What the chip enforces.
+    ///
+    /// A companion is never met on Linux: as one of several ways it is left out, and where it is needed there is no way.
+    ///
+    /// - Throws: `accessRefused` when no Linux machine can meet it.
+    package func vaultAccess() throws(VaultError) -> AccessControl {
+        var parts: [AccessControl] = []
+        if flags.contains(.userPresence) { parts.append(.userPresence) }
+        if flags.contains(.biometryAny) { parts.append(.biometryAny) }
+        if flags.contains(.biometryCurrentSet) { parts.append(.biometryCurrentSet) }
+        if flags.contains(.devicePasscode) { parts.append(.devicePasscode) }
+        let isOneEnough = flags.contains(.or)
+        if flags.contains(.companion), !isOneEnough || parts.isEmpty {
+            throw VaultError(.accessRefused("no companion device can be near a Linux machine"))
+        }
+        var access = parts.first ?? .none
+        for part in parts.dropFirst() {
+            access = isOneEnough ? try .either(access, part) : try .both(access, part)
+        }
+        return flags.contains(.applicationPassword) ? access.withApplicationPassword : access
+    }
+}
