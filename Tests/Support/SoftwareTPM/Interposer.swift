@@ -21,6 +21,8 @@ public final class Interposer: Sendable {
         case change
         /// Another TPM gets it.
         case elsewhere(socket: String)
+        /// The program that sent it is killed (SIGKILL) and the line is cut; the TPM does the command before that, or not at all.
+        case killSender(commandIsDone: Bool)
     }
 
     /// One command as it went by.
@@ -92,13 +94,13 @@ public final class Interposer: Sendable {
                 state.heard.append(Heard(code: code, command: command))
                 return (state.heard.count - 1, state.action(state.heard.count - 1, code))
             }
-            guard let answer = answer(to: command, action) else { return }
+            guard let answer = answer(to: command, action, peer) else { return }
             state.withLock { if $0.heard.indices.contains(number) { $0.heard[number].answer = answer } }
             peer.send(answer)
         }
     }
 
-    private func answer(to command: [UInt8], _ action: Action) -> [UInt8]? {
+    private func answer(to command: [UInt8], _ action: Action, _ sender: UnixSocket) -> [UInt8]? {
         switch action {
         case .pass: return forward(command, to: target)
         case .cut: return nil
@@ -111,6 +113,10 @@ public final class Interposer: Sendable {
             answer[answer.count - 1] ^= 1
             return answer
         case .elsewhere(let socket): return forward(command, to: socket)
+        case .killSender(let commandIsDone):
+            if commandIsDone { _ = forward(command, to: target) }
+            sender.killPeer()
+            return nil
         }
     }
 

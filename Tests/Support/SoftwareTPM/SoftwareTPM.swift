@@ -88,6 +88,14 @@ public final class SoftwareTPM: @unchecked Sendable {
         try handles(from: 0x8000_0000) + handles(from: 0x0200_0000) + handles(from: 0x0300_0000)
     }
 
+    /// Flushes all that ``leaks()`` lists, as a resource manager does for a program that has ended.
+    public func flushLeaks() throws {
+        for handle in try leaks() {
+            let command = [0x80, 0x01] + [14, 0x165, handle].flatMap(bigEndian)
+            _ = try UnixSocket(connectingTo: socket).exchange(command)
+        }
+    }
+
     /// The handles that TPM2_GetCapability lists, asked over the socket without tpm2-tss.
     public func handles(from first: UInt32) throws -> [UInt32] {
         let command: [UInt32] = [0x16, 0x17a, 1, first, 254]

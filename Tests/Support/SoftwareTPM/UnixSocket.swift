@@ -41,6 +41,18 @@ final class UnixSocket: Sendable {
         return answer
     }
 
+    /// Kills the process at the other end, as nothing else can be killed in the middle of what it does there.
+    func killPeer() {
+        // C's `struct ucred`, which is not imported: process, user, group.
+        var peer: (pid: pid_t, uid: uid_t, gid: gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: peer))
+        // Never 0 or less, which would be a group of processes, and never the tests themselves.
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer.pid > 0,
+            peer.pid != getpid()
+        else { return }
+        kill(peer.pid, SIGKILL)
+    }
+
     func send(_ bytes: [UInt8]) {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
