@@ -37,7 +37,8 @@ extension AuthenticationError {
         case .passcodeNotSet: self.init(.passcodeNotSet)
         case .passcodeWrong, .passcodeThrottled, .chipLockedOut: self.init(error, as: .authenticationFailed)
         case .counterLost: self.init(error, as: .enrollmentRolledBack)
-        case .noChip, .chipBusy, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull:
+        case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
+            .chipFull:
             self.init(error, as: .chipUnavailable)
         // None of these comes from a passcode or a counter; none of them is a success.
         case .nameRefused, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered, .measuredBootChanged,

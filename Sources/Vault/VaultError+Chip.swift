@@ -8,7 +8,8 @@ extension VaultError {
         let code: Code =
             switch error.code {
             case .noDevice, .permission, .invalidAddress: .noChip
-            case .deviceBusy, .busy, .connectionLost, .reset, .outOfSlots, .cancelled: .chipBusy
+            case .deviceBusy, .busy, .connectionLost, .reset, .cancelled: .chipBusy
+            case .outOfSlots: .chipCrowded
             case .lockout: .chipLockedOut
             case .ownerAuthNeeded: .ownerAuthorizationNeeded
             case .authFailed, .policyFailed, .missingCredential: .accessDenied

@@ -7,7 +7,9 @@ extension VaultError {
     public var message: String {
         switch code {
         case .noChip: "There is no TPM that this user can use."
-        case .chipBusy: "The TPM is busy and did not answer in time."
+        case .chipBusy: "The TPM is busy, or the connection to it was lost."
+        case .chipCrowded:
+            "The TPM's memory is taken by other programs, or by what killed ones have left in it."
         case .chipFailed: "The TPM refused a command."
         case .chipCleared: "The TPM was cleared, or it is not the one that this vault was made with."
         case .ownerAuthorizationNeeded: "The TPM's owner authorization is set, and Whorl does not know it."
@@ -49,6 +51,9 @@ extension VaultError {
             "Turn the TPM on in the firmware, or join the group that may use it: "
                 + "`sudo usermod -aG tss $USER`, then log in again; `whorl doctor` says which."
         case .chipBusy: "Try again; if it stays so, another program holds the TPM."
+        case .chipCrowded:
+            "Use the kernel's resource manager, `--tcti device:/dev/tpmrm0`, which clears up; where there is none, end "
+                + "other programs, then `tpm2_flushcontext -t` and `tpm2_flushcontext -l`."
         case .chipFailed: "Run `whorl doctor`: it shows what the TPM says about itself."
         case .chipCleared:
             "What it held is lost; begin anew with `whorl vault reset`, then `whorl vault provision`."

@@ -10,6 +10,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case noChip
         /// The chip does not answer now; nothing was changed.
         case chipBusy
+        /// The chip's room for loaded objects and sessions is taken: by other programs, or by what killed ones have left.
+        case chipCrowded
         /// The chip refused or broke a command in a way that has no name of its own here.
         case chipFailed
         /// The chip was cleared, or it is another one than the vault was made with.
@@ -101,7 +103,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
             .passcodeWrongSize, .applicationPasswordNeeded:
             64
         case .store: 74
-        case .chipBusy, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .chipLockedOut,
+        case .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .chipLockedOut,
             .passcodeThrottled, .passcodeNeeded:
             1
         }
