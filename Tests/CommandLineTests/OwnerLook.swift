@@ -75,10 +75,11 @@ struct OwnerLook: Sendable {
             #expect(try await names(kind) == Set(expected), "\(trace)")
         }
         for name in model.items.keys.sorted() { try await expectItem(name, model) }
-        #expect(
-            try await isPasscode(model.passcode ?? "0000") == model.passcode.map { _ in true },
-            "\(trace)"
-        )
+        // What the passcode opens has shown it already.
+        if model.items["pass"] == nil {
+            let isSet = try await isPasscode(model.passcode ?? "0000")
+            #expect(isSet == model.passcode.map { _ in true }, "\(trace)")
+        }
         for finger in model.fingers.sorted() {
             let touched = try await session.run(
                 ["evaluate", "--reason", "x", "--json"],

@@ -15,6 +15,8 @@ public final class Interposer: Sendable {
         case cut
         /// The TPM does it, and the line is cut before the answer.
         case cutAnswer
+        /// The TPM does it; then this is called, such as a power cut, and the line is cut before the answer.
+        case cutAnswerAfter(@Sendable () -> Void)
         /// The TPM does not get it; this response code is the answer.
         case answer(UInt32)
         /// The TPM does it; the last byte of the answer is changed.
@@ -106,6 +108,10 @@ public final class Interposer: Sendable {
         case .cut: return nil
         case .cutAnswer:
             _ = forward(command, to: target)
+            return nil
+        case .cutAnswerAfter(let happening):
+            _ = forward(command, to: target)
+            happening()
             return nil
         case .answer(let code): return [0x80, 0x01] + bigEndian(10) + bigEndian(code)
         case .change:
