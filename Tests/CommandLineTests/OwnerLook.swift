@@ -4,7 +4,9 @@ import Foundation
 import SoftwareTPM
 import Testing
 
-/// What the program shows of an owner's things, compared with the model. Each look is a run of the program of its own.
+/// What the program shows of an owner's things, compared with the model.
+///
+/// Each look is a run of the program of its own.
 struct OwnerLook: Sendable {
     let session: VaultSession
     /// Told with each failure.
