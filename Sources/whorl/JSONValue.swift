@@ -35,7 +35,8 @@ enum JSONValue: Sendable, Equatable {
         return String((value * 1000).rounded() / 1000)
     }
 
-    /// Control characters of C0 and C1 are escaped, so that a line on a terminal does nothing but be read.
+    /// What a terminal may obey or show in its own way is escaped, so that a line does nothing there but be read: control
+    /// and format characters, and what Unicode has given no meaning yet.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -48,12 +48,21 @@ enum USBReaders {
         var ids: Set<String> = []
         for line in list.split(whereSeparator: \.isNewline) {
             if line.hasPrefix("#"), line.lowercased().contains("known unsupported") { break }
-            guard line.hasPrefix("usb:v") else { continue }
-            let rest = line.dropFirst("usb:v".count)
-            guard rest.count >= 9, rest.dropFirst(4).first == "p" else { continue }
-            ids.insert("\(rest.prefix(4)):\(rest.dropFirst(5).prefix(4))".lowercased())
+            if let id = id(in: line) { ids.insert(id) }
         }
         return ids
+    }
+
+    private static func id(in line: Substring) -> String? {
+        guard line.hasPrefix("usb:v") else { return nil }
+        let numbers = line.dropFirst("usb:v".count).prefix(9).split(
+            separator: "p",
+            omittingEmptySubsequences: false
+        )
+        guard numbers.count == 2,
+            numbers.allSatisfy({ $0.count == 4 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } })
+        else { return nil }
+        return numbers.joined(separator: ":").lowercased()
     }
 
     private static func padded(_ number: Int) -> String {

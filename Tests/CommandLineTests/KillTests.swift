@@ -22,12 +22,13 @@ import Testing
         async throws
     {
         try await whorl.enroll(Self.anchor)
+        let moments = try await Self.moments(of: whorl)
         var model = Model()
         var generator = SystemRandomNumberGenerator()
         var killed = 0
         while killed < 200 {
             let finger = Self.others[Int.random(in: 0..<Self.others.count, using: &generator)]
-            let delay = Duration.milliseconds(Int.random(in: 2...60, using: &generator))
+            let delay = Double.random(in: moments, using: &generator)
             let command = Command.allCases[Int.random(in: 0..<Command.allCases.count, using: &generator)]
             let outcome = try await run(command, finger, killAfter: delay)
             if [-SIGKILL, 128 + SIGKILL].contains(outcome.status) { killed += 1 }
@@ -35,12 +36,22 @@ import Testing
         }
     }
 
+    /// When to kill, in seconds after the start: at any time while the program runs, which is longer under a sanitizer.
+    private static func moments(of whorl: WhorlProgram) async throws -> ClosedRange<Double> {
+        let run = try await ContinuousClock().measure {
+            _ = try await whorl.run(["evaluate", "--reason", "x"], reader: "mock:touch \(anchor)")
+        }
+        return 0.003...max(0.06, run / .seconds(1))
+    }
+
     private enum Command: CaseIterable { case enroll, remove, match, noMatch }
 
     /// The mock waits a little before each press, so that kills fall between the stages as well.
-    private func run(_ command: Command, _ finger: String, killAfter delay: Duration) async throws
-        -> WhorlProgram.Outcome
-    {
+    private func run(
+        _ command: Command,
+        _ finger: String,
+        killAfter seconds: Double
+    ) async throws -> WhorlProgram.Outcome {
         let (arguments, script): ([String], String) =
             switch command {
             case .enroll: (["enroll", finger], "(delay:5ms,touch \(finger))*6")
@@ -50,11 +61,7 @@ import Testing
             }
         return try await whorl.run(
             "/usr/bin/timeout",
-            [
-                "-s", "KILL", "\(Double(delay.components.attoseconds) / 1e18 + 0.001)", WhorlProgram.path,
-                "--json",
-            ]
-                + arguments,
+            ["-s", "KILL", "\(seconds)", WhorlProgram.path, "--json"] + arguments,
             reader: "mock:" + script
         )
     }

@@ -54,6 +54,14 @@ struct JSONValueTests {
         #expect(read == [text])
     }
 
+    /// A terminal may give these a meaning of its own: its own glyphs, or tags that a later Unicode assigns.
+    @Test(arguments: [
+        ("\u{E000}", #""\ue000""#), ("\u{378}", #""\u0378""#), ("\u{E0080}", #""\udb40\udc80""#),
+    ])
+    func `what no font of everybody shows is written as its number`(text: String, line: String) {
+        #expect(JSONValue.string(text).line == line)
+    }
+
     @Test func `a number that is none does not break the line`() {
         #expect(JSONValue.seconds(.infinity).line == "0")
     }
@@ -72,6 +80,13 @@ struct USBReadersTests {
 
     @Test func `the supported devices are those before the unsupported ones`() {
         #expect(USBReaders.ids(in: Self.list) == ["04f3:0c7d", "06cb:00bd"])
+    }
+
+    @Test(arguments: [
+        "v04F3p0::A", "v04F3p0C7", "v04F3q0C7D", "v04pp0C7D", "v04F3p0C7\u{FF24}", "v04F3p0C7D\u{301}",
+    ])
+    func `a line without two numbers is no device`(line: String) {
+        #expect(USBReaders.ids(in: "usb:\(line)*").isEmpty)
     }
 
     @Test func `a connected reader is found, and whether it may be opened`() throws {

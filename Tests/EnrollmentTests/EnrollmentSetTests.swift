@@ -62,6 +62,16 @@ struct EnrollmentSetTests {
         #expect(EnrollmentSet(encoded: other) == nil)
     }
 
+    @Test func `members in another order are refused: one set has one encoding`() {
+        let both = EnrollmentSet(generation: 3, members: [Self.first, Self.second]).encoded
+        let one = EnrollmentSet(generation: 3, members: [Self.first]).encoded
+        let head = both.prefix(15)
+        let first = one.dropFirst(15)
+        let second = both.dropFirst(one.count)
+        #expect(head + first + second == both)
+        #expect(EnrollmentSet(encoded: head + second + first) == nil)
+    }
+
     @Test func `the order of the prints does not matter, everything else does`() {
         func member(
             _ id: PrintID = EnrollmentSetTests.first.id,
@@ -93,7 +103,10 @@ struct EnrollmentSetTests {
     @Test func `an intent comes back as it was`() {
         let templates = [Template(bytes: [1, 2, 3]), Template(bytes: [])]
         let intents: [Intent] = [.besides(nil), .besides([]), .besides(templates), .exactly(templates[0])]
-        for intent in intents { #expect(Intent(encoded: intent.encoded) == intent) }
+        for intent in intents {
+            #expect(Intent(encoded: intent.encoded) == intent)
+            #expect(Intent(encoded: intent.encoded + [0]) == nil)
+        }
         #expect(Intent(encoded: Data()) == nil)
         #expect(Intent(encoded: Data([9])) == nil)
         #expect(Intent(encoded: Data([1, 0, 0, 0, 9, 1])) == nil)

@@ -38,6 +38,13 @@ import Testing
         #expect(throws: Never.self) { try MockScript(parsing: "id=mock-1, match") }
     }
 
+    @Test func `a mark beside a separator does not hide it`() throws {
+        for text in ["name=a\u{600},match", "name=a\u{600}\r\nmatch"] {
+            #expect(try MockScript(parsing: text).steps == [.touch(.expected)])
+        }
+        #expect(throws: MockScriptError.self) { try MockScript(parsing: "name=a,\u{301}match") }
+    }
+
     @Test func `every setting is read as documented`() throws {
         let script = try MockScript(
             parsing: """

@@ -36,6 +36,18 @@ struct StorageTests {
         }
     }
 
+    /// A mark joins the character before it, also where that is a separator of the file.
+    @Test(arguments: ["\u{301}", "a%\u{301}", "%\u{301}41;\u{301}", "\t\u{301}\n\u{301}", "\u{600}"])
+    func `any user name comes back from the file`(name: String) async throws {
+        try await withTemporaryFile { path in
+            let script = "stages=1, storage=reader, storage-file=\(path), match"
+            let metadata = EnrollmentMetadata(finger: .leftRing, userName: name)
+            _ = try await opened(script).enroll(metadata, whenBusy: .fail) { _ in }
+            let stored = try await opened(script).storedPrints(whenBusy: .fail)
+            #expect(stored.map(\.metadata) == [metadata])
+        }
+    }
+
     @Test func `a print that is not in the reader matches nothing`() async throws {
         let other = try await opened("stages=1, storage=reader, match")
         let entry = GalleryEntry(id: PrintID(), template: try await enroll(other))
@@ -57,6 +69,8 @@ struct StorageTests {
 
     @Test(arguments: [
         "", "garbage", "whorl mock storage 1\nmock:left-thumb#0\t-\t-\t-\n", "whorl mock storage 2\n",
+        "whorl mock storage 1\nmock:left-thumb#9223372036854775807\t-\t-\t-\n",
+        "whorl mock storage 1\nmock:left-thumb#1~9223372036854775807\t-\t-\t-\n",
     ])
     func `a storage file that is none is an error and stays as it is`(text: String) async throws {
         try await withTemporaryFile(text) { path in

@@ -11,6 +11,8 @@ struct StateDirectoryTests {
         (["XDG_STATE_HOME": "/b", "HOME": "/c"], "/b/whorl"),
         (["XDG_STATE_HOME": "relative", "HOME": "/c"], "/c/.local/state/whorl"),
         (["WHORL_STATE_DIR": "", "XDG_STATE_HOME": "", "HOME": "/c/"], "/c/.local/state/whorl"),
+        (["HOME": "relative"], "/.local/state/whorl"), (["HOME": ""], "/.local/state/whorl"),
+        ([:], "/.local/state/whorl"),
     ])
     func `the standard directory follows the environment`(environment: [String: String], path: String) {
         #expect(StateDirectory.standard(environment: environment).path == path)

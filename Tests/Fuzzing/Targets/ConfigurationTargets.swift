@@ -70,7 +70,8 @@ extension FuzzTarget {
         for id in USBReaders.ids(in: String(decoding: input, as: UTF8.self)) {
             let halves = id.split(separator: ":", omittingEmptySubsequences: false)
             try promise(
-                halves.count == 2 && halves.allSatisfy { $0.count == 4 && $0 == $0.lowercased() },
+                halves.count == 2
+                    && halves.allSatisfy { $0.count == 4 && $0.allSatisfy("0123456789abcdef".contains) },
                 "\(id.debugDescription) is no device"
             )
         }
