@@ -42,6 +42,19 @@ SWIFT void unlock_slow(SELF void *mutex) {
     next(mutex);
 }
 
+// The public beginning of a GSource. What another kind of source than these two calls has other parameters.
+struct source {
+    void *callback_data, *callback_funcs;
+    const void *funcs;
+};
+
+static int takes_data_alone(const struct source *source) {
+    static const void *idle, *timeout;
+    if (!idle) idle = dlsym(RTLD_DEFAULT, "g_idle_funcs");
+    if (!timeout) timeout = dlsym(RTLD_DEFAULT, "g_timeout_funcs");
+    return source->funcs == idle || source->funcs == timeout;
+}
+
 typedef int source_function(void *data);
 typedef void destroy_notify(void *data);
 
@@ -67,9 +80,8 @@ static void destroy(void *work_) {
 void g_source_set_callback(void *source, source_function *function, void *data, destroy_notify *notify) {
     static void (*next)(void *, source_function *, void *, destroy_notify *);
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, "g_source_set_callback");
-    struct work *work = malloc(sizeof *work);
-    if (!work || !data) {
-        free(work);
+    struct work *work = data && takes_data_alone(source) ? malloc(sizeof *work) : 0;
+    if (!work) {
         next(source, function, data, notify);
         return;
     }

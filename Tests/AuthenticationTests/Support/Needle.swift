@@ -7,6 +7,8 @@ import Testing
 /// 32 random bytes that stand nowhere in the process as they are, and a search for them.
 struct Needle: Sendable {
     private static let mask: UInt8 = 0xA5
+    /// A sanitizer's shadow is larger: terabytes of addresses, and no bytes of the program.
+    private static let largestRegion: UInt = 1 << 40
     private let masked: [UInt8]
 
     init() { masked = (0..<32).map { _ in UInt8.random(in: 0...255) } }
@@ -86,7 +88,8 @@ struct Needle: Sendable {
             let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             let fields = text.split(separator: " ")
             let ends = fields.first?.split(separator: "-").compactMap { UInt($0, radix: 16) } ?? []
-            if ends.count == 2, fields.count > 1, fields[1].hasPrefix("rw") {
+            guard ends.count == 2, ends[1] - ends[0] <= largestRegion else { continue }
+            if fields.count > 1, fields[1].hasPrefix("rw") {
                 regions.append(ends[0]..<ends[1])
             }
         }
