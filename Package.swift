@@ -36,7 +36,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "AuthenticationTests": [
         "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb,
     ],
-    "CommandLineTests": ["Authentication", "GreyscalePNG", "SoftwareTPM", "SyntheticFingers", "whorl"],
+    "CommandLineTests": [
+        "Authentication", "GreyscalePNG", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl",
+    ],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
     "FingerprintTests": ["Fingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],

@@ -89,7 +89,7 @@ extension Vault {
             return (.verified, try await verify(passcode, of: profile))
         } catch {
             switch error.code {
-            case .passcodeWrong: return (.wrong(triesLeft: nil), nil)
+            case .passcodeWrong: return (.wrong(triesLeft: try await passcodeTriesLeft(of: profile)), nil)
             case .passcodeThrottled(let wait): return (.throttled(for: wait), nil)
             case .passcodeNotSet: return (.notSet, nil)
             default: throw error

@@ -57,12 +57,16 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether there shall be no TPM.
     public var isNone: Bool { self == .none }
 
-    /// Whether what is there is no chip as far as one can tell: a simulator, or a program in between.
+    /// Whether what is there is no chip as far as one can tell: a simulator, a program in between, or a node that is none
+    /// of the kernel's TPMs, such as a pseudo-terminal with a program behind it.
     ///
-    /// A privileged program refuses it, and results say `"hardware": false`.
+    /// Only root makes nodes in `/dev` itself, and only root says who has the resource manager's name on the system bus. A
+    /// privileged program refuses it, and results say `"hardware": false`.
     public var isSimulated: Bool {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
-        return ["swtpm:", "mssim:", "cmd:"].contains { behind.hasPrefix($0) }
+        if isNone { return false }
+        if behind.hasPrefix("tabrmd:") { return behind.contains("session") }
+        return behind.wholeMatch(of: /device:\/dev\/tpm(rm)?[0-9]+/) == nil
     }
 
     /// Whether a resource manager flushes what a connection has loaded when it ends.

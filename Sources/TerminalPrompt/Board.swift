@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Synchronization
 
 /// Something that updates change and that can be drawn: as a block of lines, or line by line.
 package protocol Drawing: Sendable {
@@ -21,17 +22,22 @@ package protocol Drawing: Sendable {
 }
 
 /// A drawing and the place where it is shown.
-struct Board<Content: Drawing> {
-    private var content: Content
-    private var canvas: Canvas
+final class Board<Content: Drawing>: Sendable {
+    private struct Shown {
+        var content: Content
+        var canvas: Canvas
+        /// Whether it is on the terminal, between the beginning and the end.
+        var isUp = false
+    }
+
+    private let shown: Mutex<Shown>
     private let terminal: Terminal
     private let environment: [String: String]
 
     init(_ content: Content, _ terminal: Terminal, _ environment: [String: String]) {
-        self.content = content
         self.terminal = terminal
         self.environment = environment
-        canvas = Canvas(terminal)
+        shown = Mutex(Shown(content: content, canvas: Canvas(terminal)))
     }
 
     /// Shows each update, until they end or the task is cancelled; what stays on the terminal is over.
@@ -39,27 +45,52 @@ struct Board<Content: Drawing> {
     /// - Parameters:
     ///   - updates: What happens.
     ///   - interrupted: The last update, for an end that nobody announced.
-    consuming func show(
+    func show(
         _ updates: AsyncStream<Content.Update>,
         interrupted: () -> Content.Update = { Content.interrupted }
     ) async {
         begin()
         for await update in updates { show(update) }
-        if !content.isOver { show(interrupted()) }
+        end(interrupted)
     }
 
-    private mutating func begin() {
+    /// Draws all of it below what others have written meanwhile.
+    func showAgain() {
+        shown.withLock { shown in
+            guard shown.isUp else { return }
+            shown.canvas = Canvas(terminal)
+            begin(&shown)
+        }
+    }
+
+    private func begin() {
+        shown.withLock { shown in
+            shown.isUp = true
+            begin(&shown)
+        }
+    }
+
+    private func begin(_ shown: inout Shown) {
         let style = terminal.style(environment: environment)
-        style.redraws ? canvas.draw(content.lines(style)) : write(content.opening(style))
+        style.redraws ? shown.canvas.draw(shown.content.lines(style)) : write(shown.content.opening(style))
     }
 
-    private mutating func show(_ update: Content.Update) {
-        content.apply(update)
+    private func show(_ update: Content.Update) { shown.withLock { show(update, &$0) } }
+
+    private func show(_ update: Content.Update, _ shown: inout Shown) {
+        shown.content.apply(update)
         let style = terminal.style(environment: environment)
         if style.redraws {
-            canvas.draw(content.lines(style))
-        } else if let line = content.line(for: update, style) {
+            shown.canvas.draw(shown.content.lines(style))
+        } else if let line = shown.content.line(for: update, style) {
             write([line])
+        }
+    }
+
+    private func end(_ interrupted: () -> Content.Update) {
+        shown.withLock { shown in
+            if !shown.content.isOver { show(interrupted(), &shown) }
+            shown.isUp = false
         }
     }
 

@@ -15,6 +15,7 @@ final class KeyReader: Sendable {
     /// Starts to read from `descriptor`; `nil` when the system has no pipe or thread left.
     init?(_ descriptor: CInt, typing: TypedLine.Typing = .ignored) {
         guard let wake = WakePipe() else { return nil }
+        let resumptions = TerminalMode.resumptions
         let (keys, continuation) = AsyncStream.makeStream(of: Key.self)
         let line = TypedLine(typing)
         self.keys = keys
@@ -22,7 +23,7 @@ final class KeyReader: Sendable {
         wakeUp = wake.writeEnd
         let end = wake.readEnd
         let started = startThread {
-            Self.read(from: descriptor, until: end, line) { continuation.yield($0) }
+            Self.read(from: descriptor, until: end, resumptions, line) { continuation.yield($0) }
             continuation.finish()
             close(end)
         }
@@ -44,13 +45,25 @@ final class KeyReader: Sendable {
     private static func read(
         from descriptor: CInt,
         until wake: CInt,
+        _ resumptions: CInt,
         _ line: TypedLine,
         _ send: (Key) -> Void
     ) {
         var bytes = SecretBuffer(capacity: 64)
-        while wait(for: descriptor, or: wake, milliseconds: -1) {
+        while true {
+            switch nextEvent(descriptor, wake, resumptions) {
+            case .end: return
+            case .resumed:
+                send(.resumed)
+                continue
+            case .input: break
+            }
             repeat {
-                guard readSome(descriptor, &bytes) else { return }
+                guard readSome(descriptor, &bytes) else {
+                    // The keys are another program's until this one goes on in the foreground.
+                    if isInBackground(descriptor) { break }
+                    return
+                }
                 bytes.withBytes { bytes in
                     for place in 0..<bytes.byteCount {
                         line.take(bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)).map(send)
@@ -61,6 +74,42 @@ final class KeyReader: Sendable {
             } while line.isPending && wait(for: descriptor, or: wake, milliseconds: 50)
             line.settle().map(send)
         }
+    }
+
+    private enum Event {
+        case input
+        case resumed
+        case end
+    }
+
+    /// Waits for keys while they are this process's; in the background, for the way out of it alone.
+    private static func nextEvent(_ descriptor: CInt, _ wake: CInt, _ resumptions: CInt) -> Event {
+        var ends = [wake, resumptions, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var wasInBackground = false
+        while true {
+            let isAway = isInBackground(descriptor)
+            if wasInBackground, !isAway {
+                TerminalMode.takeAgain()
+                return .resumed
+            }
+            wasInBackground = isAway
+            // A negative descriptor is left out (poll(2)). A running job that a shell brings to the foreground gets no
+            // signal, so that is looked for.
+            ends[2].fd = isAway ? -1 : descriptor
+            let ready = poll(&ends, nfds_t(ends.count), isAway ? 200 : -1)
+            if ready == 0 || ready < 0 && errno == EINTR { continue }
+            if ready < 0 || ends[0].revents != 0 { return .end }
+            guard ends[1].revents != 0 else { return .input }
+            var bytes: UInt64 = 0
+            _ = Glibc.read(resumptions, &bytes, 8)
+            if !isInBackground(descriptor) { return .resumed }
+        }
+    }
+
+    /// Whether it is this process's terminal and another program is in its foreground.
+    private static func isInBackground(_ terminal: CInt) -> Bool {
+        let foreground = tcgetpgrp(terminal)
+        return foreground > 0 && foreground != getpgrp()
     }
 
     /// Whether there was something; `false` when the terminal has gone away.

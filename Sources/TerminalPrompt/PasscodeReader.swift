@@ -84,6 +84,7 @@ private struct QuestionLine {
     private let terminal: Terminal
     private var canvas: Canvas
     private var note: String?
+    private var characters = 0
 
     init(_ question: String, _ note: String?, _ terminal: Terminal, _ style: TerminalStyle) {
         self.question = TerminalText.line(question, columns: style.columns / 2, ascii: style.ascii)
@@ -101,6 +102,7 @@ private struct QuestionLine {
             switch key {
             case .cancel: throw PasscodeReadingError(.cancelled)
             case .fallback: continue
+            case .resumed: resume()
             case .typed(let characters):
                 if characters > 0 { note = nil }
                 draw(characters: characters)
@@ -118,7 +120,14 @@ private struct QuestionLine {
         terminal.write((note.map { "\n" + $0 + "\n" } ?? "") + question + ": ")
     }
 
+    /// Asks below what others have written meanwhile.
+    private mutating func resume() {
+        canvas = Canvas(terminal)
+        style.redraws ? draw(characters: characters) : begin()
+    }
+
     private mutating func draw(characters: Int) {
+        self.characters = characters
         guard style.redraws else { return }
         let note = note.map { style.paint(TerminalText.line($0, columns: style.columns), .yellow) }
         canvas.draw([line(characters: characters)] + (note.map { [$0] } ?? []))

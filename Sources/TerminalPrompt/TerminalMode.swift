@@ -46,6 +46,13 @@ struct TerminalMode: ~Copyable {
         Self.held.withLock { $0 = false }
     }
 
+    /// Where a byte can be read each time that the process goes on after a stop while a prompt is up; -1 when the
+    /// system had no pipe left.
+    static var resumptions: CInt { Saved.resumptions.pointee.readEnd }
+
+    /// Turns echo off again, when the process has come back to the foreground while a prompt is up.
+    static func takeAgain() { Saved.takeAgain() }
+
     private static func save(_ descriptor: CInt) -> Bool {
         guard tcgetattr(descriptor, Saved.original) == 0 else { return false }
         Saved.quiet.pointee = Saved.original.pointee
@@ -66,6 +73,7 @@ private enum Saved {
     nonisolated(unsafe) static let original = allocated(termios())
     nonisolated(unsafe) static let quiet = allocated(termios())
     nonisolated(unsafe) static let dropsInput = allocated(false)
+    nonisolated(unsafe) static let resumptions = allocated(ResumptionPipe())
     nonisolated(unsafe) static let previous = allocated(sigaction(), count: 65)
     nonisolated(unsafe) static let watched = allocated(false, count: 65)
 
@@ -112,7 +120,10 @@ private enum Saved {
     static func watchSignals() {
         _ = atExit
         for number in ending { install(number) { Saved.giveBack($0) } }
-        install(SIGCONT) { _ in Saved.takeAgain() }
+        install(SIGCONT) { _ in
+            Saved.takeAgain()
+            Saved.tellResumption()
+        }
     }
 
     static func forgetSignals() {
@@ -153,8 +164,30 @@ private enum Saved {
         takeAgain()
     }
 
-    /// Handler: takes the terminal again after a stop, unless the process went on in the background.
-    private static func takeAgain() {
+    /// Handler, too: takes the terminal again after a stop, unless the process went on in the background.
+    static func takeAgain() {
         if tcgetpgrp(descriptor.pointee) == getpgrp() { apply() }
+    }
+
+    /// Handler: others may have written to the terminal meanwhile.
+    private static func tellResumption() {
+        let before = errno
+        var byte: UInt8 = 0
+        // Full, it says all that it has to.
+        _ = write(resumptions.pointee.writeEnd, &byte, 1)
+        errno = before
+    }
+}
+
+/// How a signal handler tells the thread that reads keys: a pipe that never blocks and is never closed.
+private struct ResumptionPipe {
+    var readEnd: CInt = -1
+    var writeEnd: CInt = -1
+
+    init() {
+        guard let ends = WakePipe() else { return }
+        readEnd = ends.readEnd
+        writeEnd = ends.writeEnd
+        for end in [readEnd, writeEnd] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
 }

@@ -101,6 +101,7 @@ private struct PasscodeSession: Sendable {
         for await key in keys.keys {
             switch key {
             case .cancel: return .cancel
+            case .resumed: board.showAgain()
             case .fallback: if hasFallback { sink.yield(.opened) }
             case .typed(let characters):
                 entry.typing()

@@ -62,9 +62,10 @@ public struct TerminalPrompt: PromptPresenter {
         }
         let keys = reader.keys
         let pressed = Pressed()
+        let board = Board(PromptState(prompt), terminal, environment)
         let action = await withTaskGroup(of: End.self) { group in
-            group.addTask { .display(await display(prompt, updates, on: terminal, pressed)) }
-            group.addTask { .key(await Self.action(keys, hasFallback: prompt.fallbackTitle != nil)) }
+            group.addTask { .display(await Self.display(updates, on: board, pressed)) }
+            group.addTask { .key(await Self.action(keys, board, hasFallback: prompt.fallbackTitle != nil)) }
             var action: PromptAction?
             for await end in group {
                 switch end {
@@ -90,11 +91,16 @@ public struct TerminalPrompt: PromptPresenter {
         case key(PromptAction?)
     }
 
-    private static func action(_ keys: AsyncStream<Key>, hasFallback: Bool) async -> PromptAction? {
+    private static func action(
+        _ keys: AsyncStream<Key>,
+        _ board: Board<PromptState>,
+        hasFallback: Bool
+    ) async -> PromptAction? {
         for await key in keys {
             switch key {
             case .cancel: return .cancel
             case .fallback where hasFallback: return .fallback
+            case .resumed: board.showAgain()
             // Nothing is typed where no passcode is asked for.
             case .fallback, .typed, .refused, .submitted: continue
             }
@@ -106,10 +112,17 @@ public struct TerminalPrompt: PromptPresenter {
     private func display(
         _ prompt: Prompt,
         _ updates: AsyncStream<PromptUpdate>,
-        on terminal: Terminal,
+        on terminal: Terminal
+    ) async {
+        await Self.display(updates, on: Board(PromptState(prompt), terminal, environment))
+    }
+
+    private static func display(
+        _ updates: AsyncStream<PromptUpdate>,
+        on board: Board<PromptState>,
         _ pressed: Pressed = Pressed()
     ) async {
-        await Board(PromptState(prompt), terminal, environment).show(updates) {
+        await board.show(updates) {
             switch pressed.action.withLock(\.self) {
             case .fallback: .ended("The other way was chosen.")
             case .cancel, nil: PromptState.interrupted

@@ -19,6 +19,8 @@ enum Key: Sendable {
     ///
     /// The next one waits for ``KeyReader/take(_:)``.
     case submitted(SecretBox)
+    /// No key: the process goes on in the foreground after a stop, and others have written to the terminal.
+    case resumed
 }
 
 /// Makes keys and a passcode of the bytes that a terminal sends; shared by who reads them and who shows them.

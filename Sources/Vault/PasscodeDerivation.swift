@@ -56,24 +56,35 @@ struct PasscodeDerivation: Sendable, Hashable {
 
     /// The authorization value for a passcode, 32 bytes.
     ///
-    /// It takes its time on a thread of the concurrent pool, not on the caller's actor.
+    /// It takes its time on a thread of its own: the shared pool's threads are few, and other tasks need them.
     ///
     /// - Throws: `passcodeWrongSize`.
-    @concurrent func authorization(of passcode: SecretBox) async throws(VaultError) -> SecretBox {
+    func authorization(of passcode: SecretBox) async throws(VaultError) -> SecretBox {
         guard PasscodeDerivation.sizes.contains(passcode.bytes.count) else {
             throw VaultError(.passcodeWrongSize)
         }
-        return try derive(passcode)
+        return try await derived(passcode)
     }
 
     /// The same for an application password of any size from 1 byte to 1,024.
-    @concurrent func authorization(
+    func authorization(
         ofApplicationPassword password: SecretBox
     ) async throws(VaultError) -> SecretBox {
         guard (1...PasscodeDerivation.sizes.upperBound).contains(password.bytes.count) else {
             throw VaultError(.applicationPasswordNeeded)
         }
-        return try derive(password)
+        return try await derived(password)
+    }
+
+    private func derived(_ passcode: SecretBox) async throws(VaultError) -> SecretBox {
+        let result = await withCheckedContinuation { done in
+            let thread = Thread {
+                done.resume(returning: Result { () throws(VaultError) in try derive(passcode) })
+            }
+            thread.name = "whorl-scrypt"
+            thread.start()
+        }
+        return try result.get()
     }
 
     private func derive(_ passcode: SecretBox) throws(VaultError) -> SecretBox {

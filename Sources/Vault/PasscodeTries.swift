@@ -33,6 +33,9 @@ struct PasscodeTries: Sendable, Hashable {
         return left > 0 ? .milliseconds(left) : nil
     }
 
+    /// How many more wrong ones cost no wait.
+    var left: Int { max(0, PasscodeTries.free - failures) }
+
     /// Takes the next try before it is made, or says how long there is none.
     mutating func reserve(at now: Moment) -> Duration? {
         if let wait = wait(at: now) { return wait }

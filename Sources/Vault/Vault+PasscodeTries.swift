@@ -46,6 +46,13 @@ extension Vault {
         return try await read { try PasscodeTries.read(profile, $0).wait(at: now) }
     }
 
+    /// How many more wrong passcodes of a profile cost no wait; those of other processes count too.
+    ///
+    /// - Throws: `store`.
+    public func passcodeTriesLeft(of profile: String) async throws(VaultError) -> Int {
+        try await read { try PasscodeTries.read(profile, $0).left }
+    }
+
     private func verdict(
         _ authorization: SecretBox,
         _ row: PasscodeRow,

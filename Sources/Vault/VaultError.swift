@@ -93,19 +93,19 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The exit code of the command line for this failure.
     public var exitCode: Int32 {
         switch code {
-        case .noChip, .chipCleared: 31
+        // Whatever keeps the chip from being used, as where it keeps the state key; the code tells which.
+        case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull: 31
         case .noSuchItem: 32
         case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: 33
         case .itemExists, .passcodeExists: 34
-        case .accessDenied, .applicationPasswordWrong, .passcodeWrong: 10
+        // As an evaluation ends that no passcode can meet for now.
+        case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled, .chipLockedOut: 10
         case .passcodeNotSet: 14
         case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .accessRefused,
             .passcodeWrongSize, .applicationPasswordNeeded:
             64
         case .store: 74
-        case .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .chipLockedOut,
-            .passcodeThrottled, .passcodeNeeded:
-            1
+        case .passcodeNeeded: 1
         }
     }
 }

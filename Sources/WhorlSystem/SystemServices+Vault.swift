@@ -16,6 +16,13 @@ extension SystemServices {
     /// - Throws: as ``vault()``.
     public func existingVault() async throws(VaultError) -> Vault? { try await state.chipVault() }
 
+    /// The vault for what needs no chip: listing, deleting, public halves; `nil` when nothing was ever stored.
+    ///
+    /// The chip is asked only where it keeps the state key.
+    ///
+    /// - Throws: `store`.
+    public func storedVault() async throws(VaultError) -> Vault? { try await state.existingVault() }
+
     /// How the directory stands with its chip; nothing is changed.
     public func vaultStatus() async throws(VaultError) -> VaultStatus {
         try await VaultStatus.read(device: try chip.inUse(), directory: stateDirectory)

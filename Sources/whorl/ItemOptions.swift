@@ -106,7 +106,7 @@ extension Session {
 
     /// The profile's items of a kind.
     func items(_ kind: ItemKind) async throws(Failure) -> [VaultItem] {
-        guard let vault = try await existingVault() else { return [] }
+        guard let vault = try await storedVault() else { return [] }
         return try await failing { () async throws(VaultError) in
             try await vault.items(of: services.profile)
         }.filter { $0.id.kind == kind }
@@ -115,7 +115,7 @@ extension Session {
     /// Deletes an item.
     func delete(_ kind: ItemKind, _ name: String) async throws(Failure) -> Answer {
         let id = try await item(kind, name)
-        guard let vault = try await existingVault() else { throw Failure(VaultError(.noSuchItem, id.spoken)) }
+        guard let vault = try await storedVault() else { throw Failure(VaultError(.noSuchItem, id.spoken)) }
         try await failing { () async throws(VaultError) in try await vault.delete(id) }
         return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])
     }

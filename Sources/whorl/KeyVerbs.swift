@@ -72,7 +72,7 @@ struct Key: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let id = try await session.item(.key, name)
-            guard let vault = try await session.existingVault() else {
+            guard let vault = try await session.storedVault() else {
                 throw Failure(VaultError(.noSuchItem, id.spoken))
             }
             let key = try await failing { () async throws(VaultError) in try await vault.publicKey(of: id) }

@@ -141,6 +141,11 @@ extension Session {
         try await failing { () async throws(VaultError) in try await services.existingVault() }
     }
 
+    /// The vault for what needs no chip; `nil` when nothing was ever stored.
+    func storedVault() async throws(Failure) -> Vault? {
+        try await failing { () async throws(VaultError) in try await services.storedVault() }
+    }
+
     /// The vault of a profile that has a passcode.
     fileprivate func vaultWithPasscode() async throws(Failure) -> Vault {
         let profile = services.profile

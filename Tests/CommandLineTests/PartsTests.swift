@@ -3,6 +3,7 @@
 import Authentication
 import Foundation
 import Testing
+import Vault
 
 @testable import whorl
 
@@ -19,6 +20,26 @@ struct ExitStatusTests {
         ]
         #expect(table.count == AuthenticationError.Code.allCases.count)
         for code in AuthenticationError.Code.allCases { #expect(ExitStatus(code).rawValue == table[code]) }
+    }
+
+    @Test func `whatever keeps the TPM from being used has one number, whoever needs it`() {
+        let unusable: [VaultError.Code] = [
+            .noChip, .chipBusy, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull,
+        ]
+        for code in unusable {
+            let direct = Failure(VaultError(code))
+            // The same failure on the way to a state directory or a passcode that the chip keeps.
+            #expect(direct.status == .noTPM && direct.code == "\(code)")
+            #expect(Failure(AuthenticationError(VaultError(code))).status == direct.status)
+        }
+    }
+
+    @Test func `a passcode that is not compared ends as one that is wrong, whoever asks`() {
+        let codes: [VaultError.Code] = [.passcodeWrong, .passcodeThrottled(for: .seconds(1)), .chipLockedOut]
+        for code in codes {
+            #expect(Failure(VaultError(code)).status == .authenticationFailed)
+            #expect(Failure(AuthenticationError(VaultError(code))).status == .authenticationFailed)
+        }
     }
 
     @Test func `nothing but success is 0`() {

@@ -70,4 +70,23 @@ struct PasscodeVerbTests {
         #expect(try await session.withPasscode("1234", run: "passcode verify").status == 0)
         #expect(try await session.run(["can-evaluate"], reader: "mock:match").status == 0)
     }
+
+    @Test func `the prompt tells how many wrong ones cost no wait`() async throws {
+        #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
+        let person = """
+            seen() { for _ in $(seq 3000); do grep -aqs "$1" seen && return; sleep 0.02; done; }
+            seen "Passcode: "; printf "0000\\r"; seen "4 tries left before a wait"
+            printf "0001\\r"; seen "3 tries left before a wait"; printf "\\033"; seen "status"
+            """
+        let outcome = try await session.sh(
+            """
+            { \(person); } | \
+                script -qefc '"$W" evaluate --reason r --policy device-owner; echo status $?' seen
+            """,
+            reader: "mock:hang"
+        )
+        #expect(outcome.out.contains("Wrong passcode. 4 tries left before a wait."), "\(outcome)")
+        #expect(outcome.out.contains("Wrong passcode. 3 tries left before a wait."))
+        #expect(outcome.out.contains("status 11"), "\(outcome)")
+    }
 }

@@ -20,7 +20,7 @@ struct TPMStateTests {
     {
         let none = ["WHORL_TCTI": "none"]
         for line in [
-            "printf x | \"$W\" secret add s --access none", "\"$W\" secret get s", "\"$W\" secret list",
+            "printf x | \"$W\" secret add s --access none", "\"$W\" secret get s",
             "\"$W\" key create k --access none", "printf x | \"$W\" key sign k",
             "\"$W\" passcode set </dev/null",
             "\"$W\" vault provision",
@@ -31,6 +31,32 @@ struct TPMStateTests {
             #expect(status.status == 31, "\(line): \(status)")
         }
         #expect(!FileManager.default.fileExists(atPath: session.whorl.state))
+    }
+
+    @Test func `without a TPM what needs none is answered`() async throws {
+        let none = ["WHORL_TCTI": "none"]
+        func check() async throws {
+            #expect(
+                try await session.run(["secret", "list"], environment: none).out == "There is no secret.\n"
+            )
+            let keys = try await session.run(["key", "list", "--json"], environment: none)
+            #expect(
+                keys.status == 0 && (keys.answer("result")?["keys"] as? [Any])?.isEmpty == true,
+                "\(keys)"
+            )
+            for verb in [["secret", "delete", "s"], ["key", "delete", "k"], ["key", "public", "k"]] {
+                #expect(try await session.run(verb, environment: none).status == 32)
+            }
+        }
+        try await check()
+        #expect(!FileManager.default.fileExists(atPath: session.whorl.state))
+        let enrolled = try await session.run(
+            ["enroll", "right-index"],
+            reader: "mock:then=match",
+            environment: none
+        )
+        #expect(enrolled.status == 0)
+        try await check()
     }
 
     @Test func `without a TPM evaluations work, and every result says so`() async throws {

@@ -117,4 +117,37 @@ struct TerminalTests {
         }
         #expect(settings.count == 2 && settings.first == settings.last)
     }
+
+    @Test(arguments: ["", "bg; sleep 0.5; "])
+    func `a stopped prompt gives the terminal back, and is drawn again where it goes on`(detour: String)
+        async throws
+    {
+        try await whorl.enroll()
+        // A person at a shell with job control: ^Z, then `fg` (after a while in the background), then Escape.
+        let person = """
+            seen() { for _ in $(seq 3000); do [ "$(grep -ac "$1" seen)" -ge "$2" ] && return; sleep 0.02; done; }
+            seen "Touch the reader" 1; printf "\\032"; seen "resumes" 1; before=$(grep -ac "Touch the reader" seen)
+            seen "Touch the reader" $((before + 1)); printf "\\033"; seen "status" 1
+            """
+        let shell = """
+            set -m; stty -g; $W evaluate --reason here --reader mock:hang; echo stopped $?; stty -g
+            \(detour)echo resumes; fg; echo status $?; stty -g
+            """
+        try Data(shell.utf8).write(to: URL(filePath: whorl.home + "/shell"))
+        let outcome = try await whorl.run(
+            "/bin/sh",
+            ["-c", "{ \(person); } | script -qefc 'bash shell' seen"],
+            environment: ["W": WhorlProgram.path]
+        )
+        #expect(outcome.out.contains("stopped 148\r\n"), "\(outcome)")
+        #expect(outcome.out.contains("status 11\r\n"), "\(outcome)")
+        let settings = outcome.out.split(whereSeparator: \.isNewline).filter {
+            $0.wholeMatch(of: /[0-9a-f]+(:[0-9a-f]+)+/) != nil
+        }
+        #expect(settings.count == 3 && Set(settings).count == 1, "\(settings)")
+        // Drawn anew below the shell's words, not over them.
+        let again = outcome.out.components(separatedBy: "resumes\r\n").last ?? ""
+        let head = again.components(separatedBy: "Touch ID")[0]
+        #expect(again.contains("Touch the reader") && !head.contains("A\u{1B}[2K"), "\(outcome)")
+    }
 }

@@ -31,7 +31,18 @@ import Testing
         for text in ["swtpm:x", "mssim:x", "cmd:x", "pcap:swtpm:x", "pcap:mssim:x", "pcap:cmd:x"] {
             #expect(try TPMAddress(text).isSimulated, "\(text)")
         }
-        for text in ["device:/dev/tpmrm0", "tabrmd:x", "pcap:device:/dev/tpm0", "none"] {
+        // What anybody can make looks like a node or a service, and is none that the kernel or the system made.
+        for text in [
+            "device:/dev/pts/3", "device:/tmp/tpmrm0", "device:/dev/shm/tpm0", "device:/dev/tpmrm0/../shm/x",
+            "device:/dev/tpm", "device:/dev/tpmrm0x", "pcap:device:/home/ada/tpm0", "tabrmd:bus_type=session",
+            "tabrmd:bus_name=com.example,bus_type=session", "device:/proc/self/fd/3",
+        ] {
+            #expect(try TPMAddress(text).isSimulated, "\(text)")
+        }
+        for text in [
+            "device:/dev/tpmrm0", "device:/dev/tpm0", "device:/dev/tpmrm12", "tabrmd:bus_type=system",
+            "pcap:device:/dev/tpm0", "none",
+        ] {
             #expect(try !TPMAddress(text).isSimulated, "\(text)")
         }
         #expect(TPMAddress.none.isNone && !TPMAddress.standard.isNone)

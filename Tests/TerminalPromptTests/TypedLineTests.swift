@@ -7,7 +7,7 @@ import Testing
 
 /// What came of typing, in a form that can be compared.
 private enum Typed: Equatable {
-    case cancel, fallback
+    case cancel, fallback, resumed
     case dots(Int)
     case refused(PasscodeLine.Fault)
     case passcode([UInt8])
@@ -19,6 +19,7 @@ private enum Typed: Equatable {
         case .typed(let characters): self = .dots(characters)
         case .refused(let fault): self = .refused(fault)
         case .submitted(let box): self = .passcode(box.bytes.withUnsafeBytes { Array($0) })
+        case .resumed: self = .resumed
         }
     }
 }

@@ -70,6 +70,27 @@ struct PasscodeDerivationTests {
         #expect(duration > .milliseconds(20) && duration < .seconds(5), "\(duration)")
     }
 
+    @Test func `derivations leave the shared pool's threads to others`() async {
+        // A process of its own, since other tests need the pool.
+        await #expect(processExitsWith: .success) {
+            exit(await Self.firstToEnd() == "other" ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    /// What ends first: one of more derivations than the pool has threads, or a task behind them that takes no time.
+    private static func firstToEnd() async -> String? {
+        await withTaskGroup(of: String.self) { group in
+            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount * 4 {
+                group.addTask {
+                    _ = try? await PasscodeDerivation().authorization(of: secret("1234"))
+                    return "derivation"
+                }
+            }
+            group.addTask { "other" }
+            return await group.next()
+        }
+    }
+
     @Test func `an authorization value never ends with a zero`() {
         for last in 0...255 as ClosedRange<UInt8> {
             let bytes = [UInt8](repeating: 7, count: 31) + [last]

@@ -14,7 +14,10 @@ struct PasscodeTriesTests {
     @Test func `five tries are free, then the waits grow to eight hours`() {
         var tries = PasscodeTries()
         var now: Int64 = 100
-        for _ in 0..<5 { #expect(tries.reserve(at: Self.at(now)) == nil) }
+        for left in [4, 3, 2, 1, 0] {
+            #expect(tries.reserve(at: Self.at(now)) == nil)
+            #expect(tries.left == left)
+        }
         for wait in [60, 300, 900, 3600, 10800, 28800, 28800, 28800] as [Int64] {
             #expect(tries.reserve(at: Self.at(now)) == .seconds(wait))
             now += wait - 1
