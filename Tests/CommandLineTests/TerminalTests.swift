@@ -126,8 +126,8 @@ struct TerminalTests {
         // A person at a shell with job control: ^Z, then `fg` (after a while in the background), then Escape.
         let person = """
             seen() { for _ in $(seq 3000); do [ "$(grep -ac "$1" seen)" -ge "$2" ] && return; sleep 0.02; done; }
-            seen "Touch the reader" 1; printf "\\032"; seen "resumes" 1; before=$(grep -ac "Touch the reader" seen)
-            seen "Touch the reader" $((before + 1)); printf "\\033"; seen "status" 1
+            seen "Touch the reader" 1; printf "\\032"; seen "resumes" 1
+            seen "Touch the reader" 2; printf "\\033"; seen "status" 1
             """
         let shell = """
             set -m; stty -g; $W evaluate --reason here --reader mock:hang; echo stopped $?; stty -g
