@@ -40,47 +40,6 @@ struct AttackTests {
         #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").status == 33)
     }
 
-    // A5
-
-    @Test func `killed at every comparison, and side by side, a guesser of passcodes has five tries`()
-        async throws
-    {
-        // More than Whorl's five, so that the chip's count shows what it was asked.
-        let limits = try session.tpm.tool("dictionarylockout", "-s", "-n", "100", "-t", "1000", "-l", "1000")
-        #expect(limits.status == 0)
-        #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
-        let interposer = try Interposer(inFrontOf: session.tpm)
-        let pid = session.whorl.home + "/pid"
-        // Killed when the chip is asked to compare (TPM2_HMAC), before it can say that the guess was wrong.
-        interposer.decide { _, code in
-            guard code == 0x155 else { return .pass }
-            let text = (try? String(contentsOfFile: pid, encoding: .utf8)) ?? ""
-            if let number = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)) {
-                kill(number, SIGKILL)
-            }
-            return .cutAnswer
-        }
-        let guess =
-            "echo 0000 > guess; echo $$ > '\(pid)'; exec \"$W\" passcode verify --passcode-fd 3 3<guess"
-        for _ in 0..<5 {
-            let killed = try await session.sh(
-                "sh -c '\(guess.replacingOccurrences(of: "'", with: "'\\''"))'",
-                environment: ["WHORL_TCTI": interposer.address]
-            )
-            #expect(killed.status == 137 || killed.status == -SIGKILL, "\(killed)")
-            try await session.flush()
-        }
-        #expect(interposer.heard.count { $0.code == 0x155 } == 5)
-        // Neither the next one, nor eight at once, nor the right one, is compared.
-        let parallel = try await session.sh(
-            """
-            echo 1234 > right
-            for i in 1 2 3 4 5 6 7 8; do "$W" passcode verify --json --passcode-fd 3 3<right & done; wait
-            """
-        )
-        #expect(parallel.out.components(separatedBy: "passcodeThrottled").count == 9, "\(parallel)")
-    }
-
     // A9
 
     @Test(.enabled(if: geteuid() == 0, "needs root, to start a program that has more rights than its caller"))
@@ -111,12 +70,5 @@ struct AttackTests {
         // The same program with its caller's rights alone takes both.
         let plain = try await session.sh("'\(privileged)' devices \(common)", environment: environment)
         #expect(plain.out.contains("mock"), "\(plain)")
-    }
-}
-
-extension VaultSession {
-    /// What a killed program left in the slots of a chip without a resource manager.
-    fileprivate func flush() async throws {
-        for kind in ["-t", "-l", "-s"] { _ = try tpm.tool("flushcontext", kind) }
     }
 }
