@@ -12,7 +12,7 @@ final class Connection {
     let esys: OpaquePointer
     private let tcti: OpaquePointer
     /// What stays loaded between sequences.
-    let cache = ObjectCache()
+    let cache = SlotCache()
     /// The line to the TPM failed, or what it says is not believed: nothing can be flushed over it any more.
     private(set) var isBroken = false
     /// How long objects may be kept without letting others in, where no resource manager does.

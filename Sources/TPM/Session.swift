@@ -90,6 +90,16 @@ struct Session: ~Copyable {
         return value
     }
 
+    /// Gives the handle to somebody who flushes it, for commands that do not end the session.
+    consuming func goingOn() throws(TPMError) -> ESYS_TR {
+        let handle = handle
+        try connection.call("Esys_TRSess_SetAttributes") {
+            Esys_TRSess_SetAttributes($0, handle, Use.goesOn.rawValue, 0xff)
+        }
+        self.handle = Fixed.none
+        return handle
+    }
+
     deinit {
         if handle != Fixed.none { connection.flush(handle) }
     }

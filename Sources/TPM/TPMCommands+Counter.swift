@@ -87,15 +87,20 @@ extension TPMCommands {
         }
     }
 
-    /// What became of a counter; two or three commands.
+    /// What became of a counter; two commands where it is what it was, one where it is gone.
     public func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
-        guard try handles(.nvIndices).contains(counter.index) else { return .missing }
-        return try connection.withPublic(counter.index) { (index) throws(TPMError) -> NVCounterCheck in
-            if try connection.name(of: index) == counter.name {
-                return .same(try connection.readCounter(index))
+        do throws(TPMError) {
+            return try connection.withPublic(counter.index) { (index) throws(TPMError) -> NVCounterCheck in
+                if try connection.name(of: index) == counter.name {
+                    return .same(try connection.readCounter(index))
+                }
+                let area = try connection.publicArea(ofIndex: index)
+                return area.attributes == NVCounter.attributes ? .unwritten : .other
             }
-            let area = try connection.publicArea(ofIndex: index)
-            return area.attributes == NVCounter.attributes ? .unwritten : .other
+        } catch {
+            // Also where it is deleted between the two commands.
+            guard error.saysMissingHandle else { throw error }
+            return .missing
         }
     }
 

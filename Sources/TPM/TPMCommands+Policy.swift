@@ -75,30 +75,29 @@ extension Connection {
         }
     }
 
-    /// TPM2_PolicySecret, authorized by a salted HMAC session that ends with it: the value itself never crosses the bus.
+    /// TPM2_PolicySecret, authorized by a salted HMAC session: the value itself never crosses the bus.
     private func meetSecret(_ authority: Credentials.Authority, policy: ESYS_TR, root: ESYS_TR)
         throws(TPMError)
     {
         let object = try LoadedObject(authority.object, under: root, on: self)
-        var session = try Session(.hmac, saltedTo: root, on: self)
-        try withAuth(authority.auth.bytes, of: object.handle) { () throws(TPMError) in
-            try session.spend([]) { (session) throws(TPMError) in
-                try call("TPM2_PolicySecret") {
-                    Esys_PolicySecret(
-                        $0,
-                        object.handle,
-                        policy,
-                        session,
-                        Fixed.none,
-                        Fixed.none,
-                        nil,
-                        nil,
-                        nil,
-                        0,
-                        nil,
-                        nil
-                    )
-                }
+        let session = try AuthorizingSession(saltedTo: root, on: self)
+        let (authorityHandle, sessionHandle) = (object.handle, session.handle)
+        try withAuth(authority.auth.bytes, of: authorityHandle) { () throws(TPMError) in
+            try call("TPM2_PolicySecret") {
+                Esys_PolicySecret(
+                    $0,
+                    authorityHandle,
+                    policy,
+                    sessionHandle,
+                    Fixed.none,
+                    Fixed.none,
+                    nil,
+                    nil,
+                    nil,
+                    0,
+                    nil,
+                    nil
+                )
             }
         }
     }

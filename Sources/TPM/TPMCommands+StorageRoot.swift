@@ -44,10 +44,14 @@ extension TPMCommands {
 
     /// Whether the TPM still has this root; one command.
     public func check(_ root: StorageRoot) throws(TPMError) -> StorageRootCheck {
-        guard try handles(.persistent).contains(root.handle) else { return .missing }
-        return try connection.withPublic(root.handle) { (object) throws(TPMError) in
-            try connection.name(of: object)
-        } == root.name ? .same : .other
+        do throws(TPMError) {
+            return try connection.withPublic(root.handle) { (object) throws(TPMError) in
+                try connection.name(of: object)
+            } == root.name ? .same : .other
+        } catch {
+            guard error.saysMissingHandle else { throw error }
+            return .missing
+        }
     }
 
     /// Removes a root that is at a handle of our own; one at the common handle stays, as others may use it.

@@ -25,7 +25,7 @@ public struct ECDSASignature: Sendable, Hashable {
 extension TPMCommands {
     /// Signs a digest with a key whose policy is met on the way.
     ///
-    /// For PolicySecret and PolicyNV it takes 5 commands when authority and key are loaded already, and 7 otherwise.
+    /// For PolicySecret and PolicyNV it takes 4 commands when authority, key and session are there already, and 7 otherwise.
     ///
     /// - Parameters:
     ///   - digest: A SHA-256 digest, 32 bytes.

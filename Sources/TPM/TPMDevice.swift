@@ -48,7 +48,8 @@ public actor TPMDevice {
 
     /// Runs a sequence of commands that nothing else of this process comes between.
     ///
-    /// When it ends, in either way, nothing stays loaded but at most two objects that are kept for the next time.
+    /// When it ends, in either way, nothing stays loaded but at most two objects and a session, which are kept for the
+    /// next time.
     /// Cancelling has an effect before the sequence begins only: a command cannot be taken back.
     ///
     /// - Parameter body: The commands; it runs on the TPM's thread and must not wait for anything else.

@@ -28,9 +28,9 @@ struct TrafficTests {
     }
 
     @Test(arguments: [
-        ("biometry-any", 5), ("biometry-current-set", 5), ("user-presence", 5), ("none", 5),
-        // A counter and a choice: one more.
-        ("biometry-current-set-or-passcode", 6),
+        ("biometry-any", 3), ("none", 3),
+        // A counter or a choice: one more; both: two more.
+        ("biometry-current-set", 4), ("user-presence", 4), ("biometry-current-set-or-passcode", 5),
     ])
     func `after a match a cold process takes at most 12 commands, a warm one at most 5`(
         access: String,
@@ -59,6 +59,28 @@ struct TrafficTests {
             #expect(counts.min() ?? .max <= warm, "\(counts), \(interposer.commands)")
             await vault.letGo()
         }
+    }
+
+    /// Both have the same object for an authority, which counts wrong tries, and the same session.
+    @Test func `a wrong passcode in a policy leaves the next one its chance`() async throws {
+        let (bench, key, _) = try await filled("passcode")
+        let vault = try bench.vault()
+        let shown = try await vault.verify(secret("1234"), of: "ada")
+        let passcode = try #require(shown.passcode)
+        let wrong = OwnerProof(
+            profile: "ada",
+            passcode: .init(object: passcode.object, authorization: secret("not its value"))
+        )
+        let digest = sha256(Data())
+        _ = try await vault.sign(digest: digest, with: key, shown: shown)
+        for _ in 0..<2 {
+            let refusal = await code { try await vault.sign(digest: digest, with: key, shown: wrong) }
+            #expect(refusal == .passcodeWrong)
+            _ = try await vault.sign(digest: digest, with: key, shown: shown)
+        }
+        #expect(try bench.tpm.property("TPM2_PT_LOCKOUT_COUNTER") == "0x2")
+        await vault.letGo()
+        #expect(try bench.tpm.leaks() == [])
     }
 
     @Test(arguments: ["biometry-any", "biometry-current-set", "user-presence"])

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+
+/// The HMAC session by which authorities' values are proved, for as long as this value lives; afterwards it stays in the
+/// cache, as the authority does.
+///
+/// To start one costs the chip a decryption with the storage root, about as much as a signature; to go on with one costs
+/// nothing. Each command has fresh nonces on both sides, so nothing can be replayed. It never encrypts a parameter: what
+/// travels encrypted has a session of its own that ends with it, so that nobody who reads this one's key out of the memory
+/// can decrypt what was recorded.
+struct AuthorizingSession: ~Copyable {
+    private let connection: Connection
+    let handle: ESYS_TR
+
+    /// Takes the session from the cache, or starts it (TPM2_StartAuthSession).
+    ///
+    /// - Parameters:
+    ///   - root: The key that the salt is encrypted to; a session that is salted to another one is not taken.
+    ///   - connection: Where.
+    /// - Throws: What starting a session throws.
+    init(saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {
+        let name = try connection.name(of: root)
+        if let handle = connection.cache.borrowSession(saltedTo: name) {
+            self.handle = handle
+        } else {
+            let session = try Session(.hmac, saltedTo: root, on: connection)
+            handle = try session.goingOn()
+            connection.cache.adopt(session: handle, saltedTo: name, on: connection)
+        }
+        self.connection = connection
+    }
+
+    deinit { connection.cache.giveBack(session: handle) }
+}

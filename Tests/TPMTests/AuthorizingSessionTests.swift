@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import SoftwareTPM
+import TPM
+import Testing
+
+/// The one session that is kept between sequences.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `The session that authorities are asked by` {
+    @Test func `is started once, and flushed with the connection`() async throws {
+        let (bench, bus) = try await behindInterposer()
+        let object = try await item(bench)
+        bus.forget()
+        for _ in 0..<3 { #expect(try await opens(object, bench)) }
+        #expect(bus.sessionsStarted(0x00) == 1)
+        #expect(bus.sessionsStarted(0x01) == 3)
+        try await bench.expectNothingLeft()
+    }
+
+    /// So that its key, which lives longer, decrypts nothing of what was recorded.
+    @Test func `is never the one that encrypts`() async throws {
+        let (bench, bus) = try await behindInterposer()
+        let object = try await item(bench)
+        #expect(try await opens(object, bench))
+        bus.forget()
+        #expect(try await opens(object, bench))
+        _ = try await item(bench)
+        let verdict = try await bench.run { tpm throws(TPMError) in
+            try tpm.verify(bench.auth, of: bench.authority, under: bench.root)
+        }
+        #expect(verdict == .right)
+        let kept = bus.heard.filter { $0.code == 0x151 }.map(\.sessions)
+        #expect(kept.count == 1 && kept[0].count == 1)
+        for heard in bus.heard where [0x153, 0x155, 0x15e].contains(heard.code) {
+            #expect(heard.sessions.count == 1 && heard.sessions != kept[0], "\(heard.code)")
+        }
+    }
+
+    @Test func `goes on after a wrong value`() async throws {
+        let (bench, bus) = try await behindInterposer()
+        let object = try await item(bench)
+        #expect(try await opens(object, bench))
+        var wrong = Credentials()
+        wrong.add(bench.authority, auth: secret([1, 2, 3]))
+        bus.forget()
+        for _ in 0..<2 {
+            let error = try await failure { () async throws(TPMError) in
+                try await unseal(object, bench, wrong)
+            }
+            #expect(error.code == .authFailed)
+            #expect(try await opens(object, bench))
+        }
+        #expect(bus.sessionsStarted(0x00) == 0)
+        try await bench.expectNothingLeft()
+    }
+
+    /// On a TPM without a resource manager anybody can flush it.
+    @Test func `flushed by somebody else, is started anew`() async throws {
+        let bench = try await Bench()
+        let object = try await item(bench)
+        #expect(try await opens(object, bench))
+        #expect(try bench.chip.handles(from: 0x0200_0000).count == 1)
+        #expect(try bench.chip.tool("flushcontext", "--loaded-session").status == 0)
+        #expect(try bench.chip.handles(from: 0x0200_0000) == [])
+        #expect(try await opens(object, bench))
+        try await bench.expectNothingLeft()
+    }
+
+    /// What answers to one root's salt need not be what holds another.
+    @Test func `is started anew for another root`() async throws {
+        let chip = try SoftwareTPM()
+        let bus = try Interposer(inFrontOf: chip)
+        let device: TPMDevice
+        do {
+            let bench = try await Bench(through: bus.address, chip: chip)
+            let object = try await item(bench)
+            #expect(try await opens(object, bench))
+            device = bench.device
+        }
+        #expect(chip.isCleared())
+        let auth = secret([7])
+        bus.forget()
+        let value = try await device.perform { tpm throws(TPMError) in
+            let root = try tpm.findOrMakeStorageRoot()
+            let authority = try tpm.createAuthority(under: root, auth: auth, dictionaryAttack: false)
+            var credentials = Credentials()
+            credentials.add(authority, auth: auth)
+            let policy = Policy.secret(of: authority.name)
+            let object = try tpm.seal(secret([6]), under: root, policy: policy.digest)
+            return SecretBox(try tpm.unseal(object, under: root, meeting: policy, with: credentials))
+        }
+        #expect(value.bytes.copy == [6])
+        // One for each thing that was made, which ends with it, and one for the authority's value.
+        #expect(bus.sessionsStarted(0x00) == 3)
+        await device.close()
+        #expect(try chip.leaks() == [])
+    }
+
+    // MARK: Parts
+
+    private func behindInterposer() async throws -> (Bench, Interposer) {
+        let chip = try SoftwareTPM()
+        let bus = try Interposer(inFrontOf: chip)
+        return (try await Bench(through: bus.address, chip: chip), bus)
+    }
+
+    private func item(_ bench: Bench) async throws -> TPMObject {
+        try await bench.run { tpm throws(TPMError) in
+            try tpm.seal(secret([5]), under: bench.root, policy: bench.policy.digest)
+        }
+    }
+
+    private func unseal(
+        _ object: TPMObject,
+        _ bench: Bench,
+        _ credentials: Credentials
+    ) async throws(TPMError) -> SecretBox {
+        try await bench.run { tpm throws(TPMError) in
+            SecretBox(
+                try tpm.unseal(object, under: bench.root, meeting: bench.policy, with: credentials)
+            )
+        }
+    }
+
+    private func opens(_ object: TPMObject, _ bench: Bench) async throws -> Bool {
+        try await unseal(object, bench, bench.credentials).bytes.copy == [5]
+    }
+}
+
+extension SoftwareTPM {
+    /// Its owner clears it, with its own tool.
+    fileprivate func isCleared() -> Bool { (try? tool("clear").status) == 0 }
+}
+
+extension Interposer {
+    /// How many sessions of a kind (TPM_SE) were started.
+    fileprivate func sessionsStarted(_ kind: UInt8) -> Int {
+        // The kind stands before the cipher (algorithm, key size and mode, 6 bytes) and the hash (2).
+        heard.filter { $0.code == 0x176 && $0.command.dropLast(8).last == kind }.count
+    }
+}
+
+extension Interposer.Heard {
+    /// The handles of the HMAC and policy sessions that authorize or encrypt, in their order.
+    fileprivate var sessions: [[UInt8]] {
+        guard command.starts(with: [0x80, 0x02]) else { return [] }
+        let handles = [0x151: 2, 0x153: 1, 0x155: 1, 0x15e: 1][code] ?? 0
+        var rest = command.dropFirst(10 + 4 * handles)
+        let size = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        rest = rest.dropFirst(4).prefix(size)
+        var found: [[UInt8]] = []
+        while rest.count >= 9 {
+            found.append(Array(rest.prefix(4)))
+            rest = rest.dropFirst(4)
+            rest = rest.dropFirst(2 + rest.prefix(2).reduce(0) { $0 << 8 | Int($1) } + 1)
+            rest = rest.dropFirst(2 + rest.prefix(2).reduce(0) { $0 << 8 | Int($1) })
+        }
+        return found
+    }
+}
