@@ -85,7 +85,8 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/test-install debug
 
 bench: setup-test program ## measures what Docs/Benchmarks.md tells
-	scripts/bench
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
+	WHORL=$(WHORL) scripts/bench
 
 nightly: setup-test ## all tests under the thread and the address sanitizer (slow)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize thread

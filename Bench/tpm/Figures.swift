@@ -1,0 +1,1 @@
+../latency/Sources/turns/Figures.swift

@@ -1,0 +1,1 @@
+../latency/Sources/turns/Table.swift
