@@ -20,7 +20,8 @@ struct AuthorizingSession: ~Copyable {
     ///   - connection: Where.
     /// - Throws: What starting a session throws.
     init(saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {
-        let name = try connection.name(of: root)
+        let name =
+            if let pinned = connection.pins.name(of: root) { pinned } else { try connection.name(of: root) }
         if let handle = connection.cache.borrowSession(saltedTo: name) {
             self.handle = handle
         } else {

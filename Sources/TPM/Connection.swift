@@ -13,6 +13,7 @@ final class Connection {
     private let tcti: OpaquePointer
     /// What stays loaded between sequences.
     let cache = SlotCache()
+    var pins = Pins()
     /// The line to the TPM failed, or what it says is not believed: nothing can be flushed over it any more.
     private(set) var isBroken = false
     /// How long objects may be kept without letting others in, where no resource manager does.

@@ -82,11 +82,17 @@ extension Connection {
             try call("Esys_TR_Deserialize") { Esys_TR_Deserialize($0, resource, resource.count, &object) }
         } catch { throw error.told(as: .malformed) }
         defer { close(object) }
-        var found: UInt32 = 0
-        try call("Esys_TR_GetTpmHandle") { Esys_TR_GetTpmHandle($0, object, &found) }
-        guard found == handle, try self.name(of: object) == name else {
-            throw TPMError(.malformed, cause: "the stored public area has another name")
+        let pin = Pin(resource: resource, handle: handle, name: name)
+        if !pins.isChecked(pin) {
+            var found: UInt32 = 0
+            try call("Esys_TR_GetTpmHandle") { Esys_TR_GetTpmHandle($0, object, &found) }
+            guard found == handle, try self.name(of: object) == name else {
+                throw TPMError(.malformed, cause: "the stored public area has another name")
+            }
+            pins.noteChecked(pin)
         }
+        pins.lend(object, named: name)
+        defer { pins.takeBack(object) }
         return try body(object)
     }
 
