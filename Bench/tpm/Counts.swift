@@ -71,7 +71,7 @@ func countCommands(_ subject: Subject, _ table: Table) async throws {
         )
     }
     table.row(
-        "the same, modelled for a chip (\(Chip.command) ms a command, \(Chip.signature) ms a signature)",
+        "all of these, modelled for a chip (\(Chip.command) ms a command, \(Chip.signature) ms a signature)",
         modelled.joined(separator: "; "),
         bar: "published",
         isMet: nil
