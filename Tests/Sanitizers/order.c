@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells ThreadSanitizer of two orders that it cannot see, because the libraries that make them are not instrumented:
+// Tells ThreadSanitizer of three orders that it cannot see, because the libraries that make them are not instrumented:
 //
 // - Swift's Mutex: the quick way is compiled into whoever uses it; a lock that somebody waits for changes hands inside
 //   of libswiftSynchronization and the kernel.
+// - Swift's continuations: resuming one releases the task, but a task that comes to wait for one that is resumed already
+//   goes on without acquiring itself (swift_continuation_await).
 // - GLib's sources: what one thread puts into a source is there for the thread that dispatches it.
 //
 // It is preloaded by scripts/sanitize (LD_PRELOAD). Without it each contended lock would be reported, and suppressions
@@ -40,6 +42,17 @@ SWIFT void unlock_slow(SELF void *mutex) {
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, UNLOCK_SLOW);
     if (__tsan_release) __tsan_release(mutex);
     next(mutex);
+}
+
+// Each asynchronous function calls it when one that it awaited has returned.
+SWIFT void swift_task_dealloc(void *memory) {
+    static SWIFT void (*next)(void *);
+    static SWIFT void *(*current)(void);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "swift_task_dealloc");
+    if (!current) *(void **)&current = dlsym(RTLD_NEXT, "swift_task_getCurrent");
+    void *task = current();
+    if (__tsan_acquire && task) __tsan_acquire(task);
+    next(memory);
 }
 
 // The public beginning of a GSource. What another kind of source than these two calls has other parameters.
