@@ -155,7 +155,7 @@ let package = Package(
         ),
         .target(
             name: "AuthenticationContext",
-            dependencies: ["Authentication", "SecretMemory", "Vault", "WhorlSystem"],
+            dependencies: ["Authentication", "SecretMemory", "StateStore", "Vault", "WhorlSystem"],
             swiftSettings: common
         ),
         .target(

@@ -120,13 +120,16 @@ extension Vault {
         let seal = seal
         let outcome: Result<[ItemID], VaultError> = try await transaction { db in
             let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
-            guard force || lost.isEmpty else {
-                return .failure(VaultError(.passcodeNeeded(by: lost.map(\.spoken)), profile))
+            let bound = try PasscodeBoundItems.count(of: profile, db)
+            guard force || lost.isEmpty && bound == 0 else {
+                let names = lost.map(\.spoken) + (bound > 0 ? ["\(bound) of the keychain's items"] : [])
+                return .failure(VaultError(.passcodeNeeded(by: names), profile))
             }
             guard try PasscodeRow.delete(row, db) else {
                 return .failure(VaultError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
             }
             for id in lost { _ = try ItemRow.delete(id, db) }
+            try PasscodeBoundItems.delete(of: profile, db)
             return .success(lost)
         }
         return try outcome.get()

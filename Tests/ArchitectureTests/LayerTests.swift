@@ -31,7 +31,7 @@ import Testing
                 "TPM", "TerminalPrompt", "Vault",
             ]
         ),
-        ("AuthenticationContext", ["Authentication", "SecretMemory", "Vault", "WhorlSystem"]),
+        ("AuthenticationContext", ["Authentication", "SecretMemory", "StateStore", "Vault", "WhorlSystem"]),
         ("Keychain", ["Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault"]),
         (
             "LocalAuthentication",
