@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+
+/// An object that stands for an item: a key, or a certificate (`kSecValueRef`, `kSecReturnRef`).
+package protocol ItemReference: AnyObject {
+    /// What the keychain stores of it, and finds it by.
+    ///
+    /// - Throws: `errSecUnimplemented` for what cannot be stored.
+    func form() throws(KeychainError) -> ReferenceForm
+}
+
+/// What the keychain stores of a key or a certificate.
+package struct ReferenceForm: Sendable {
+    /// Its class.
+    package let itemClass: ItemClass
+    /// What it brings along; the program's dictionary adds to it.
+    package let attributes: [String: AttributeValue]
+    /// What opens it, where that was fixed when it was made.
+    package let protection: SecAccessControl?
+    /// The value.
+    package let contents: KeychainStore.NewContents
+
+    /// Describes an object.
+    package init(
+        _ itemClass: ItemClass,
+        attributes: [String: AttributeValue],
+        protection: SecAccessControl? = nil,
+        contents: KeychainStore.NewContents
+    ) {
+        self.itemClass = itemClass
+        self.attributes = attributes
+        self.protection = protection
+        self.contents = contents
+    }
+}
+
+/// Where objects of stored items come from.
+enum ItemReferences {
+    /// The object for a stored key or certificate, which was read with its value.
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - context: What the owner is asked with when the object is used; `nil` for one of its own.
+    ///   - store: Where the item lies.
+    /// - Throws: `errSecUnimplemented` where there is no such object, as for passwords.
+    static func object(
+        for item: KeychainItem,
+        _ context: ContextCore?,
+        _ store: KeychainStore
+    ) throws(KeychainError) -> AnyObject {
+        throw KeychainError(errSecUnimplemented)
+    }
+
+    /// What is stored of a certificate or a key that is given as bytes (`kSecValueData`).
+    ///
+    /// - Returns: `nil` where the bytes are stored as they are, with the attributes of the dictionary alone.
+    static func form(
+        of data: Data,
+        _ itemClass: ItemClass,
+        _ attributes: [String: AttributeValue]
+    ) throws(KeychainError) -> ReferenceForm? {
+        nil
+    }
+}
