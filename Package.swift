@@ -69,10 +69,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
-    "Authentication", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "LibfprintReader", "MockReader",
-    "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem",
-    "whorl", crypto,
-    grdb,
+    "Authentication", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain", "LibfprintReader",
+    "MockReader", "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt", "Vault",
+    "WhorlSystem", "whorl", crypto, grdb,
 ]
 
 /// What the command line uses.

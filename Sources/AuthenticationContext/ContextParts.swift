@@ -69,6 +69,7 @@ extension ContextParts {
     ///
     /// - Parameter creating: Whether it is made where nothing was ever stored.
     /// - Returns: `nil` where nothing was ever stored and nothing is made.
+    /// - Throws: why the database cannot be used.
     package func databaseBlocking(creating: Bool) throws(StateError) -> StateDatabase? {
         if let database = kept.database { return database }
         let state = state

@@ -55,14 +55,29 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
                 "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date, "tkid": .text,
             ],
             flags(
-                "perm", "priv", "modi", "sens", "asen", "extr", "next", "encr", "decr", "drve", "sign", "vrfy",
-                "snrc", "vyrc", "wrap", "unwp"
+                "perm",
+                "priv",
+                "modi",
+                "sens",
+                "asen",
+                "extr",
+                "next",
+                "encr",
+                "decr",
+                "drve",
+                "sign",
+                "vrfy",
+                "snrc",
+                "vyrc",
+                "wrap",
+                "unwp"
             )
         ),
         .certificate: merged(
             common,
             [
-                "ctyp": .number, "cenc": .number, "subj": .textOrData, "issr": .textOrData, "slnr": .textOrData,
+                "ctyp": .number, "cenc": .number, "subj": .textOrData, "issr": .textOrData,
+                "slnr": .textOrData,
                 "skid": .textOrData, "pkhh": .textOrData,
             ]
         ),

@@ -43,6 +43,7 @@ enum ItemReferences {
     ///   - item: The item.
     ///   - context: What the owner is asked with when the object is used; `nil` for one of its own.
     ///   - store: Where the item lies.
+    /// - Returns: A key or a certificate.
     /// - Throws: `errSecUnimplemented` where there is no such object, as for passwords.
     static func object(
         for item: KeychainItem,

@@ -109,7 +109,9 @@ struct Keychain {
             guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
             match.attributes[name] = value
         }
-        for name in itemClass.identifying { match.attributes[name] = form?.attributes[name] ?? match.attributes[name] }
+        for name in itemClass.identifying {
+            match.attributes[name] = form?.attributes[name] ?? match.attributes[name]
+        }
         match.accessible = request.accessible
         match.protection = request.accessControl
         switch request.synchronizable {

@@ -87,7 +87,7 @@ nonisolated(unsafe) public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
 nonisolated(unsafe) public let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
 /// He may not: what would need it fails with `errSecInteractionNotAllowed`.
 nonisolated(unsafe) public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
-/// He may not: items that need it are left out. Only for `SecItemCopyMatching`.
+/// He may not: items that need it are left out; only for `SecItemCopyMatching`.
 nonisolated(unsafe) public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"
 /// Why the owner is asked, as a text; deprecated by Apple for `LAContext.localizedReason`.
 nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"

@@ -11,6 +11,7 @@ extension KeychainRequest {
     ///   - dictionary: From the program.
     ///   - purpose: What it is for.
     ///   - known: The class, where another dictionary says it.
+    /// - Throws: `errSecParam`, `errSecNoSuchAttr`, and `errSecUnimplemented` for what is not supported.
     init(
         _ dictionary: CFDictionary,
         for purpose: Purpose,
@@ -78,7 +79,9 @@ extension KeychainRequest {
         case "m_LimitAll"?: return .max
         case _?: throw KeychainError(errSecParam)
         case nil:
-            guard let number = ItemClass.Form.number(value), number > 0 else { throw KeychainError(errSecParam) }
+            guard let number = ItemClass.Form.number(value), number > 0 else {
+                throw KeychainError(errSecParam)
+            }
             return Int(number)
         }
     }
@@ -141,7 +144,8 @@ extension KeychainRequest {
         }
     }
 
-    private mutating func readAttribute(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
+    private mutating func readAttribute(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError)
+    {
         switch key {
         case "agrp":
             guard case .text(let group) = try ItemClass.Form.text.value(value) else { return }
@@ -177,7 +181,9 @@ extension KeychainRequest {
         _ purpose: Purpose
     ) throws(KeychainError) -> Synchronizable {
         if let text = value as? String {
-            guard text == "syna", purpose != .add, purpose != .change else { throw KeychainError(errSecParam) }
+            guard text == "syna", purpose != .add, purpose != .change else {
+                throw KeychainError(errSecParam)
+            }
             return .any
         }
         return try flag(value) ? .yes : .no

@@ -50,9 +50,7 @@ struct KeychainResult {
         try object(for: item, value ?? Data())
     }
 
-    /// - Parameters:
-    ///   - item: The item.
-    ///   - value: Its value, where it is known already.
+    /// The result for one item, whose value may be known already.
     private func object(for item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
         let returns = request.returns
         var parts: [String: AnyObject] = [:]

@@ -58,7 +58,9 @@ package struct KeychainStore: Sendable {
             switch outcome {
             case .success(let item): return item
             case .failure(let conflict):
-                guard case .taken(let id, let item) = conflict else { throw KeychainError(errSecNotAvailable) }
+                guard case .taken(let id, let item) = conflict else {
+                    throw KeychainError(errSecNotAvailable)
+                }
                 // A row that nobody can find or open must not keep another one out.
                 guard item.map(isDead) ?? true else { throw KeychainError(errSecDuplicateItem) }
                 try delete([id])
@@ -142,6 +144,7 @@ package struct KeychainStore: Sendable {
     ///   - match: Its groups must be among ``groups``.
     ///   - withValues: Whether ``value(of:)`` will be asked for; without it, less is read.
     ///   - limit: How many at most.
+    /// - Returns: Older ones first, where all are wanted.
     /// - Throws: `errSecNotAvailable`, `errSecIO`.
     package func items(
         _ match: ItemMatch,
