@@ -112,7 +112,7 @@ package struct KeychainStore: Sendable {
             arguments: [name]
         )
         if let taken {
-            let item = KeychainItem(taken, of: parts.profile, keys)
+            let item = try KeychainItem(taken, of: parts.profile, keys).flatMap { try findable($0, db, keys) }
             return .failure(.taken(Int64.fromDatabaseValue(taken[0]) ?? 0, item))
         }
         let id = KeychainItem.newID()
@@ -125,6 +125,15 @@ package struct KeychainStore: Sendable {
         let item = KeychainItem(id: id, profile: parts.profile, record: record, contents: sealed)
         try item.insert(db, keys)
         return .success(item)
+    }
+
+    /// The item, when its columns lead to it: a sound record beside a column that was edited is found by no query.
+    private func findable(_ item: KeychainItem, _ db: Database, _ keys: StateKeys) throws -> KeychainItem? {
+        var match = ItemMatch(item.record.itemClass, groups: [item.record.accessGroup])
+        match.attributes = item.record.attributes
+        match.isSynchronizable = item.record.isSynchronizable
+        return try match.items(db, of: parts.profile, keys, withValues: false)
+            .contains { $0.id == item.id } ? item : nil
     }
 
     /// A passcode is removed together with the items that need it, so it is looked at where they are stored.

@@ -14,7 +14,7 @@ import Testing
     init() throws { bench = try KeychainBench() }
 
     @Test(arguments: [
-        "record = replace(record, 'mail', 'fail')", "agrp = 'org.example.other'",
+        "record = CAST(replace(record, 'mail', 'fail') AS BLOB)", "agrp = 'org.example.other'",
         "value = zeroblob(length(value))",
         "mac = zeroblob(32)", "id = id + 1", "profile = 'eve'", "sealing = 2", "record = x'00'",
         "value = x''", "class = 'inet'", "svce = CAST('x' AS BLOB)",
@@ -25,8 +25,6 @@ import Testing
             try bench.execute("UPDATE keychain_items SET \(edit)")
             #expect(value("a") == nil)
             bench.run(as: "org.example.other") { #expect(value("a") == nil) }
-            // An edited column beside a sound record hides the row, and it is still the same item.
-            if edit.hasPrefix("agrp") || edit.hasPrefix("class") || edit.hasPrefix("svce") { return }
             #expect(SecItemAdd(generic("a", [kSecValueData: Data("new".utf8)]), nil) == errSecSuccess)
             #expect(value("a") == Data("new".utf8))
         }
@@ -39,8 +37,8 @@ import Testing
             }
             try bench.execute(
                 """
-                UPDATE keychain_items SET value =
-                    (SELECT value FROM keychain_items AS other WHERE other.id <> keychain_items.id)
+                CREATE TEMP TABLE old AS SELECT id, value FROM keychain_items;
+                UPDATE keychain_items SET value = (SELECT value FROM old WHERE old.id <> keychain_items.id);
                 """
             )
             #expect(value("a") == nil)

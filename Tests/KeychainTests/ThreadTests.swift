@@ -29,7 +29,7 @@ import Testing
     @Test func `1,000 mixed calls from 16 threads all end as they would alone`() {
         let unexpected = Mutex<[String]>([])
         let parts = bench.parts()
-        let context = LAContext()
+        let context = bench.run { LAContext() }
         onThreads(16) { thread in
             ContextParts.$ofTask.withValue(parts) {
                 func expect(_ allowed: [OSStatus], _ status: OSStatus, _ what: String) {
