@@ -42,7 +42,7 @@ extension AuthenticationError {
         // None of these comes from a passcode or a counter; none of them is a success.
         case .nameRefused, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered, .measuredBootChanged,
             .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty,
-            .secretTooLarge, .digestWrongSize, .accessRefused, .passcodeExists, .passcodeWrongSize,
+            .secretTooLarge, .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeExists, .passcodeWrongSize,
             .passcodeNeeded:
             self.init(error, as: .storeFailed)
         }
