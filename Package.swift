@@ -34,7 +34,8 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "ArchitectureTests": [],
     "AuthenticationTests": [
-        "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb,
+        "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "SoftwareTPM", "StateStore", "TPM",
+        "Vault", crypto, grdb,
     ],
     "CommandLineTests": ["Authentication", "GreyscalePNG", "SoftwareTPM", "SyntheticFingers", "whorl"],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],

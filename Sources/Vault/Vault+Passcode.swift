@@ -62,6 +62,17 @@ extension Vault {
         )
     }
 
+    /// Whether the passcode of a proof is the one that is set; the chip is not asked.
+    ///
+    /// The chip itself goes on to take an earlier passcode's object.
+    ///
+    /// - Returns: `false` also for a proof without a passcode.
+    /// - Throws: `store`.
+    package func isCurrent(_ proof: OwnerProof) async throws(VaultError) -> Bool {
+        guard let shown = proof.passcode else { return false }
+        return try await passcode(of: proof.profile)?.object == shown.object
+    }
+
     /// Sets another passcode; what was bound to the old one is bound to the new one.
     ///
     /// A copy of the database from before still opens with the old passcode, on this chip.

@@ -47,6 +47,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case secretTooLarge(bytes: Int)
         /// Something to be signed is a SHA-256 digest of 32 bytes.
         case digestWrongSize(bytes: Int)
+        /// What was given as another's public key is no point of P-256.
+        case publicKeyRefused
         /// The access control cannot be read or makes no sense.
         case accessRefused(String)
 
@@ -97,8 +99,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case .itemExists, .passcodeExists: 34
         case .accessDenied, .applicationPasswordWrong, .passcodeWrong: 10
         case .passcodeNotSet: 14
-        case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .accessRefused,
-            .passcodeWrongSize, .applicationPasswordNeeded:
+        case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .publicKeyRefused,
+            .accessRefused, .passcodeWrongSize, .applicationPasswordNeeded:
             64
         case .store: 74
         case .chipBusy, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .chipLockedOut,

@@ -49,7 +49,8 @@ public final class SystemServices: Sendable {
         let generations = VaultGenerations(state: state)
         let vault = VaultAccess(
             existing: { () async throws(VaultError) in try await state.existingVault() },
-            inChip: { () async throws(VaultError) in try await state.chipVault() }
+            inChip: { () async throws(VaultError) in try await state.chipVault() },
+            made: { () async throws(VaultError) in try await state.madeVault() }
         )
         let profile = configuration.profile ?? ThisProcess.userName
         self.profile = profile
