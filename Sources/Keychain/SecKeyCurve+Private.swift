@@ -87,14 +87,17 @@ struct ECPrivateKey: Sendable {
             }
         }
         guard let shared else { throw .status(errSecParam, "the keys give no shared secret") }
-        return shared.withUnsafeBytes { SecretBox(copying: $0) }
+        return SecretBox(copying: shared)
     }
 }
 
 extension SecretBox {
     /// Copies bytes from a place that the caller wipes.
     convenience init(copying bytes: some ContiguousBytes) {
-        self.init(bytes.withUnsafeBytes { SecretBytes(copying: $0.bytes) })
+        let count = bytes.withUnsafeBytes(\.count)
+        self.init(
+            SecretBytes(count: count) { room in bytes.withUnsafeBytes { room.copyMemory(from: $0) } }
+        )
     }
 }
 
