@@ -26,6 +26,7 @@ let pure = common + [.strictMemorySafety(), .treatWarning("StrictMemorySafety", 
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -43,8 +44,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
-        "Authentication", "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory",
-        "StateStore", "Vault", crypto, cryptoExtras, grdb,
+        "Authentication", "AuthenticationContext", "ChipDouble", "Keychain", "LocalAuthentication",
+        "SecretMemory", "StateStore", "Vault", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
@@ -56,6 +57,10 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
+    "SecureEnclaveTests": [
+        "Authentication", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
+        "Vault", crypto,
+    ],
     "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
     "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
@@ -92,6 +97,7 @@ let package = Package(
     ] + (fuzzes ? [] : [.executable(name: "whorl", targets: ["whorl"])]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -161,8 +167,8 @@ let package = Package(
         .target(
             name: "Keychain",
             dependencies: [
-                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault", crypto,
-                cryptoExtras, grdb,
+                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault", asn1,
+                crypto, cryptoExtras, grdb,
             ],
             swiftSettings: common
         ),
@@ -170,6 +176,14 @@ let package = Package(
             name: "LocalAuthentication",
             dependencies: [
                 "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault",
+            ],
+            swiftSettings: common
+        ),
+
+        .target(
+            name: "SecureEnclaveKeys",
+            dependencies: [
+                "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory", crypto,
             ],
             swiftSettings: common
         ),
@@ -196,6 +210,12 @@ let package = Package(
             dependencies: ["Fingerprint", "LibfprintReader"],
             path: "Tests/Support/ReaderProbe",
             exclude: ["testbed.py"],
+            swiftSettings: common
+        ),
+        .target(
+            name: "ChipDouble",
+            dependencies: ["Authentication", "Fingerprint", "SecretMemory", "Vault", crypto],
+            path: "Tests/Support/ChipDouble",
             swiftSettings: common
         ),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),

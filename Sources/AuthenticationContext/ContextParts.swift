@@ -3,6 +3,7 @@
 package import Authentication
 package import StateStore
 internal import Synchronization
+internal import Vault
 internal import WhorlSystem
 
 /// What a context or the keychain asks, with what prompt, in whose name, and where its rows lie.
@@ -19,6 +20,8 @@ package struct ContextParts: Sendable {
     package let profile: String
     /// The access groups that the program may use besides its own, which is its name.
     package let accessGroups: [String]
+    /// Whether there is a chip that this user may use; nothing is made to find it out.
+    package let hasChip: @Sendable () async -> Bool
     private let kept = KeptDatabase()
 
     /// Describes surroundings of a caller's choice.
@@ -28,7 +31,8 @@ package struct ContextParts: Sendable {
         application: ApplicationID,
         state: StateAccess,
         profile: String = "",
-        accessGroups: [String] = []
+        accessGroups: [String] = [],
+        hasChip: @escaping @Sendable () async -> Bool = { false }
     ) {
         self.service = service
         self.presenter = presenter
@@ -36,6 +40,7 @@ package struct ContextParts: Sendable {
         self.state = state
         self.profile = profile
         self.accessGroups = accessGroups
+        self.hasChip = hasChip
     }
 
     /// Those of this process, put together when they are first needed; that opens nothing yet.
@@ -47,7 +52,8 @@ package struct ContextParts: Sendable {
             application: services.application,
             state: services.stateAccess,
             profile: services.profile,
-            accessGroups: services.accessGroups
+            accessGroups: services.accessGroups,
+            hasChip: { (try? await services.vaultStatus().obstacle == nil) ?? false }
         )
     }()
 

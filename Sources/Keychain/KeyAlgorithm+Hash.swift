@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
-internal import SecretMemory
+package import Crypto
+package import SecretMemory
 
 /// The hash functions that the library has; SHA-224 and MD5 are not among them, or not for this.
 enum HashKind: String, CaseIterable {
@@ -30,26 +30,31 @@ enum HashKind: String, CaseIterable {
         }
     }
 
-    /// The key derivation of ANSI X9.63: the hashes of secret, counter and shared info behind each other.
+    /// The key derivation of ANSI X9.63 with this function.
+    func derive(from secret: borrowing SecretBytes, sharedInfo: Data, count: Int) -> SecretBytes {
+        switch self {
+        case .sha1: X963KDF<Insecure.SHA1>.derive(from: secret, sharedInfo: sharedInfo, count: count)
+        case .sha256: X963KDF<SHA256>.derive(from: secret, sharedInfo: sharedInfo, count: count)
+        case .sha384: X963KDF<SHA384>.derive(from: secret, sharedInfo: sharedInfo, count: count)
+        case .sha512: X963KDF<SHA512>.derive(from: secret, sharedInfo: sharedInfo, count: count)
+        }
+    }
+}
+
+/// The key derivation of ANSI X9.63: the hashes of secret, counter and shared info behind each other.
+///
+/// The library has it only for its own shared secrets, and one of the chip is none of those.
+package enum X963KDF<Function: HashFunction> {
+    /// Derives a key.
     ///
     /// - Parameters:
     ///   - secret: The result of a key exchange.
     ///   - sharedInfo: Goes into each hash.
-    ///   - count: How many bytes to derive.
-    func derive(from secret: borrowing SecretBytes, sharedInfo: Data, count: Int) -> SecretBytes {
-        switch self {
-        case .sha1: Self.derive(Insecure.SHA1.self, secret, sharedInfo, count)
-        case .sha256: Self.derive(SHA256.self, secret, sharedInfo, count)
-        case .sha384: Self.derive(SHA384.self, secret, sharedInfo, count)
-        case .sha512: Self.derive(SHA512.self, secret, sharedInfo, count)
-        }
-    }
-
-    private static func derive<Function: HashFunction>(
-        _: Function.Type,
-        _ secret: borrowing SecretBytes,
-        _ sharedInfo: Data,
-        _ count: Int
+    ///   - count: How many bytes to derive, 0 or more.
+    package static func derive(
+        from secret: borrowing SecretBytes,
+        sharedInfo: Data,
+        count: Int
     ) -> SecretBytes {
         secret.withUnsafeBytes { secret in
             SecretBytes(count: count) { room in

@@ -28,10 +28,7 @@ private struct KeyRequest {
         guard !isRSA, bitCount == 256 else {
             throw .status(errSecUnimplemented, "the chip makes elliptic curve keys of 256 bits alone")
         }
-        guard let access = attributes.accessControl, access.isConstrained else { return }
-        guard access.flags.contains(.privateKeyUsage) else {
-            throw .status(errSecParam, "an access control that guards a key in the chip needs privateKeyUsage")
-        }
+        try attributes.accessControl?.checkForChip()
     }
 
     private func checkSoftware() throws(KeyFailure) {

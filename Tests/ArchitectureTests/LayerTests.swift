@@ -37,6 +37,7 @@ import Testing
             "LocalAuthentication",
             ["Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault"]
         ),
+        ("SecureEnclaveKeys", ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory"]),
         ("SyntheticFingers", []),
         ("GreyscalePNG", ["CPNG"]),
         (
