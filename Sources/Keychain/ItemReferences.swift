@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AuthenticationContext
-
 /// An object that stands for an item: a key, or a certificate (`kSecValueRef`, `kSecReturnRef`).
 package protocol ItemReference: AnyObject {
     /// What the keychain stores of it, and finds it by.
@@ -41,16 +39,29 @@ enum ItemReferences {
     ///
     /// - Parameters:
     ///   - item: The item.
+    ///   - value: Its value, where it is known already.
     ///   - context: What the owner is asked with when the object is used; `nil` for one of its own.
     ///   - store: Where the item lies.
     /// - Returns: A key or a certificate.
     /// - Throws: `errSecUnimplemented` where there is no such object, as for passwords.
     static func object(
         for item: KeychainItem,
-        _ context: ContextCore?,
+        _ value: Data?,
+        _ context: KeyContext?,
         _ store: KeychainStore
     ) throws(KeychainError) -> AnyObject {
-        throw KeychainError(errSecUnimplemented)
+        switch (item.record.itemClass, item.contents) {
+        case (.key, .key(let sealed)): return try SecKey.stored(item.record, sealed, context)
+        case (.key, .sealed), (.key, .secret):
+            let bytes = if let value { value } else { try store.value(of: item) }
+            return try SecKey.stored(item.record, bytes)
+        case (.certificate, .sealed), (.certificate, .secret):
+            let bytes = if let value { value } else { try store.value(of: item) }
+            guard let certificate = SecCertificate(bytes) else { throw KeychainError(errSecInvalidRecord) }
+            return certificate
+        case (.certificate, .key): throw KeychainError(errSecInvalidRecord)
+        case (.genericPassword, _), (.internetPassword, _): throw KeychainError(errSecUnimplemented)
+        }
     }
 
     /// What is stored of a certificate or a key that is given as bytes (`kSecValueData`).
@@ -61,6 +72,8 @@ enum ItemReferences {
         _ itemClass: ItemClass,
         _ attributes: [String: AttributeValue]
     ) throws(KeychainError) -> ReferenceForm? {
-        nil
+        guard itemClass == .certificate else { return nil }
+        guard let certificate = SecCertificate(data) else { throw KeychainError(errSecDecode) }
+        return try certificate.form()
     }
 }

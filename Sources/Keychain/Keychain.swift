@@ -36,8 +36,12 @@ struct Keychain {
             attributes: attributes
         )
         let contents =
-            if let form { form.contents } else { try newContents(request.value ?? Data(), record, values) }
-        let item = try store.add(record, contents) { old in old.contents.item.map(values.isDead) ?? false }
+            switch form?.contents {
+            case .plain(let value)?: try newContents(value, record, values)
+            case .sealed(let sealed)?: KeychainStore.NewContents.sealed(sealed)
+            case nil: try newContents(request.value ?? Data(), record, values)
+            }
+        let item = try store.add(record, contents) { old in values.isDead(old.contents) }
         return try KeychainResult(request, store, values).object(added: item, request.value)
     }
 

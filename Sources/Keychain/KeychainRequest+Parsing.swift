@@ -105,7 +105,7 @@ extension KeychainRequest {
         switch key {
         case "u_AuthCtx":
             guard let holder = value as? any ContextHolder else { throw KeychainError(errSecParam) }
-            context = holder.core
+            boundContext = KeyContext(holder)
         case "u_AuthUI":
             switch value as? String {
             case "u_AuthUIA"?: break

@@ -57,7 +57,9 @@ struct KeychainRequest {
     var returns: Returns = []
     /// `nil` when it is not said; `Int.max` for all.
     var limit: Int?
-    var context: ContextCore?
+    var boundContext: KeyContext?
+    /// The state of the program's context.
+    var context: ContextCore? { boundContext?.core }
     var interface: Interface = .allow
     var prompt: String?
 

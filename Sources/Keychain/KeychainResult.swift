@@ -25,8 +25,12 @@ struct KeychainResult {
         var dead: [Int64] = []
         for item in items {
             var value: Data?
+            if case .key(let sealed) = item.contents, values.isDeadKey(sealed) {
+                dead.append(item.id)
+                continue
+            }
             if case .secret(let sealed) = item.contents {
-                if request.returns.contains(.data) {
+                if request.returns.contains(.data) || makesObject(of: item) {
                     switch try values.open(sealed) {
                     case .dead:
                         dead.append(item.id)
@@ -47,7 +51,7 @@ struct KeychainResult {
 
     /// The result for an item that was just added.
     func object(added item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
-        try object(for: item, value ?? Data())
+        try object(for: item, value)
     }
 
     /// The result for one item, whose value may be known already.
@@ -64,7 +68,7 @@ struct KeychainResult {
         if returns.contains(.reference) {
             switch item.record.itemClass {
             case .key, .certificate:
-                parts["v_Ref"] = try ItemReferences.object(for: item, request.context, store)
+                parts["v_Ref"] = try ItemReferences.object(for: item, value, request.boundContext, store)
             // A password has no object; besides other kinds it is left out.
             case .genericPassword, .internetPassword:
                 guard returns != .reference else { throw KeychainError(errSecUnimplemented) }
@@ -76,6 +80,12 @@ struct KeychainResult {
             return parts.values.first
         }
         return parts as NSDictionary
+    }
+
+    /// Whether the value is needed for an object, which is then made in this process.
+    private func makesObject(of item: KeychainItem) -> Bool {
+        request.returns.contains(.reference)
+            && (item.record.itemClass == .key || item.record.itemClass == .certificate)
     }
 
     private func value(of item: KeychainItem) throws(KeychainError) -> Data {

@@ -10,6 +10,8 @@ private struct KeyRequest {
     let isInChip: Bool
     let attributes: KeyAttributes
     let context: KeyContext?
+    /// Where it is kept, when it is.
+    let place: [String: Any]
 
     init(_ dictionary: CFDictionary) throws(KeyFailure) {
         let parameters = try KeyParameters(dictionary).taking(kSecPrivateKeyAttrs)
@@ -21,6 +23,10 @@ private struct KeyRequest {
         isInChip = try parameters.isInChip()
         attributes = try KeyAttributes(parameters)
         context = try parameters.context()
+        place = parameters.only(
+            [kSecAttrAccessGroup, kSecAttrSynchronizable, kSecUseAuthenticationContext]
+                + (attributes.accessControl == nil ? [kSecAttrAccessible] : [])
+        )
         if isInChip { try checkChip() } else { try checkSoftware() }
     }
 
@@ -53,7 +59,9 @@ private struct KeyRequest {
             }
             material = .privateEC(try ECPrivateKey(curve))
         }
-        return SecKey(material, attributes, context: context)
+        let key = SecKey(material, attributes, context: context)
+        if attributes.isPermanent { try key.store(at: place) }
+        return key
     }
 }
 
@@ -130,9 +138,7 @@ public func SecKeyCreateRandomKey(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
     reporting(to: error) { () throws(KeyFailure) in
-        let key = try KeyRequest(parameters).make()
-        if key.attributes.isPermanent { try key.store() }
-        return key
+        try KeyRequest(parameters).make()
     }
 }
 

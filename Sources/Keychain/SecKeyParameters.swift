@@ -56,6 +56,12 @@ struct KeyParameters {
         return flag
     }
 
+    /// The values under these keys, as they are.
+    func only(_ keys: [CFString]) -> [String: Any] {
+        let names = Set(keys.map(String.init(describing:)))
+        return values.filter { names.contains($0.key) }
+    }
+
     subscript(key: CFString) -> Any? { values[String(describing: key)] }
 }
 
