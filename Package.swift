@@ -91,6 +91,10 @@ let package = Package(
     name: "whorl",
     products: [
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
@@ -187,6 +191,11 @@ let package = Package(
             ],
             swiftSettings: common
         ),
+
+        // Names of Apple's, for programs that import them. Nothing here depends on them: a module of this name in a build
+        // makes `#if canImport(Security)` true in all packages of that build (Docs/AppleNames.md).
+        .target(name: "Security", dependencies: ["Keychain"], swiftSettings: common),
+        .target(name: "CryptoKit", dependencies: ["SecureEnclaveKeys", crypto], swiftSettings: common),
 
         // Fingers that nobody has, for tests and demonstrations
         .target(name: "SyntheticFingers", swiftSettings: common),
