@@ -26,6 +26,7 @@ let pure = common + [.strictMemorySafety(), .treatWarning("StrictMemorySafety", 
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -34,7 +35,8 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "ArchitectureTests": [],
     "AuthenticationTests": [
-        "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb,
+        "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "SoftwareTPM", "StateStore", "TPM",
+        "Vault", crypto, grdb,
     ],
     "CommandLineTests": [
         "Authentication", "GreyscalePNG", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl",
@@ -44,8 +46,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
-        "Authentication", "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory",
-        "StateStore", "Vault", crypto, cryptoExtras, grdb,
+        "Authentication", "AuthenticationContext", "ChipDouble", "Keychain", "LocalAuthentication",
+        "SecretMemory", "StateStore", "Vault", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
@@ -57,6 +59,10 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
+    "SecureEnclaveTests": [
+        "Authentication", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
+        "Vault", crypto,
+    ],
     "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
     "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
@@ -71,10 +77,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
-    "Authentication", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "LibfprintReader", "MockReader",
-    "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem",
-    "whorl", crypto,
-    grdb,
+    "Authentication", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain", "LibfprintReader",
+    "MockReader", "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt", "Vault",
+    "WhorlSystem", "whorl", crypto, grdb,
 ]
 
 /// What the command line uses.
@@ -88,12 +93,17 @@ let package = Package(
     name: "whorl",
     products: [
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
     ] + (fuzzes ? [] : [.executable(name: "whorl", targets: ["whorl"])]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -157,14 +167,14 @@ let package = Package(
         ),
         .target(
             name: "AuthenticationContext",
-            dependencies: ["Authentication", "SecretMemory", "Vault", "WhorlSystem"],
+            dependencies: ["Authentication", "SecretMemory", "StateStore", "Vault", "WhorlSystem"],
             swiftSettings: common
         ),
         .target(
             name: "Keychain",
             dependencies: [
-                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault", crypto,
-                cryptoExtras, grdb,
+                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault", asn1,
+                crypto, cryptoExtras, grdb,
             ],
             swiftSettings: common
         ),
@@ -175,6 +185,19 @@ let package = Package(
             ],
             swiftSettings: common
         ),
+
+        .target(
+            name: "SecureEnclaveKeys",
+            dependencies: [
+                "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory", crypto,
+            ],
+            swiftSettings: common
+        ),
+
+        // Names of Apple's, for programs that import them. Nothing here depends on them: a module of this name in a build
+        // makes `#if canImport(Security)` true in all packages of that build (Docs/AppleNames.md).
+        .target(name: "Security", dependencies: ["Keychain"], swiftSettings: common),
+        .target(name: "CryptoKit", dependencies: ["SecureEnclaveKeys", crypto], swiftSettings: common),
 
         // Fingers that nobody has, for tests and demonstrations
         .target(name: "SyntheticFingers", swiftSettings: common),
@@ -198,6 +221,12 @@ let package = Package(
             dependencies: ["Fingerprint", "LibfprintReader"],
             path: "Tests/Support/ReaderProbe",
             exclude: ["testbed.py"],
+            swiftSettings: common
+        ),
+        .target(
+            name: "ChipDouble",
+            dependencies: ["Authentication", "Fingerprint", "SecretMemory", "Vault", crypto],
+            path: "Tests/Support/ChipDouble",
             swiftSettings: common
         ),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),

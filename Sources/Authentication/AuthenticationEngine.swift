@@ -139,6 +139,7 @@ public final class AuthenticationEngine: AuthenticationService {
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
-        try await EvaluationSession(engine: self, request: request, presenter: presenter).run()
+        let keeper = request.session.flatMap { _ in (passcode as? VaultPasscode).map(ProofKeeper.init) }
+        return try await evaluate(request, keeper: keeper, presenter)
     }
 }

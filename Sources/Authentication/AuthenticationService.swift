@@ -71,6 +71,15 @@ public protocol AuthenticationService: Sendable {
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem
 
+    /// How sealed items stand, as far as it can be told without asking anybody, the chip included.
+    ///
+    /// The chip has the last word: it may refuse what is told as valid here.
+    ///
+    /// - Parameter items: Any number.
+    /// - Returns: One answer for each, in their order.
+    /// - Throws: `store`.
+    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing]
+
     /// Asks the person for what the item's access control wants, and gives the secret that the chip releases for it.
     func secret(
         in item: SealedItem,

@@ -195,7 +195,8 @@ struct EvaluationSession: Sendable {
             finger: match.finger,
             domainState: enrollment.digest,
             isReused: isReused,
-            readerKind: info.kind
+            readerKind: info.kind,
+            print: match.print
         )
     }
 

@@ -1,44 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
-public import SecretMemory
-public import Vault
-
-extension AuthenticationEngine {
-    /// Asks the person for what a secret's access control wants, and gives the secret that the chip releases for it.
-    @concurrent
-    public func secret(
-        _ id: ItemID,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        try await ItemRelease(engine: self, request: request, presenter: presenter).run(id) {
-            vault,
-            proof throws(VaultError) in
-            try await vault.secret(id, shown: proof, applicationPassword: request.applicationPassword)
-        }
-    }
-
-    /// Asks the person for what a key's access control wants, and has the chip sign with it.
-    @concurrent
-    public func signature(
-        over digest: Data,
-        with id: ItemID,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
-        try await ItemRelease(engine: self, request: request, presenter: presenter).run(id) {
-            vault,
-            proof throws(VaultError) in
-            try await vault.sign(
-                digest: digest,
-                with: id,
-                shown: proof,
-                applicationPassword: request.applicationPassword
-            )
-        }
-    }
-}
+import Vault
 
 /// One release: what the person shows is turned into a proof, and the proof goes to the vault and nowhere else.
 struct ItemRelease: Sendable {
@@ -46,34 +8,62 @@ struct ItemRelease: Sendable {
     let request: ReleaseRequest
     let presenter: any PromptPresenter
 
+    /// What is opened: an item of the vault's table, or one that lies with a keeper.
+    struct Target: Sendable {
+        /// What is told where it is not one of this profile.
+        let missing: VaultError
+        let profile: String
+        let access: @Sendable (Vault) async throws(VaultError) -> AccessControl
+    }
+
     /// What was shown so far.
     private struct Shown: Sendable {
         var proof: OwnerProof
         var evaluations: [Evaluation] = []
-        var hasPasscode = false
     }
 
-    /// Asks, then has `use` take the product out of the vault.
+    /// Asks for what was not shown to the request's session before, then has `use` take the product out of the vault.
     ///
-    /// Where what was shown is not enough any more, since the machine started in another way or the set of fingers is
-    /// another one, the passcode is asked for besides if the access control takes it.
+    /// Where the chip does not take the passcode that the session remembers, it asks for all of it.
     func run<Product: Sendable>(
-        _ id: ItemID,
+        _ target: Target,
         _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
     ) async throws(ReleaseError) -> Released<Product> {
         let found = try await inVault { () async throws(VaultError) in try await engine.vault.inChip() }
-        guard let vault = found else { throw .vault(VaultError(.noSuchItem, id.spoken)) }
-        let access = try await inVault { () async throws(VaultError) in try await vault.access(of: id) }
-        guard id.profile == engine.profile else { throw .vault(VaultError(.noSuchItem, id.spoken)) }
+        guard let vault = found else { throw .vault(target.missing) }
+        let access = try await inVault { () async throws(VaultError) in try await target.access(vault) }
+        guard target.profile == engine.profile else { throw .vault(target.missing) }
         guard !access.needsApplicationPassword || request.applicationPassword != nil else {
-            throw .vault(VaultError(.applicationPasswordNeeded, id.spoken))
+            throw .vault(VaultError(.applicationPasswordNeeded, target.missing.subject))
         }
-        var shown = Shown(proof: .nothing(of: engine.profile))
+        let known = await engine.known(in: request.evaluation.session, vault)
+        do throws(ReleaseError) {
+            return try await attempt(access, vault, after: known, use)
+        } catch {
+            guard known.showsPasscode, case .vault(let refusal) = error, refusal.code == .passcodeWrong else {
+                throw error
+            }
+        }
+        request.evaluation.session?.forget()
+        return try await attempt(access, vault, after: .nothing(of: engine.profile), use)
+    }
+
+    /// Asks for what is missing, and takes the product.
+    ///
+    /// Where what was shown is not enough any more, since the machine started in another way or the set of fingers is
+    /// another one, the passcode is asked for besides if the access control takes it.
+    private func attempt<Product: Sendable>(
+        _ access: AccessControl,
+        _ vault: Vault,
+        after known: OwnerProof,
+        _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
+    ) async throws(ReleaseError) -> Released<Product> {
+        var shown = Shown(proof: known)
         try await ask(access, vault, &shown)
         do throws(VaultError) {
             return Released(try await use(vault, shown.proof), after: shown.evaluations)
         } catch {
-            guard error.mayNeedPasscode, access.canTakePasscodeBesides, !shown.hasPasscode else {
+            guard error.mayNeedPasscode, access.canTakePasscodeBesides, !shown.proof.showsPasscode else {
                 throw .vault(error)
             }
             guard try await isPasscodeSet(vault) else { throw .vault(error) }
@@ -92,7 +82,7 @@ struct ItemRelease: Sendable {
         _ vault: Vault,
         _ shown: inout Shown
     ) async throws(ReleaseError) {
-        switch access.asking {
+        switch access.asking(after: shown.proof) {
         case .nothing: return
         case .finger: try await ask(.finger, access, vault, &shown)
         case .passcode: try await ask(.passcode, access, vault, &shown)
@@ -114,25 +104,18 @@ struct ItemRelease: Sendable {
         asked.policy = parts.contains(.passcode) ? .deviceOwner : .biometrics
         asked.takesPasscodeAlone = parts == .passcode
         if !access.allowsReuse { asked.reuse = .zero }
-        let keeper = ProofKeeper(engine.profile, vault)
+        let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: .of(vault)))
         let evaluation: Evaluation
         do throws(AuthenticationError) {
-            evaluation = try await engine.with(keeper).evaluate(asked, presenter: presenter)
+            evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)
         } catch {
             throw .evaluation(error)
         }
-        // Only what ended the evaluation counts: a passcode that came second proves nothing here.
-        let proof: OwnerProof? =
-            switch evaluation.method {
-            case .biometry: .matchedFinger(of: engine.profile)
-            case .passcode: keeper.proof
-            }
-        guard let proof, let whole = shown.proof.and(proof) else {
+        guard let proof = engine.proof(of: evaluation, keeper), let whole = shown.proof.and(proof) else {
             throw .vault(VaultError(.accessDenied, engine.profile, cause: "no proof"))
         }
         shown.proof = whole
         shown.evaluations.append(evaluation)
-        shown.hasPasscode = shown.hasPasscode || evaluation.method == .passcode
     }
 
     private func isPasscodeSet(_ vault: Vault) async throws(ReleaseError) -> Bool {
@@ -154,6 +137,29 @@ extension VaultError {
         switch code {
         case .enrollmentChanged, .measuredBootChanged: true
         default: false
+        }
+    }
+}
+
+extension ItemRelease.Target {
+    /// An item of the vault's table.
+    static func stored(_ id: ItemID) -> ItemRelease.Target {
+        ItemRelease.Target(missing: VaultError(.noSuchItem, id.spoken), profile: id.profile) {
+            vault async throws(VaultError) in
+            try await vault.access(of: id)
+        }
+    }
+
+    /// An item that lies with its keeper; the vault says what opens it, and not the item.
+    static func sealed(_ item: SealedItem) -> ItemRelease.Target {
+        let missing = VaultError(
+            .itemTampered,
+            "sealed \(item.kind.rawValue)",
+            cause: "it is of another vault or profile"
+        )
+        return ItemRelease.Target(missing: missing, profile: item.profile) {
+            vault async throws(VaultError) in
+            try vault.access(of: item)
         }
     }
 }

@@ -99,14 +99,18 @@ public struct Evaluation: Sendable, Hashable {
     public let isReused: Bool
     /// What kind of reader answered; `nil` when the passcode did.
     public let readerKind: ReaderInfo.Kind?
+    /// The print that matched, where one did.
+    let print: PrintID?
 
     package init(
         method: Method,
         finger: Finger?,
         domainState: Data?,
         isReused: Bool,
-        readerKind: ReaderInfo.Kind?
+        readerKind: ReaderInfo.Kind?,
+        print: PrintID? = nil
     ) {
+        self.print = print
         self.method = method
         self.finger = finger
         self.domainState = domainState

@@ -79,6 +79,11 @@ extension AuthenticationService {
         throw VaultError(.noChip, cause: "no vault")
     }
 
+    /// None: a service without a vault knows no item.
+    public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+        throw VaultError(.noChip, cause: "no vault")
+    }
+
     /// Nothing: a service without a vault releases nothing.
     public func secret(
         in item: SealedItem,

@@ -33,49 +33,41 @@ public struct VaultPasscode: PasscodeAuthority {
     public func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError)
         -> PasscodeVerdict
     {
+        try await compare(passcode).0
+    }
+
+    /// What became of a passcode, and what the right one has shown.
+    fileprivate func compare(
+        _ passcode: borrowing SecretBytes
+    ) async throws(AuthenticationError) -> (PasscodeVerdict, OwnerProof?) {
         let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
         do throws(VaultError) {
-            guard let vault = try await access.existing() else { return .notSet }
-            return try await vault.verdict(on: box, of: profile).0
+            guard let vault = try await access.existing() else { return (.notSet, nil) }
+            return try await vault.verdict(on: box, of: profile)
         } catch {
             throw AuthenticationError(error)
         }
     }
 }
 
-/// The same for one release: it keeps what the right passcode has shown.
+/// The same for one request: it keeps what the right passcode has shown.
 final class ProofKeeper: PasscodeAuthority {
-    private let profile: String
-    private let vault: Vault
+    private let passcode: VaultPasscode
     private let kept = Mutex<OwnerProof?>(nil)
 
-    init(_ profile: String, _ vault: Vault) {
-        self.profile = profile
-        self.vault = vault
-    }
+    init(_ passcode: VaultPasscode) { self.passcode = passcode }
 
     /// What the passcode has shown; `nil` when none was right.
     var proof: OwnerProof? { kept.withLock(\.self) }
 
     var isSet: Bool {
-        get async throws(AuthenticationError) {
-            do throws(VaultError) {
-                return try await vault.isPasscodeSet(of: profile)
-            } catch {
-                throw AuthenticationError(error)
-            }
-        }
+        get async throws(AuthenticationError) { try await passcode.isSet }
     }
 
     func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict {
-        let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
-        do throws(VaultError) {
-            let (verdict, proof) = try await vault.verdict(on: box, of: profile)
-            kept.withLock { $0 = proof }
-            return verdict
-        } catch {
-            throw AuthenticationError(error)
-        }
+        let (verdict, proof) = try await self.passcode.compare(passcode)
+        kept.withLock { $0 = proof }
+        return verdict
     }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Authentication
+package import StateStore
 internal import Synchronization
+internal import Vault
 internal import WhorlSystem
 
 /// What a context or the keychain asks, with what prompt, in whose name, and where its rows lie.
@@ -14,18 +16,31 @@ package struct ContextParts: Sendable {
     package let application: ApplicationID
     /// Where the keychain's rows are.
     package let state: StateAccess
+    /// Whose rows.
+    package let profile: String
+    /// The access groups that the program may use besides its own, which is its name.
+    package let accessGroups: [String]
+    /// Whether there is a chip that this user may use; nothing is made to find it out.
+    package let hasChip: @Sendable () async -> Bool
+    private let kept = KeptDatabase()
 
     /// Describes surroundings of a caller's choice.
     package init(
         service: any AuthenticationService,
         presenter: any PromptPresenter,
         application: ApplicationID,
-        state: StateAccess
+        state: StateAccess,
+        profile: String = "",
+        accessGroups: [String] = [],
+        hasChip: @escaping @Sendable () async -> Bool = { false }
     ) {
         self.service = service
         self.presenter = presenter
         self.application = application
         self.state = state
+        self.profile = profile
+        self.accessGroups = accessGroups
+        self.hasChip = hasChip
     }
 
     /// Those of this process, put together when they are first needed; that opens nothing yet.
@@ -35,7 +50,10 @@ package struct ContextParts: Sendable {
             service: services.authentication,
             presenter: services.presenter,
             application: services.application,
-            state: services.stateAccess
+            state: services.stateAccess,
+            profile: services.profile,
+            accessGroups: services.accessGroups,
+            hasChip: { (try? await services.vaultStatus().obstacle == nil) ?? false }
         )
     }()
 
@@ -50,4 +68,36 @@ package struct ContextParts: Sendable {
 
     /// Those that count here and now: the task's, else the process's, else the system's.
     package static var current: ContextParts { ofTask ?? ofProcess ?? system }
+}
+
+extension ContextParts {
+    /// The database, for a caller who waits on its thread; once it was opened, nothing is waited for.
+    ///
+    /// - Parameter creating: Whether it is made where nothing was ever stored.
+    /// - Returns: `nil` where nothing was ever stored and nothing is made.
+    /// - Throws: why the database cannot be used.
+    package func databaseBlocking(creating: Bool) throws(StateError) -> StateDatabase? {
+        if let database = kept.database { return database }
+        let state = state
+        let result = WorkerThread.preflights.wait { () async -> Result<StateDatabase?, StateError> in
+            do throws(StateError) {
+                return .success(creating ? try await state.created() : try await state.existing())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let database = try result.get()
+        kept.database = database
+        return database
+    }
+}
+
+/// The database once it was opened, so that a call of the keychain does not change threads for it.
+private final class KeptDatabase: Sendable {
+    private let kept = Mutex<StateDatabase?>(nil)
+
+    var database: StateDatabase? {
+        get { kept.withLock(\.self) }
+        set { kept.withLock { $0 = newValue } }
+    }
 }

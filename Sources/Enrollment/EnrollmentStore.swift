@@ -43,6 +43,22 @@ public final class EnrollmentStore: Sendable {
         try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
     }
 
+    /// Whether a print is enrolled, as the database has it: neither the set's MAC nor the counter is looked at.
+    ///
+    /// - Throws: `store`.
+    package func isEnrolled(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> Bool {
+        try await read { db in
+            try PrintRow.enrolled(id, db)?.profile == profile
+        }
+    }
+
+    /// How often the set has changed, as the database has it: neither the set's MAC nor the counter is looked at.
+    ///
+    /// - Throws: `store`.
+    package func recordedGeneration(of profile: String) async throws(EnrollmentError) -> UInt64 {
+        try await read { try Manifest.Head($0, profile: profile).generation }
+    }
+
     /// What a program compares; `nil` when no finger is enrolled.
     ///
     /// - Parameters:

@@ -4,6 +4,8 @@
 
 /// It worked.
 public let errSecSuccess: OSStatus = 0
+/// It worked.
+public let noErr: OSStatus = 0
 /// The function or an option of it is not there.
 public let errSecUnimplemented: OSStatus = -4
 /// The disk or the chip could not be used.

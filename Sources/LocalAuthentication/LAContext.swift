@@ -27,7 +27,7 @@ package import AuthenticationContext
 ///
 /// It is `@unchecked Sendable` since a class that others may subclass cannot be checked: all of its own state is in its
 /// core, behind the core's lock `state`. A subclass answers for the state that it adds.
-open class LAContext: NSObject, @unchecked Sendable {
+open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// The state of this context, and the work on it.
     package let core: ContextCore
 

@@ -7,7 +7,9 @@ extension Schema {
     static let oldestVersion: UInt32 = 1
 
     /// What leads from a version to the next; the first is the step from ``oldestVersion``.
-    private static let steps: [@Sendable (Database) throws -> Void] = [separateTries, addVault]
+    private static let steps: [@Sendable (Database) throws -> Void] = [
+        separateTries, addVault, addKeychain,
+    ]
 
     /// Brings an older database up to date, in one transaction: it is of the old version or of this one, never in
     /// between, whatever ends the process.

@@ -10,7 +10,7 @@ import GRDB
 /// (`Schema+Steps.swift`).
 enum Schema {
     /// In `PRAGMA user_version`.
-    static let version: UInt32 = 3
+    static let version: UInt32 = 4
 
     /// In `PRAGMA application_id`, so that `file(1)` and we know the database: "WHRL".
     static let applicationID: UInt32 = 0x5748_524C
@@ -19,6 +19,7 @@ enum Schema {
     static func create(_ db: Database) throws {
         try db.execute(sql: tables)
         try db.execute(sql: vaultTables)
+        try db.execute(sql: keychainTables)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }

@@ -16,8 +16,8 @@ public final class StateDatabase: Sendable {
     /// A pool would open a second one at the first read, which a cold start pays for, and the tasks of one
     /// process have nothing to read side by side. In WAL mode the readers of other processes do not wait for
     /// our writes, nor our reads for theirs.
-    private let queue: DatabaseQueue
-    private let setting = DurabilitySetting()
+    let queue: DatabaseQueue
+    let setting = DurabilitySetting()
     /// What protects the rows; see ``KeyPurpose``.
     package let keys: StateKeys
 
@@ -141,7 +141,7 @@ public final class StateDatabase: Sendable {
 
 extension Database {
     /// One IMMEDIATE transaction, which is committed when `body` succeeds in every way.
-    fileprivate func commit<Value, Failure: Error>(
+    func commit<Value, Failure: Error>(
         _ body: (Database) throws -> Result<Value, Failure>
     ) throws -> Result<Value, Failure> {
         var result: Result<Value, Failure>?
@@ -160,7 +160,7 @@ extension Database {
 
 extension Result where Failure == StateError {
     /// What `body` gives, with its error as the store's.
-    fileprivate init(failingAt path: String, _ body: () throws -> Success) {
+    init(failingAt path: String, _ body: () throws -> Success) {
         do {
             self = .success(try body())
         } catch {

@@ -16,6 +16,10 @@ package enum KeyPurpose: String, Sendable, CaseIterable {
     case reuse
     /// Authenticates the vault's items and its other rows (HMAC-SHA-256).
     case vault
+    /// Encrypts the keychain's values (AES-256-GCM).
+    case keychainValues
+    /// Authenticates the keychain's rows, and names what must be there only once (HMAC-SHA-256).
+    case keychainRows
     /// Proves that a key and a database belong together; used by this module alone.
     case check
 }

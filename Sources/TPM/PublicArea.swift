@@ -44,6 +44,17 @@ enum PublicArea {
         return area
     }
 
+    /// A key that signs and agrees on secrets: ECC P-256, by its policy alone.
+    ///
+    /// A key for both has no scheme of its own, so each command names one (Part 2, 12.2.3.6).
+    static func agreementKey(policy: PolicyDigest) throws(TPMError) -> TPM2B_PUBLIC {
+        var area = try signingKey(policy: policy)
+        area.publicArea.objectAttributes |= TPMA_OBJECT_DECRYPT
+        area.publicArea.parameters.eccDetail.scheme = TPMT_ECC_SCHEME()
+        area.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_NULL
+        return area
+    }
+
     /// Sealed data, by its policy alone.
     static func sealed(policy: PolicyDigest) throws(TPMError) -> TPM2B_PUBLIC {
         // The data is the caller's, so sensitiveDataOrigin is clear; the TPM insists on it.

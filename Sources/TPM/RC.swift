@@ -19,6 +19,7 @@ enum RC {
     static let policyCc: UInt32 = 0x0a4
     static let binding: UInt32 = 0x0a5
     static let curve: UInt32 = 0x0a6
+    static let eccPoint: UInt32 = 0x0a7
     static let initialize: UInt32 = 0x100
     static let failure: UInt32 = 0x101
     static let policy: UInt32 = 0x126
@@ -31,6 +32,7 @@ enum RC {
     static let nvUninitialized: UInt32 = 0x14a
     static let nvSpace: UInt32 = 0x14b
     static let nvDefined: UInt32 = 0x14c
+    static let noResult: UInt32 = 0x154
     static let sensitive: UInt32 = 0x155
     static let contextGap: UInt32 = 0x901
     static let objectMemory: UInt32 = 0x902

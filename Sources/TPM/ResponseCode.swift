@@ -79,6 +79,7 @@ struct ResponseCode {
         case RC.commandCode, RC.curve, RC.asymmetric, RC.hash, RC.symmetric,
             RC.scheme, RC.hierarchy:
             .unsupported
+        case RC.eccPoint, RC.noResult: .pointRefused
         case RC.failure: .failureMode
         default: .other
         }

@@ -70,6 +70,24 @@ extension TPMCommands {
         try create(PublicArea.signingKey(policy: policy), under: root, auth: auth, data: nil)
     }
 
+    /// Makes a P-256 key that signs, and agrees on secrets with others' public keys, only when the policy is met.
+    ///
+    /// - Parameters:
+    ///   - root: The parent.
+    ///   - policy: The digest of the policy.
+    ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    /// - Returns: The object; it is not loaded.
+    /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_Create.
+    public func createAgreementKey(
+        under root: StorageRoot,
+        policy: PolicyDigest,
+        auth: SecretBox? = nil
+    ) throws(TPMError) -> TPMObject {
+        try create(PublicArea.agreementKey(policy: policy), under: root, auth: auth, data: nil)
+    }
+
     /// Gives an authority another authorization value.
     ///
     /// The name stays, so policies that ask for it go on. The old blob goes on as well, with the old value: the caller

@@ -154,7 +154,7 @@ extension TPMCommands {
 
 extension Connection {
     /// Meets a policy, loads the object, and has a command use it by that policy session.
-    fileprivate func use<Value: ~Copyable>(
+    func use<Value: ~Copyable>(
         _ object: TPMObject,
         under root: ESYS_TR,
         meeting policy: Policy,

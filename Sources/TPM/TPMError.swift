@@ -48,6 +48,8 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case outOfSlots
         /// Stored bytes are not what they are said to be.
         case malformed
+        /// What was given as another's public key is no point of the curve, or the product with it is none.
+        case pointRefused
         /// More bytes than the chip or the command takes.
         case tooLarge
         /// The chip lacks a command or an algorithm.
@@ -116,6 +118,7 @@ extension TPMError {
         case .alteredAnswer: "An answer of the TPM was changed on its way."
         case .outOfSlots: "Other programs fill the TPM's memory."
         case .malformed: "Stored TPM data is damaged."
+        case .pointRefused: "The other's public key is no point of the curve P-256."
         case .tooLarge: "This is more than the TPM takes."
         case .unsupported: "The TPM lacks what is needed."
         case .cancelled: "The operation was cancelled."
@@ -157,6 +160,7 @@ extension TPMError {
             "Something stands between this machine and its TPM: check what `--tcti` names, and the hardware."
         case .outOfSlots: "End other programs that use the TPM, or use `device:/dev/tpmrm0`."
         case .malformed: "Restore the state directory from a backup, or make the item anew."
+        case .pointRefused: "Have the other one send its public key again."
         case .tooLarge: "Use a smaller value."
         case .unsupported: "A TPM 2.0 with P-256, SHA-256 and AES-128 is needed; a firmware update may help."
         case .cancelled: "Start again."

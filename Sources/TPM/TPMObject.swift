@@ -15,6 +15,8 @@ public struct TPMObject: Sendable, Hashable {
         case sealed
         /// A P-256 key for ECDSA with SHA-256.
         case signingKey
+        /// A P-256 key for ECDSA and for ECDH.
+        case agreementKey
     }
 
     /// The largest serialized form that is read, in bytes.
@@ -31,7 +33,7 @@ public struct TPMObject: Sendable, Hashable {
     public let name: TPMName
     /// The policy that it is used by, if it has one.
     public let policy: PolicyDigest?
-    /// The public key, of signing keys.
+    /// The public key; `nil` for what is no key pair.
     public let publicPoint: ECPoint?
     /// The attributes, TPMA_OBJECT.
     private let attributes: UInt32
@@ -87,7 +89,11 @@ public struct TPMObject: Sendable, Hashable {
         attributes = area.publicArea.objectAttributes
         let policy = area.publicArea.authPolicy.bytes
         self.policy = policy.isEmpty ? nil : PolicyDigest(bytes: policy)
-        publicPoint = kind == .signingKey ? ECPoint(area.publicArea.unique.ecc) : nil
+        publicPoint =
+            switch kind {
+            case .signingKey, .agreementKey: ECPoint(area.publicArea.unique.ecc)
+            case .authority, .sealed: nil
+            }
     }
 
     /// The form to keep; it holds no secret that another TPM, or this one without the policy, would tell.
@@ -131,7 +137,8 @@ extension TPMObject.Kind {
         where area.parameters.eccDetail.curveID == TPM2_ECC_NIST_P256
             && area.objectAttributes & TPMA_OBJECT_SIGN_ENCRYPT != 0
             && area.objectAttributes & TPMA_OBJECT_RESTRICTED == 0:
-            self = .signingKey
+            let agrees = area.objectAttributes & TPMA_OBJECT_DECRYPT != 0
+            self = agrees ? .agreementKey : .signingKey
         default: return nil
         }
     }
@@ -141,6 +148,15 @@ extension TPMObject.Kind {
 public struct ECPoint: Sendable, Hashable {
     /// The coordinates, 32 bytes each, big-endian.
     public let x: [UInt8], y: [UInt8]
+
+    /// Reads ANSI X9.63: 4, x, y; 65 bytes.
+    ///
+    /// - Returns: `nil` for another form. Whether it is a point of the curve is for the TPM to say.
+    public init?(x963 bytes: [UInt8]) {
+        guard bytes.count == 65, bytes[0] == 4 else { return nil }
+        x = Array(bytes[1..<33])
+        y = Array(bytes[33...])
+    }
 
     init?(_ point: TPMS_ECC_POINT) {
         guard let x = padded(Sized.bytes(point.x.buffer, point.x.size), to: 32),

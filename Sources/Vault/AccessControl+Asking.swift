@@ -16,7 +16,11 @@ extension AccessControl {
     }
 
     /// What is asked for, as long as the machine starts as the item knows it.
-    package var asking: Asking {
+    ///
+    /// - Parameter proof: What was shown before; `nil` when nothing was.
+    /// - Returns: What is missing.
+    package func asking(after proof: OwnerProof? = nil) -> Asking {
+        let ways = ways.map { $0.subtracting(proof?.shown ?? []) }
         if ways.contains([]) { return .nothing }
         let finger = ways.contains { $0.needsBiometry && !$0.contains(.devicePasscode) }
         let passcode = ways.contains { !$0.needsBiometry }
@@ -35,4 +39,14 @@ extension AccessControl {
     ///
     /// What is bound to the present set of fingers is opened by a touch made for it.
     package var allowsReuse: Bool { !isBoundToCurrentSet }
+}
+
+extension OwnerProof {
+    /// What of a way it stands for; the chip says whether a finger is one of the present set.
+    fileprivate var shown: AccessWay {
+        var shown: AccessWay = []
+        if showsFinger { shown.formUnion(.biometryCurrentSet) }
+        if showsPasscode { shown.formUnion(.devicePasscode) }
+        return shown
+    }
 }

@@ -66,6 +66,9 @@ struct CounterRow: Sendable {
         return (shift < 0) == overflow || shift == 0 ? sum : nil
     }
 
+    /// The counter's value for a generation: the inverse of ``generation(at:)``.
+    func value(at generation: UInt64) -> UInt64 { generation &- UInt64(bitPattern: shift) }
+
     /// What makes a generation of a counter's value.
     struct Shift: Sendable {
         let amount: Int64

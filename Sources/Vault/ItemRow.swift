@@ -2,11 +2,12 @@
 
 import Foundation
 import GRDB
+import SecretMemory
 import StateStore
 import TPM
 
 /// An item as it lies in the database, checked to be what Whorl wrote.
-struct ItemRow: Sendable {
+struct ItemRow: KeptItem {
     let id: ItemID
     /// 16 random bytes, new for each item; what belongs to the item is bound to them.
     let unique: Data
@@ -18,6 +19,10 @@ struct ItemRow: Sendable {
     let createdAt: Date
 
     private static let table = "vault_items"
+
+    var owner: ItemOwner { id.owner }
+
+    static func newUnique() -> Data { SecretBytes(randomCount: 16).withUnsafeBytes { Data($0) } }
 
     /// What a large secret's ciphertext is bound to.
     var identity: Data { ItemRow.identity(id, unique: unique, access: access) }

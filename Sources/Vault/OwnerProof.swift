@@ -37,6 +37,9 @@ public struct OwnerProof: Sendable {
         OwnerProof(profile: profile, showsFinger: true)
     }
 
+    /// Whether the passcode was shown.
+    package var showsPasscode: Bool { passcode != nil }
+
     /// Both together; `nil` when they are of two profiles.
     public func and(_ other: OwnerProof) -> OwnerProof? {
         guard other.profile == profile else { return nil }

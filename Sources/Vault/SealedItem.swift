@@ -18,6 +18,32 @@ public struct SealedItem: Sendable, Hashable {
     /// What its keeper stores.
     public let encoded: Data
 
+    /// Takes what a keeper stored; neither a chip nor a vault is asked, so whether it opens anywhere is not known.
+    ///
+    /// - Parameter encoded: What ``encoded`` gave.
+    /// - Throws: `itemTampered` for anything that has not the form of a sealed item.
+    public init(encoded: Data) throws(VaultError) {
+        guard let item = LooseItem(encoded: encoded) else {
+            throw VaultError(.itemTampered, "sealed item", cause: "its form is another one")
+        }
+        try self.init(item, encoded: encoded)
+    }
+
+    init(_ item: LooseItem, encoded: Data) throws(VaultError) {
+        let publicKey: Data? =
+            switch item.kind {
+            case .secret: nil
+            case .key: try item.publicKey.x963
+            }
+        self.init(
+            kind: item.kind,
+            profile: item.profile,
+            access: item.access,
+            publicKey: publicKey,
+            encoded: encoded
+        )
+    }
+
     package init(kind: ItemKind, profile: String, access: AccessControl, publicKey: Data?, encoded: Data) {
         self.kind = kind
         self.profile = profile

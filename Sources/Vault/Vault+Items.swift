@@ -24,16 +24,18 @@ extension Vault {
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) {
         precondition(id.kind == .secret, "a secret is kept under the name of a secret")
-        let unique = SecretBytes(randomCount: 16).withUnsafeBytes { Data($0) }
+        try await refuseTaken(id)
+        let unique = ItemRow.newUnique()
         let identity = ItemRow.identity(id, unique: unique, access: access)
         let parts = try SecretEnvelope.close(secret, for: identity)
-        try await make(id, unique, access, applicationPassword, body: parts.body) {
+        let made = try await make(id.owner, access, applicationPassword) {
             commands,
-            authority,
+            root,
             policy,
             password throws(TPMError) in
-            try commands.seal(parts.sealed, under: authority.root, policy: policy, auth: password)
+            try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
         }
+        try await keep(id, unique, access, made, body: parts.body)
     }
 
     /// Makes a P-256 key in the chip, which never leaves it.
@@ -47,15 +49,15 @@ extension Vault {
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) -> SigningKeyPublic {
         precondition(id.kind == .key, "a key is made under the name of a key")
-        let unique = SecretBytes(randomCount: 16).withUnsafeBytes { Data($0) }
-        let row = try await make(id, unique, access, applicationPassword, body: nil) {
+        try await refuseTaken(id)
+        let made = try await make(id.owner, access, applicationPassword) {
             commands,
-            authority,
+            root,
             policy,
             password throws(TPMError) in
-            try commands.createSigningKey(under: authority.root, policy: policy, auth: password)
+            try commands.createSigningKey(under: root, policy: policy, auth: password)
         }
-        return try row.publicKey
+        return try await keep(id, ItemRow.newUnique(), access, made, body: nil).publicKey
     }
 
     /// The public half of a key; nothing has to be shown, and the chip is not asked.
@@ -90,44 +92,26 @@ extension Vault {
         }
     }
 
-    func row(_ id: ItemID) async throws(VaultError) -> ItemRow {
-        let seal = seal
-        switch try await read({ try ItemRow.read(id, $0, seal) }) {
-        case .sound(let row): return row
-        case .tampered: throw VaultError(.itemTampered, id.spoken, cause: "the row's MAC")
-        case nil: throw VaultError(.noSuchItem, id.spoken)
+    private func refuseTaken(_ id: ItemID) async throws(VaultError) {
+        guard try await !read({ try ItemRow.exists(id, $0) }) else {
+            throw VaultError(.itemExists, id.spoken)
         }
     }
 
     @discardableResult
-    private func make(
+    private func keep(
         _ id: ItemID,
         _ unique: Data,
         _ access: AccessControl,
-        _ password: SecretBox?,
-        body: Data?,
-        _ create:
-            @Sendable (borrowing TPMCommands, VaultAuthority, PolicyDigest, SecretBox?) throws(TPMError) ->
-            TPMObject
+        _ made: MadeItem,
+        body: Data?
     ) async throws(VaultError) -> ItemRow {
-        guard try await !read({ try ItemRow.exists(id, $0) }) else {
-            throw VaultError(.itemExists, id.spoken)
-        }
-        let authority = try await provisionedAuthority()
-        let (binding, authorization) = try await binding(id, access, password)
-        guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
-            throw VaultError(.accessRefused("it cannot be bound"))
-        }
-        let digest = policy.digest
-        let object = try await chip(about: id.spoken) { commands throws(TPMError) in
-            try create(commands, authority, digest, authorization)
-        }
         let row = ItemRow(
             id: id,
             unique: unique,
             access: access,
-            binding: binding,
-            object: object,
+            binding: made.binding,
+            object: made.object,
             body: body,
             createdAt: time.now().date
         )
@@ -138,46 +122,12 @@ extension Vault {
         return row
     }
 
-    /// What the policy of a new item names, and the item's own authorization value.
-    private func binding(
-        _ id: ItemID,
-        _ access: AccessControl,
-        _ password: SecretBox?
-    ) async throws(VaultError) -> (ItemBinding, SecretBox?) {
-        var binding = ItemBinding()
-        if access.takesPasscode {
-            guard let passcode = try await passcode(of: id.profile) else {
-                throw VaultError(.passcodeNotSet, id.profile)
-            }
-            binding.passcode = passcode.object.name
-        }
-        if access.isBoundToCurrentSet {
-            binding.generation = try await presentGeneration(of: id.profile)
-        }
-        if let pcrs = access.pcrs { binding.boot = try await measurements(pcrs) }
-        guard access.needsApplicationPassword else { return (binding, nil) }
-        guard let password else { throw VaultError(.applicationPasswordNeeded, id.spoken) }
-        let derivation = PasscodeDerivation()
-        binding.applicationPassword = derivation
-        return (binding, try await derivation.authorization(ofApplicationPassword: password))
-    }
-
-    /// The digest of the registers as they are now, 32 bytes.
-    func measurements(_ pcrs: BootRegisters) async throws(VaultError) -> Data {
-        try await chip { commands throws(TPMError) in
-            Data(try commands.readPCRs(try pcrs.selection).digest)
-        }
-    }
-}
-
-extension ItemRow {
-    /// The public half of a key.
-    var publicKey: SigningKeyPublic {
-        get throws(VaultError) {
-            guard id.kind == .key, let point = object.publicPoint, let key = SigningKeyPublic(point) else {
-                throw VaultError(.itemTampered, id.spoken, cause: "no P-256 key")
-            }
-            return key
+    func row(_ id: ItemID) async throws(VaultError) -> ItemRow {
+        let seal = seal
+        switch try await read({ try ItemRow.read(id, $0, seal) }) {
+        case .sound(let row): return row
+        case .tampered: throw VaultError(.itemTampered, id.spoken, cause: "the row's MAC")
+        case nil: throw VaultError(.noSuchItem, id.spoken)
         }
     }
 }
@@ -193,13 +143,11 @@ extension ItemRow.Reading {
     fileprivate func item(at present: ItemBinding.Generation?) -> VaultItem {
         switch self {
         case .sound(let row):
-            let changed = row.binding.generation.map { $0 != present } ?? false
             return VaultItem(
                 id: row.id,
                 access: row.access,
                 createdAt: row.createdAt,
-                // An item that another way still opens is not dead.
-                standing: changed && row.access.isDeadWithItsSet ? .enrollmentChanged : .valid
+                standing: row.standing(at: present)
             )
         case .tampered(let id):
             return VaultItem(

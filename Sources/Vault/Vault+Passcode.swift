@@ -62,6 +62,17 @@ extension Vault {
         )
     }
 
+    /// Whether the passcode of a proof is the one that is set; the chip is not asked.
+    ///
+    /// The chip itself goes on to take an earlier passcode's object.
+    ///
+    /// - Returns: `false` also for a proof without a passcode.
+    /// - Throws: `store`.
+    package func isCurrent(_ proof: OwnerProof) async throws(VaultError) -> Bool {
+        guard let shown = proof.passcode else { return false }
+        return try await passcode(of: proof.profile)?.object == shown.object
+    }
+
     /// Sets another passcode; what was bound to the old one is bound to the new one.
     ///
     /// A copy of the database from before still opens with the old passcode, on this chip.
@@ -120,13 +131,16 @@ extension Vault {
         let seal = seal
         let outcome: Result<[ItemID], VaultError> = try await transaction { db in
             let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
-            guard force || lost.isEmpty else {
-                return .failure(VaultError(.passcodeNeeded(by: lost.map(\.spoken)), profile))
+            let bound = try PasscodeBoundItems.count(of: profile, db)
+            guard force || lost.isEmpty && bound == 0 else {
+                let names = lost.map(\.spoken) + (bound > 0 ? ["\(bound) of the keychain's items"] : [])
+                return .failure(VaultError(.passcodeNeeded(by: names), profile))
             }
             guard try PasscodeRow.delete(row, db) else {
                 return .failure(VaultError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
             }
             for id in lost { _ = try ItemRow.delete(id, db) }
+            try PasscodeBoundItems.delete(of: profile, db)
             return .success(lost)
         }
         return try outcome.get()

@@ -22,7 +22,7 @@ extension Vault {
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) -> SecretBox {
         guard id.kind == .secret else { throw VaultError(.noSuchItem, id.spoken) }
-        return try await secret(try await row(id), proof, applicationPassword)
+        return try await secret(of: try await row(id), proof, applicationPassword)
     }
 
     /// Signs a digest with a key.
@@ -40,27 +40,8 @@ extension Vault {
         shown proof: OwnerProof,
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) -> Signature {
-        guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
         guard id.kind == .key else { throw VaultError(.noSuchItem, id.spoken) }
-        let row = try await row(id)
-        let bytes = [UInt8](digest)
-        let made = try await use(row, proof, applicationPassword) {
-            commands,
-            authority,
-            policy,
-            credentials throws(TPMError) in
-            try commands.sign(
-                digest: bytes,
-                with: row.object,
-                under: authority.root,
-                meeting: policy,
-                with: credentials
-            )
-        }
-        guard let signature = Signature(made) else {
-            throw VaultError(.chipFailed, id.spoken, cause: "no ECDSA signature")
-        }
-        return signature
+        return try await signature(over: digest, with: try await row(id), proof, applicationPassword)
     }
 
     /// Binds the profile's secrets to the machine's start as it is now.
@@ -111,20 +92,7 @@ extension Vault {
     private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(VaultError) {
         guard let finger = proof.and(OwnerProof(profile: proof.profile, showsFinger: true)) else { return }
         // Only what the chip sealed is sealed anew; the body of a large secret stays as it is.
-        let sealed = try await use(row, finger, nil) {
-            commands,
-            authority,
-            policy,
-            credentials throws(TPMError) in
-            SecretBox(
-                try commands.unseal(
-                    row.object,
-                    under: authority.root,
-                    meeting: policy,
-                    with: credentials
-                )
-            )
-        }
+        let sealed = try await unseal(row, finger, nil)
         var binding = row.binding
         binding.boot = boot
         let authority = try await provisionedAuthority()
@@ -147,32 +115,6 @@ extension Vault {
         let seal = seal
         // An item that was deleted meanwhile stays deleted.
         _ = try await write { try bound.replace(row, $0, seal) }
-    }
-
-    private func secret(
-        _ row: ItemRow,
-        _ proof: OwnerProof,
-        _ password: SecretBox?
-    ) async throws(VaultError) -> SecretBox {
-        let sealed = try await use(row, proof, password) {
-            commands,
-            authority,
-            policy,
-            credentials throws(TPMError) in
-            SecretBox(
-                try commands.unseal(
-                    row.object,
-                    under: authority.root,
-                    meeting: policy,
-                    with: credentials
-                )
-            )
-        }
-        guard row.body != nil else { return sealed }
-        guard let whole = SecretEnvelope.open(sealed, body: row.body, for: row.identity) else {
-            throw VaultError(.itemTampered, row.id.spoken, cause: "the ciphertext")
-        }
-        return whole
     }
 }
 

@@ -38,6 +38,11 @@ public final class Vault: Sendable {
         get throws(VaultError) { try authority() != nil }
     }
 
+    /// Makes what everything else stands on, where it is not there yet.
+    ///
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `store`, and what else the chip reports.
+    package func provision() async throws(VaultError) { _ = try await provisionedAuthority() }
+
     /// The authority; `nil` before the vault is provisioned.
     func authority() throws(VaultError) -> VaultAuthority? {
         let directory = directory

@@ -17,6 +17,7 @@ extension VaultError {
             case .nvMissing, .nvUnwritten: .counterLost
             case .foreignRoot: .chipCleared
             case .foreignBlob, .malformed: .itemTampered
+            case .pointRefused: .publicKeyRefused
             case .alteredAnswer, .lockoutAuthNeeded, .nvDefined, .tooLarge, .unsupported, .failureMode,
                 .other:
                 .chipFailed

@@ -31,6 +31,7 @@ extension VaultError {
         case .secretTooLarge(let bytes):
             "A secret has at most \(SecretEnvelope.largestSecret) bytes (1 MiB); this one has \(bytes)."
         case .digestWrongSize(let bytes): "A SHA-256 digest has 32 bytes; this one has \(bytes)."
+        case .publicKeyRefused: "The other's public key is no point of the curve P-256."
         case .accessRefused(let why): "This access control cannot be used: \(why)."
         case .passcodeNotSet: "No passcode is set."
         case .passcodeExists: "A passcode is set already."
@@ -79,6 +80,7 @@ extension VaultError {
         case .secretEmpty: "Give it at least one byte on standard input."
         case .secretTooLarge: "Encrypt the data with a key of its own, and keep that key here."
         case .digestWrongSize: "Hash the message with SHA-256 first."
+        case .publicKeyRefused: "Have the other one send its public key again, as ANSI X9.63."
         case .accessRefused:
             "Use biometry-any, biometry-current-set, passcode, user-presence or none, "
                 + "joined by -or- and -and-, and +application-password or +pcrs:7 behind it."

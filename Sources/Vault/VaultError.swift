@@ -49,6 +49,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case secretTooLarge(bytes: Int)
         /// Something to be signed is a SHA-256 digest of 32 bytes.
         case digestWrongSize(bytes: Int)
+        /// What was given as another's public key is no point of P-256.
+        case publicKeyRefused
         /// The access control cannot be read or makes no sense.
         case accessRefused(String)
 
@@ -101,8 +103,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         // As an evaluation ends that no passcode can meet for now.
         case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled, .chipLockedOut: 10
         case .passcodeNotSet: 14
-        case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .accessRefused,
-            .passcodeWrongSize, .applicationPasswordNeeded:
+        case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .publicKeyRefused,
+            .accessRefused, .passcodeWrongSize, .applicationPasswordNeeded:
             64
         case .store: 74
         case .passcodeNeeded: 1

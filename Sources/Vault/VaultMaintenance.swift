@@ -88,6 +88,9 @@ public struct VaultMaintenance: Sendable {
                 for table in ["vault_items", "vault_counters", "vault_passcodes"] {
                     try db.execute(sql: "DELETE FROM \(table)")
                 }
+                // Nothing opens these any more.
+                try PasscodeBoundItems.delete(of: nil, db)
+                try db.execute(sql: "DELETE FROM keychain_items WHERE sealing <> 1")
             }
         } catch {
             throw VaultError(.store(error), error.path)

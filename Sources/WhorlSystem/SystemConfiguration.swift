@@ -15,6 +15,8 @@ public struct SystemConfiguration: Sendable {
     public var tpm: String?
     /// The program that asks; `nil` means the name of its file.
     public var application: ApplicationID?
+    /// The keychain's access groups that the program may use besides its own, which has the program's name.
+    public var accessGroups: [String]
     /// Whether a mock or one of libfprint's virtual readers may stand in for a real one where somebody named it.
     ///
     /// A privileged program sets it to `false`: whoever can set its environment could otherwise bring a finger
@@ -26,7 +28,8 @@ public struct SystemConfiguration: Sendable {
     /// The variables that fill what is `nil` above, and that find the state directory.
     public var environment: [String: String]
 
-    /// Takes `WHORL_STATE_DIR`, `WHORL_PROFILE`, `WHORL_READER` and `WHORL_TCTI` from an environment.
+    /// Takes `WHORL_STATE_DIR`, `WHORL_PROFILE`, `WHORL_READER`, `WHORL_TCTI` and `WHORL_ACCESS_GROUPS` (names
+    /// with commas between them) from an environment.
     ///
     /// - Parameter environment: Usually ``processEnvironment``.
     public init(environment: [String: String] = SystemConfiguration.processEnvironment) {
@@ -35,6 +38,7 @@ public struct SystemConfiguration: Sendable {
         profile = environment["WHORL_PROFILE"].nonEmpty
         reader = environment["WHORL_READER"].nonEmpty
         tpm = environment["WHORL_TCTI"].nonEmpty
+        accessGroups = (environment["WHORL_ACCESS_GROUPS"] ?? "").split(separator: ",").map(String.init)
         allowsPretendedReaders = !ThisProcess.isElevated
         allowsSimulatedTPM = !ThisProcess.isElevated
     }

@@ -18,6 +18,8 @@ public final class SystemServices: Sendable {
     public let profile: String
     /// The program that asks.
     public let application: ApplicationID
+    /// The keychain's access groups that the program may use besides its own.
+    public let accessGroups: [String]
     /// Where the state lives.
     public let stateDirectory: StateDirectory
     /// The engine, for what is not behind ``AuthenticationService``: the audit log, the attempts.
@@ -47,7 +49,8 @@ public final class SystemServices: Sendable {
         let generations = VaultGenerations(state: state)
         let vault = VaultAccess(
             existing: { () async throws(VaultError) in try await state.existingVault() },
-            inChip: { () async throws(VaultError) in try await state.chipVault() }
+            inChip: { () async throws(VaultError) in try await state.chipVault() },
+            made: { () async throws(VaultError) in try await state.madeVault() }
         )
         let profile = configuration.profile ?? ThisProcess.userName
         self.profile = profile
@@ -56,6 +59,7 @@ public final class SystemServices: Sendable {
         self.state = state
         self.generations = generations
         application = configuration.application ?? ApplicationID(rawValue: ThisProcess.programName)
+        accessGroups = configuration.accessGroups
         stateDirectory = directory
         let access = StateAccess(
             generations: generations,

@@ -31,12 +31,15 @@ import Testing
                 "TPM", "TerminalPrompt", "Vault",
             ]
         ),
-        ("AuthenticationContext", ["Authentication", "SecretMemory", "Vault", "WhorlSystem"]),
+        ("AuthenticationContext", ["Authentication", "SecretMemory", "StateStore", "Vault", "WhorlSystem"]),
         ("Keychain", ["Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault"]),
         (
             "LocalAuthentication",
             ["Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault"]
         ),
+        ("SecureEnclaveKeys", ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory"]),
+        ("Security", ["Keychain"]),
+        ("CryptoKit", ["SecureEnclaveKeys"]),
         ("SyntheticFingers", []),
         ("GreyscalePNG", ["CPNG"]),
         (
@@ -73,6 +76,11 @@ import Testing
         let allowed = Dictionary(uniqueKeysWithValues: Self.allowed.map { ($0.target, $0.uses) })
         let imported = try Self.imports(of: target).intersection(allowed.keys)
         #expect(imported.isSubset(of: allowed[target] ?? []))
+    }
+
+    /// A module of this name makes `#if canImport(…)` true in every package of a build that has it.
+    @Test func `nothing depends on the modules that have Apple's names for what is in others`() {
+        for row in Self.allowed { #expect(row.uses.isDisjoint(with: ["Security", "CryptoKit"])) }
     }
 
     /// C pointers stay inside the modules that exist to wrap C.

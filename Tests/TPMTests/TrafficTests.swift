@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Foundation
 import SecretMemory
 import SoftwareTPM
@@ -9,6 +10,34 @@ import Testing
 /// What goes over the bus: how much, and what never does.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `Traffic on the bus` {
+    @Test func `a warm agreement takes four commands`() async throws {
+        let (bench, bus, policy) = try await current()
+        let point = try #require(
+            ECPoint(x963: Array(P256.KeyAgreement.PrivateKey().publicKey.x963Representation))
+        )
+        let key = try await bench.run { tpm throws(TPMError) in
+            try tpm.createAgreementKey(under: bench.root, policy: policy.digest)
+        }
+        for _ in 0..<2 {
+            bus.forget()
+            _ = try await bench.run { tpm throws(TPMError) in
+                SecretBox(
+                    try tpm.sharedSecret(
+                        with: point,
+                        of: key,
+                        under: bench.root,
+                        meeting: policy,
+                        with: bench.credentials
+                    )
+                )
+            }
+        }
+        #expect(
+            bus.names.suffix(4) == ["StartAuthSession", "PolicySecret", "PolicyNV", "ECDH_ZGen"]
+        )
+        try await bench.expectNothingLeft()
+    }
+
     @Test func `a warm signature and a warm unsealing take four commands`() async throws {
         let (bench, bus, policy) = try await current()
         let (key, object) = try await items(bench, policy)
@@ -75,6 +104,19 @@ struct `Traffic on the bus` {
         credentials.authValue = application
         let means = credentials
         let policy = Policy.all([bench.policy, .authValue])
+        let other = P256.KeyAgreement.PrivateKey()
+        let point = try #require(ECPoint(x963: Array(other.publicKey.x963Representation)))
+        let (shared, key) = try await bench.run { tpm throws(TPMError) in
+            let key = try tpm.createAgreementKey(under: bench.root, policy: bench.policy.digest)
+            let secret = try tpm.sharedSecret(
+                with: point,
+                of: key,
+                under: bench.root,
+                meeting: bench.policy,
+                with: bench.credentials
+            )
+            return (SecretBox(secret), key)
+        }
         let mac = try await bench.run { tpm throws(TPMError) in
             let first = try tpm.createAuthority(under: bench.root, auth: passcode, dictionaryAttack: true)
             _ = try tpm.verify(passcode, of: first, under: bench.root)
@@ -101,7 +143,8 @@ struct `Traffic on the bus` {
         let recording = try TrafficRecording(contentsOf: file)
         #expect(recording.names.filter { $0 == "Unseal" }.count == 1)
         #expect(recording.commands.count == recording.answers.count && recording.commands.count > 20)
-        for secret in [sealed, passcode, changed, application, bench.auth, mac] {
+        #expect(try shared.bytes.copy == sharedSecret(of: other, with: #require(key.publicPoint)))
+        for secret in [sealed, passcode, changed, application, bench.auth, mac, shared] {
             let bytes = secret.bytes.copy
             // Not even a part of it.
             for start in stride(from: 0, through: bytes.count - 8, by: 8) {
@@ -109,6 +152,7 @@ struct `Traffic on the bus` {
             }
         }
         // The search does find what is there.
+        #expect(recording.holds(point.x))
         #expect(recording.holds(bench.root.name.bytes) || recording.holds([0x80, 0x02]))
         #expect(try chip.leaks() == [])
     }

@@ -100,6 +100,34 @@ struct PasscodeTests {
         #expect(await code { try await vault.secret(either, shown: proof) } == .accessDenied)
     }
 
+    @Test func `the keychain's items that live with the passcode go in the moment it goes`() async throws {
+        let bench = try patient()
+        let vault = try bench.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        try await vault.database.write { db in
+            for (id, accessible) in [(1, "akpu"), (2, "ak")] {
+                try db.execute(
+                    sql: """
+                        INSERT INTO keychain_items (id, profile, class, agrp, pdmn, name, record, sealing, value, mac)
+                        VALUES (?, 'ada', 'genp', 'g', ?, randomblob(32), x'', 1, x'', x'')
+                        """,
+                    arguments: [id, accessible]
+                )
+            }
+        }
+        func rows() async throws -> [Int] {
+            try await vault.database.read { try Int.fetchAll($0, sql: "SELECT id FROM keychain_items") }
+        }
+        #expect(
+            await code { try await vault.removePasscode(secret("1234"), of: "ada", force: false) }
+                == .passcodeNeeded(by: ["1 of the keychain's items"])
+        )
+        try await vault.changePasscode(secret("1234"), to: secret("5678"), of: "ada")
+        #expect(try await rows() == [1, 2])
+        try await vault.removePasscode(secret("5678"), of: "ada", force: true)
+        #expect(try await rows() == [2])
+    }
+
     @Test func `after five wrong ones Whorl waits before the chip is asked again`() async throws {
         let bench = try patient()
         let vault = try bench.vault()

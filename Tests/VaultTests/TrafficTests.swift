@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Foundation
 import SecretMemory
 import SoftwareTPM
@@ -13,7 +14,9 @@ import Testing
 @Suite(.serialized, .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct TrafficTests {
     /// A profile with fingers and a passcode, and a key and a secret with an access control.
-    private func filled(_ access: String) async throws -> (VaultBench, key: ItemID, secret: ItemID) {
+    private func filled(
+        _ access: String
+    ) async throws -> (VaultBench, key: ItemID, secret: ItemID, loose: SealedItem) {
         let bench = try VaultBench()
         let vault = try bench.vault()
         _ = try await vault.provisionedAuthority()
@@ -21,10 +24,11 @@ struct TrafficTests {
         try await vault.setPasscode(secret("1234"), of: "ada")
         let key = try id(.key, "k")
         let kept = try id(.secret, "s")
+        let loose = try await vault.makeKey(of: "ada", access: AccessControl(access))
         try await vault.createKey(key, access: AccessControl(access))
         try await vault.add(secret("x"), as: kept, access: AccessControl(access))
         await vault.letGo()
-        return (bench, key, kept)
+        return (bench, key, kept, loose)
     }
 
     @Test(arguments: [
@@ -36,13 +40,16 @@ struct TrafficTests {
         access: String,
         warm: Int
     ) async throws {
-        let (bench, key, kept) = try await filled(access)
+        let (bench, key, kept, loose) = try await filled(access)
         let interposer = try Interposer(inFrontOf: bench.tpm)
         let digest = sha256(Data())
         let vault = try bench.vault(through: interposer.address)
+        let other = P256.KeyAgreement.PrivateKey().publicKey.x963Representation
         let uses: [@Sendable () async throws -> Void] = [
             { _ = try await vault.sign(digest: digest, with: key, shown: finger()) },
             { _ = try await vault.secret(kept, shown: finger()) },
+            { _ = try await vault.sign(digest: digest, with: loose, shown: finger()) },
+            { _ = try await vault.sharedSecret(with: other, of: loose, shown: finger()) },
         ]
         for use in uses {
             interposer.forget()
@@ -87,7 +94,7 @@ struct TrafficTests {
     func `with a sealed state key a cold process takes at most 12 commands for all of it`(
         access: String
     ) async throws {
-        let (bench, key, _) = try await filled(access)
+        let (bench, key, _, _) = try await filled(access)
         let provisioning = TPMDevice(try TPMAddress(bench.tpm.address))
         try await SealedStateKey(device: provisioning, directory: bench.directory).seal()
         await provisioning.close()
@@ -120,6 +127,24 @@ struct TrafficTests {
             )
             #expect(data(given) == data(value))
         }
+        let sealed = try await vault.seal(
+            small,
+            of: "ada",
+            access: access,
+            applicationPassword: secret("app password")
+        )
+        let open = try await vault.secret(
+            in: sealed,
+            shown: finger(),
+            applicationPassword: secret("app password")
+        )
+        #expect(data(open) == data(small))
+        let agreeing = try await vault.makeKey(of: "ada", access: .biometryAny)
+        let shared = try await vault.sharedSecret(
+            with: P256.KeyAgreement.PrivateKey().publicKey.x963Representation,
+            of: agreeing,
+            shown: finger()
+        )
         let first = try await vault.verify(secret("first passcode"), of: "ada")
         _ = await code { try await vault.verify(secret("wrong passcode"), of: "ada") }
         try await vault.changePasscode(secret("first passcode"), to: secret("second passcode"), of: "ada")
@@ -133,6 +158,8 @@ struct TrafficTests {
         let secrets: [(String, [UInt8])] = [
             ("the secret", [UInt8](data(small).prefix(16))),
             ("the large secret", [UInt8](data(large).prefix(16))),
+            ("the shared secret", [UInt8](data(shared).prefix(16))),
+            ("the shared secret's end", [UInt8](data(shared).suffix(16))),
             ("a passcode", Array("passcode".utf8)),
             ("the application password", Array("app password".utf8)),
             (

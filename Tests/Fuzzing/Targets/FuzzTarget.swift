@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
     /// All of them.
     static let all: [FuzzTarget] =
         mockTargets + pictureTargets + textTargets + configurationTargets + enrollmentTargets + attemptTargets
-        + databaseTargets + libfprintTargets + vaultTargets
+        + databaseTargets + libfprintTargets + vaultTargets + keychainTargets
 }
 
 /// What a target promises and did not keep.

@@ -13,6 +13,7 @@ extension FuzzTarget {
         FuzzTarget(name: "item-name", longestInput: 300, check: itemName),
         FuzzTarget(name: "item-forms", longestInput: 2048, check: itemForms),
         FuzzTarget(name: "tpm-object", longestInput: 1024, check: tpmObject),
+        FuzzTarget(name: "sealed-item", longestInput: 2048, check: sealedItem),
         FuzzTarget(name: "vault-file", longestInput: 1024, check: vaultFile),
         FuzzTarget(name: "tpm-address", longestInput: 520, check: tpmAddress),
     ]
@@ -65,6 +66,22 @@ extension FuzzTarget {
         if let counter = try? NVCounter(serialized: input) {
             try promise(counter.serialized == input, "a counter is written as other bytes")
         }
+    }
+
+    /// The same for what lies with a keeper; what is read says what the bytes say.
+    private static func sealedItem(_ input: [UInt8]) throws(BrokenPromise) {
+        let bytes = Data(input)
+        guard let item = try? SealedItem(encoded: bytes) else { return }
+        guard let parts = LooseItem(encoded: bytes) else { throw BrokenPromise("it is read in one way only") }
+        try promise(
+            parts.encoded == bytes && item.encoded == bytes,
+            "a sealed item is written as other bytes"
+        )
+        try promise(item.access == parts.access && item.profile == parts.profile, "it says something else")
+        try promise(
+            (item.kind == .key) == (item.publicKey?.count == 65) && !(item.kind == .key && parts.body != nil),
+            "a key without a public half, or with a body"
+        )
     }
 
     /// The same for a whole file of the vault; the input is the file without its checksum.

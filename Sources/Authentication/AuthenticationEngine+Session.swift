@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Enrollment
+import Fingerprint
+import StateStore
+import Vault
+
+/// What the owner shows in one request, kept for the next ones of the same caller.
+extension AuthenticationEngine {
+    /// Evaluates, and adds what was shown to the request's session.
+    ///
+    /// - Parameters:
+    ///   - request: What is asked.
+    ///   - keeper: Who compares a passcode and keeps what it has shown; `nil` where the vault does not.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: How the owner was recognised.
+    /// - Throws: as ``evaluate(_:presenter:)``.
+    func evaluate(
+        _ request: EvaluationRequest,
+        keeper: ProofKeeper?,
+        _ presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> Evaluation {
+        let visit = request.session?.visit()
+        let engine = keeper.map { with($0) } ?? self
+        let evaluation = try await EvaluationSession(
+            engine: engine,
+            request: request,
+            presenter: presenter
+        ).run()
+        if let visit { request.session?.add(shown(by: evaluation, keeper), since: visit) }
+        return evaluation
+    }
+
+    /// Only what ended the evaluation counts, and only a touch that was made for it.
+    private func shown(by evaluation: Evaluation, _ keeper: ProofKeeper?) -> OwnerSession.Shown {
+        var shown = OwnerSession.Shown(profile: profile)
+        switch evaluation.method {
+        case .biometry: shown.print = evaluation.isReused ? nil : evaluation.print
+        case .passcode: shown.passcode = keeper?.proof
+        }
+        return shown
+    }
+
+    /// The proof of what an evaluation ended with, for the release that asked for it.
+    ///
+    /// Only what ended it counts: a passcode that came second proves nothing here.
+    func proof(of evaluation: Evaluation, _ keeper: ProofKeeper) -> OwnerProof? {
+        switch evaluation.method {
+        case .biometry: .matchedFinger(of: profile)
+        case .passcode: keeper.proof
+        }
+    }
+
+    /// What was shown in a session and still counts; the chip is not asked.
+    ///
+    /// What cannot be looked up counts as not shown: whoever asks the owner then comes upon the cause.
+    func known(in session: OwnerSession?, _ vault: Vault) async -> OwnerProof {
+        var proof = OwnerProof.nothing(of: profile)
+        guard let shown = session?.shown, shown.profile == profile else { return proof }
+        if let print = shown.print, await isEnrolled(print) {
+            proof = proof.and(.matchedFinger(of: profile)) ?? proof
+        }
+        if let passcode = shown.passcode, (try? await vault.isCurrent(passcode)) == true {
+            proof = proof.and(passcode) ?? proof
+        }
+        return proof
+    }
+
+    private func isEnrolled(_ print: PrintID) async -> Bool {
+        guard let database = try? await state.existing() else { return false }
+        let store = EnrollmentStore(database: database, generations: state.generations)
+        return (try? await store.isEnrolled(print, of: profile)) == true
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import StateStore
+
+/// The value of an attribute.
+///
+/// Two are the same when their bytes are: texts that only look alike are different ones.
+package enum AttributeValue: Sendable, Hashable {
+    /// A text.
+    case text(String)
+    /// Bytes.
+    case data(Data)
+    /// A number, or a truth value as 0 or 1.
+    case number(Int64)
+    /// Seconds since 1970-01-01 UTC.
+    case date(Double)
+
+    /// A byte for the kind, then the value: what is stored, compared and indexed.
+    var encoded: Data {
+        switch self {
+        case .text(let text): return Data([1]) + Data(text.utf8)
+        case .data(let data): return Data([2]) + data
+        case .number(let number): return numbered(3, UInt64(bitPattern: number))
+        case .date(let seconds): return numbered(4, seconds.bitPattern)
+        }
+    }
+
+    /// `nil` for what ``encoded`` does not give.
+    init?(encoded: Data) {
+        var bytes = ByteReader(encoded.dropFirst())
+        switch encoded.first {
+        case 1:
+            guard let text = String(validating: encoded.dropFirst(), as: UTF8.self) else { return nil }
+            self = .text(text)
+        case 2: self = .data(Data(encoded.dropFirst()))
+        case 3:
+            guard encoded.count == 9, let number = bytes.number(UInt64.self) else { return nil }
+            self = .number(Int64(bitPattern: number))
+        case 4:
+            guard encoded.count == 9, let bits = bytes.number(UInt64.self) else { return nil }
+            self = .date(Double(bitPattern: bits))
+        default: return nil
+        }
+    }
+
+    /// As the program gets it.
+    var object: AnyObject {
+        switch self {
+        case .text(let text): text as NSString
+        case .data(let data): data as NSData
+        case .number(let number): NSNumber(value: number)
+        case .date(let seconds): Date(timeIntervalSince1970: seconds) as NSDate
+        }
+    }
+
+    /// Whether it says no more than the missing attribute does: empty, or 0.
+    var isDefault: Bool {
+        switch self {
+        case .text(let text): text.isEmpty
+        case .data(let data): data.isEmpty
+        case .number(let number): number == 0
+        case .date: false
+        }
+    }
+
+    /// Whether both have the same bytes.
+    package static func == (first: AttributeValue, second: AttributeValue) -> Bool {
+        first.encoded == second.encoded
+    }
+
+    /// Hashes the bytes.
+    package func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
+
+    private func numbered(_ kind: UInt8, _ bits: UInt64) -> Data {
+        var bytes = ByteWriter(Data([kind]))
+        bytes.append(bits)
+        return bytes.data
+    }
+}

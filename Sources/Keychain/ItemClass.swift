@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A class of items that the keychain stores.
+package enum ItemClass: String, Sendable, Hashable, CaseIterable {
+    /// `kSecClassGenericPassword`.
+    case genericPassword = "genp"
+    /// `kSecClassInternetPassword`.
+    case internetPassword = "inet"
+    /// `kSecClassKey`.
+    case key = "keys"
+    /// `kSecClassCertificate`.
+    case certificate = "cert"
+
+    /// What a value may be given as.
+    enum Form: Sendable {
+        case text
+        case textOrData
+        case textOrNumber
+        case number
+        /// A number that Apple's constants write as text; it becomes text.
+        case code
+        case flag
+        case date
+    }
+
+    /// The attributes that items of the class have, besides those that say where they are and what opens them.
+    var forms: [String: Form] { ItemClass.tables[self] ?? [:] }
+
+    /// The attributes that tell two items of a group apart: Apple's primary keys.
+    var identifying: [String] {
+        let own =
+            switch self {
+            case .genericPassword: ["acct", "svce"]
+            case .internetPassword: ["acct", "sdmn", "srvr", "ptcl", "atyp", "port", "path"]
+            case .key: ["kcls", "klbl", "crtr", "type", "bsiz", "esiz", "sdat", "edat", "atag"]
+            case .certificate: ["ctyp", "issr", "slnr"]
+            }
+        return own + ["vwht"]
+    }
+
+    private static let tables: [ItemClass: [String: Form]] = [
+        .genericPassword: merged(common, password, ["svce": .textOrData, "gena": .textOrData]),
+        .internetPassword: merged(
+            common,
+            password,
+            [
+                "sdmn": .textOrData, "srvr": .textOrData, "ptcl": .textOrNumber, "atyp": .textOrNumber,
+                "port": .number, "path": .textOrData,
+            ]
+        ),
+        .key: merged(
+            common,
+            [
+                "kcls": .code, "klbl": .textOrData, "atag": .textOrData, "type": .code, "crtr": .textOrNumber,
+                "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date, "tkid": .text,
+            ],
+            flags(
+                "perm",
+                "priv",
+                "modi",
+                "sens",
+                "asen",
+                "extr",
+                "next",
+                "encr",
+                "decr",
+                "drve",
+                "sign",
+                "vrfy",
+                "snrc",
+                "vyrc",
+                "wrap",
+                "unwp"
+            )
+        ),
+        .certificate: merged(
+            common,
+            [
+                "ctyp": .number, "cenc": .number, "subj": .textOrData, "issr": .textOrData,
+                "slnr": .textOrData,
+                "skid": .textOrData, "pkhh": .textOrData,
+            ]
+        ),
+    ]
+
+    private static let common: [String: Form] = [
+        "labl": .textOrData, "alis": .textOrData, "cdat": .date, "mdat": .date, "vwht": .text,
+    ]
+
+    private static let password: [String: Form] = merged(
+        [
+            "acct": .textOrData, "desc": .text, "icmt": .text, "crtr": .textOrNumber, "type": .textOrNumber,
+            "scrp": .number,
+        ],
+        flags("invi", "nega", "cusi")
+    )
+
+    private static func flags(_ names: String...) -> [String: Form] {
+        Dictionary(uniqueKeysWithValues: names.map { ($0, .flag) })
+    }
+
+    private static func merged(_ parts: [String: Form]...) -> [String: Form] {
+        parts.reduce(into: [:]) { all, part in all.merge(part) { _, new in new } }
+    }
+}
+
+extension ItemClass.Form {
+    /// The longest text or run of bytes that an attribute holds, in bytes.
+    static let longest = 64 << 10
+
+    /// Reads a value from a dictionary.
+    ///
+    /// - Throws: `errSecParam` for another type, and for more than 64 KiB.
+    func value(_ object: Any) throws(KeychainError) -> AttributeValue {
+        let value = try reading(object)
+        guard value.encoded.count <= ItemClass.Form.longest + 1 else { throw KeychainError(errSecParam) }
+        return value
+    }
+
+    private func reading(_ object: Any) throws(KeychainError) -> AttributeValue {
+        switch self {
+        case .text: if let text = object as? String { return .text(text) }
+        case .textOrData:
+            if let text = object as? String { return .text(text) }
+            if let data = object as? Data { return .data(data) }
+        case .textOrNumber:
+            if let text = object as? String { return .text(text) }
+            if let number = ItemClass.Form.number(object) { return .number(number) }
+        case .number:
+            if let number = ItemClass.Form.number(object) { return .number(number) }
+            if let text = object as? String, let number = Int64(text) { return .number(number) }
+        case .code:
+            if let text = object as? String { return .text(text) }
+            if let number = ItemClass.Form.number(object) { return .text(String(number)) }
+        case .flag: if let number = ItemClass.Form.number(object) { return .number(number == 0 ? 0 : 1) }
+        case .date: if let date = object as? Date { return .date(date.timeIntervalSince1970) }
+        }
+        throw KeychainError(errSecParam)
+    }
+
+    /// A whole number, or a truth value.
+    static func number(_ object: Any) -> Int64? {
+        guard let number = object as? NSNumber else { return nil }
+        return Int64(exactly: number.doubleValue).map { _ in number.int64Value }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import StateStore
+package import Vault
+
+/// The value of an item as it lies in its row.
+package enum ItemContents: Sendable, Hashable {
+    /// Encrypted with a key of the state key; the bytes are ``ValueSeal``'s.
+    case sealed(Data)
+    /// A secret that the chip opens.
+    case secret(SealedItem)
+    /// A key that the chip uses.
+    case key(SealedItem)
+
+    /// The number in the column `sealing`.
+    var sealing: Int {
+        switch self {
+        case .sealed: 1
+        case .secret: 2
+        case .key: 3
+        }
+    }
+
+    /// The column `value`.
+    var encoded: Data {
+        switch self {
+        case .sealed(let bytes): bytes
+        case .secret(let item), .key(let item): item.columnValue
+        }
+    }
+
+    init?(sealing: Int, encoded: Data) {
+        switch sealing {
+        case 1: self = .sealed(encoded)
+        case 2:
+            guard let item = SealedItem(columnValue: encoded, kind: .secret) else { return nil }
+            self = .secret(item)
+        case 3:
+            guard let item = SealedItem(columnValue: encoded, kind: .key) else { return nil }
+            self = .key(item)
+        default: return nil
+        }
+    }
+
+    /// The part that a row's code covers: GCM's tag stands for the whole of what the store encrypts, so that a large
+    /// value need not be read to trust its attributes.
+    var covered: Data {
+        switch self {
+        case .sealed(let bytes): bytes.suffix(ValueSeal.tagSize)
+        case .secret, .key: encoded
+        }
+    }
+
+    /// What the chip keeps the item by; `nil` where it does not.
+    package var item: SealedItem? {
+        switch self {
+        case .sealed: nil
+        case .secret(let item), .key(let item): item
+        }
+    }
+}
+
+extension SealedItem {
+    /// All that is needed to have the item back.
+    fileprivate var columnValue: Data {
+        var bytes = ByteWriter(Data([1]))
+        bytes.append(sized: Data(profile.utf8))
+        bytes.append(sized: Data(access.text.utf8))
+        bytes.append(sized: publicKey ?? Data())
+        bytes.append(sized: encoded)
+        return bytes.data
+    }
+
+    fileprivate init?(columnValue: Data, kind: ItemKind) {
+        var bytes = ByteReader(columnValue)
+        guard bytes.number(UInt8.self) == 1,
+            let profile = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) }),
+            let access = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) })
+                .flatMap({ try? AccessControl($0) }),
+            let publicKey = bytes.sized(), let encoded = bytes.sized(), bytes.isAtEnd
+        else { return nil }
+        self.init(
+            kind: kind,
+            profile: profile,
+            access: access,
+            publicKey: publicKey.isEmpty ? nil : publicKey,
+            encoded: encoded
+        )
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+internal import StateStore
+
+/// Which items are meant.
+package struct ItemMatch: Sendable, Hashable {
+    /// The access groups that are looked into.
+    package var groups: [String]
+    /// The class.
+    package var itemClass: ItemClass
+    /// The one row, where a persistent reference names it.
+    package var id: Int64?
+    /// What the attributes must be; a missing one is the same as an empty one.
+    package var attributes: [String: AttributeValue] = [:]
+    /// What `kSecAttrAccessible` must be.
+    package var accessible: String?
+    /// What the access control must be.
+    package var protection: SecAccessControl?
+    /// Whether items are meant that may leave the device; `nil` for both kinds.
+    package var isSynchronizable: Bool? = false
+    /// Whether items are left out for which somebody must show something.
+    package var leavesOutProtected = false
+
+    /// All items of a class in some groups.
+    package init(_ itemClass: ItemClass, groups: [String]) {
+        self.itemClass = itemClass
+        self.groups = groups
+    }
+
+    /// Whether an item is meant, whatever a column says.
+    func covers(_ item: KeychainItem) -> Bool {
+        let record = item.record
+        return record.itemClass == itemClass && groups.contains(record.accessGroup)
+            && record.matches(attributes)
+            && accessible.map { $0 == record.accessible } ?? true
+            && protection.map { $0 == record.protection } ?? true
+            && isSynchronizable.map { $0 == record.isSynchronizable } ?? true
+            && !(leavesOutProtected && record.protection.isConstrained)
+    }
+
+    /// The statement that finds candidates with an index, and its arguments.
+    func statement(_ profile: String, withValues: Bool) -> (sql: String, arguments: StatementArguments) {
+        let value =
+            withValues ? "value" : "CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END"
+        var sql = "SELECT \(KeychainItem.selected), \(value) FROM keychain_items WHERE "
+        guard id == nil else {
+            return (sql + "id = ? AND profile = ?", [id, profile])
+        }
+        let marks = groups.map { _ in "?" }.joined(separator: ", ")
+        sql += "profile = ? AND agrp IN (\(marks)) AND class = ?"
+        var arguments: StatementArguments = [profile]
+        for group in groups { arguments += [group] }
+        arguments += [itemClass.rawValue]
+        for (name, wanted) in attributes.sorted(by: { $0.key < $1.key })
+        where KeychainItem.indexed.contains(name) && !wanted.isDefault {
+            sql += " AND \(name) = ?"
+            arguments += [wanted.encoded]
+        }
+        return (sql, arguments)
+    }
+
+    /// The items that are meant, older ones first where all are wanted; rows that are not what Whorl wrote are left out.
+    func items(
+        _ db: Database,
+        of profile: String,
+        _ keys: StateKeys,
+        withValues: Bool,
+        limit: Int = .max
+    ) throws -> [KeychainItem] {
+        let (sql, arguments) = statement(profile, withValues: withValues)
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        var found: [KeychainItem] = []
+        while found.count < limit, let row = try rows.next() {
+            guard let item = KeychainItem(row, of: profile, keys), covers(item) else { continue }
+            found.append(item)
+        }
+        return limit == .max ? found.sorted { $0.id < $1.id } : found
+    }
+}

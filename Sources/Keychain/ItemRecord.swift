@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import StateStore
+
+/// All that the keychain knows of an item besides its value.
+package struct ItemRecord: Sendable, Hashable {
+    /// Which class.
+    package let itemClass: ItemClass
+    /// Which programs.
+    package var accessGroup: String
+    /// When it can be opened: a `kSecAttrAccessible…` value.
+    package var accessible: String
+    /// What must be shown.
+    package var flags: SecAccessControlCreateFlags
+    /// Whether it may leave the device.
+    package var isSynchronizable: Bool
+    /// All other attributes.
+    package var attributes: [String: AttributeValue]
+
+    /// Describes an item.
+    package init(
+        _ itemClass: ItemClass,
+        accessGroup: String,
+        protection: SecAccessControl,
+        isSynchronizable: Bool = false,
+        attributes: [String: AttributeValue]
+    ) {
+        self.itemClass = itemClass
+        self.accessGroup = accessGroup
+        accessible = protection.protection
+        flags = protection.flags
+        self.isSynchronizable = isSynchronizable
+        self.attributes = attributes
+    }
+
+    /// What opens the item.
+    package var protection: SecAccessControl {
+        get { SecAccessControl(protection: accessible, flags: flags) }
+        set {
+            accessible = newValue.protection
+            flags = newValue.flags
+        }
+    }
+
+    private static let form = Data("whorl keychain item v1".utf8)
+
+    /// One encoding for each record: the attributes are sorted by name.
+    var encoded: Data {
+        var bytes = ByteWriter(ItemRecord.form)
+        bytes.append(sized: Data(itemClass.rawValue.utf8))
+        bytes.append(sized: Data(accessGroup.utf8))
+        bytes.append(sized: Data(accessible.utf8))
+        bytes.append(UInt64(flags.rawValue))
+        bytes.append(UInt8(isSynchronizable ? 1 : 0))
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            bytes.append(sized: Data(name.utf8))
+            bytes.append(sized: value.encoded)
+        }
+        return bytes.data
+    }
+
+    /// `nil` for what ``encoded`` does not give.
+    init?(encoded: Data) {
+        var bytes = ByteReader(encoded)
+        guard bytes.take(ItemRecord.form.count) == ItemRecord.form,
+            let itemClass = bytes.text().flatMap(ItemClass.init(rawValue:)),
+            let accessGroup = bytes.text(), let accessible = bytes.text(),
+            let flags = bytes.number(UInt64.self), let synchronizable = bytes.number(UInt8.self),
+            synchronizable <= 1
+        else { return nil }
+        var attributes: [String: AttributeValue] = [:]
+        while !bytes.isAtEnd {
+            guard let name = bytes.text(), let value = bytes.sized().flatMap(AttributeValue.init(encoded:))
+            else { return nil }
+            attributes[name] = value
+        }
+        self.itemClass = itemClass
+        self.accessGroup = accessGroup
+        self.accessible = accessible
+        self.flags = SecAccessControlCreateFlags(rawValue: UInt(flags))
+        isSynchronizable = synchronizable == 1
+        self.attributes = attributes
+        guard self.encoded == encoded else { return nil }
+    }
+
+    /// What two items of a profile must not both have.
+    func identity(of profile: String) -> Data {
+        var bytes = ByteWriter(Data("whorl keychain name v1".utf8))
+        bytes.append(sized: Data(profile.utf8))
+        bytes.append(sized: Data(itemClass.rawValue.utf8))
+        bytes.append(sized: Data(accessGroup.utf8))
+        bytes.append(UInt8(isSynchronizable ? 1 : 0))
+        for name in itemClass.identifying {
+            // A missing attribute and an empty one are the same, as on Apple's systems.
+            let value = attributes[name].flatMap { $0.isDefault ? nil : $0 }
+            bytes.append(sized: value?.encoded ?? Data())
+        }
+        return bytes.data
+    }
+
+    /// Whether the item is one that is looked for.
+    func matches(_ wanted: [String: AttributeValue]) -> Bool {
+        wanted.allSatisfy { name, value in attributes[name].map { $0 == value } ?? value.isDefault }
+    }
+}
+
+extension ByteReader {
+    /// The next run of bytes as text; `nil` for what is no UTF-8.
+    fileprivate mutating func text() -> String? {
+        sized().flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}

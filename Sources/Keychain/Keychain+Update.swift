@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Changing items: whoever changes a protected one shows what reading it takes, as on Apple's systems.
+extension Keychain {
+    /// Changes all items that are meant.
+    ///
+    /// What needs the owner or the chip is done first, and the rows are changed in one transaction then. Where somebody
+    /// else has changed one of them meanwhile, it begins anew: the owner is not asked twice, since the context remembers.
+    func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
+        let values = try protectedValues(request)
+        guard let match = try match(request) else { throw KeychainError(errSecItemNotFound) }
+        let group = try change.accessGroup.map { name throws(KeychainError) in try store.group(name) }
+        for _ in 0..<Keychain.tries {
+            let prepared = try prepare(try store.items(match, withValues: true), change, values)
+            var isOutOfDate = false
+            let count = try store.update(match) { item throws(KeychainError) in
+                let record = try change.changed(item.record, group)
+                if case .sealed = item.contents, !record.protection.isConstrained {
+                    return .init(record, .plain(try value(of: item, change)))
+                }
+                guard let contents = prepared[item] else {
+                    isOutOfDate = true
+                    return nil
+                }
+                return .init(record, contents)
+            }
+            if isOutOfDate { continue }
+            guard count > 0 else { throw KeychainError(errSecItemNotFound) }
+            return
+        }
+        throw KeychainError(errSecIO)
+    }
+
+    /// The value that an item gets which the store encrypts.
+    private func value(of item: KeychainItem, _ change: KeychainRequest) throws(KeychainError) -> Data {
+        if let value = change.value { return value }
+        return try store.value(of: item)
+    }
+
+    /// How often somebody else may be faster.
+    private static let tries = 100
+
+    /// The new values of items that the chip keeps, or shall keep; items that are dead are deleted.
+    private func prepare(
+        _ items: [KeychainItem],
+        _ change: KeychainRequest,
+        _ values: ProtectedValues
+    ) throws(KeychainError) -> [KeychainItem: KeychainStore.NewContents] {
+        var prepared: [KeychainItem: KeychainStore.NewContents] = [:]
+        var dead: [Int64] = []
+        for item in items {
+            let protection = try change.changed(item.record, nil).protection
+            switch item.contents {
+            case .key:
+                guard change.value == nil, protection.flags == item.record.flags else {
+                    throw KeychainError(errSecParam)
+                }
+                prepared[item] = .sealed(item.contents)
+            case .sealed:
+                guard protection.isConstrained else { continue }
+                let value = try value(of: item, change)
+                prepared[item] = .sealed(try values.seal(value, protection))
+            case .secret(let sealed):
+                switch try values.open(sealed) {
+                case .dead: dead.append(item.id)
+                case .value(let value):
+                    prepared[item] =
+                        if !protection.isConstrained {
+                            .plain(change.value ?? value)
+                        } else if change.value == nil, protection.flags == item.record.flags {
+                            .sealed(item.contents)
+                        } else {
+                            .sealed(try values.seal(change.value ?? value, protection))
+                        }
+                }
+            }
+        }
+        try store.delete(dead)
+        return prepared
+    }
+}
+
+extension KeychainRequest {
+    /// A record with what this dictionary changes.
+    ///
+    /// - Throws: `errSecParam` for an empty dictionary, and where the item would contradict itself; `errSecNoSuchAttr`.
+    func changed(_ record: ItemRecord, _ group: String?) throws(KeychainError) -> ItemRecord {
+        var changed = record
+        if let group { changed.accessGroup = group }
+        if let accessControl {
+            changed.protection = accessControl
+        } else if let accessible {
+            changed.accessible = accessible
+        }
+        if let synchronizable { changed.isSynchronizable = synchronizable == .yes }
+        guard !changed.isSynchronizable || changed.protection.maySynchronize else {
+            throw KeychainError(errSecParam)
+        }
+        changed.attributes["mdat"] = .date(Date().timeIntervalSince1970)
+        for (name, value) in attributes {
+            guard record.itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
+            changed.attributes[name] = value
+        }
+        return changed
+    }
+
+    /// Whether nothing would be changed.
+    var changesNothing: Bool {
+        attributes.isEmpty && value == nil && accessGroup == nil && accessible == nil && accessControl == nil
+            && synchronizable == nil
+    }
+}

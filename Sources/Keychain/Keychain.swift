@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+internal import AuthenticationContext
+
+/// What the four `SecItem` functions do, once their dictionaries were read.
+struct Keychain {
+    let store: KeychainStore
+    private let parts: ContextParts
+
+    init(_ parts: ContextParts) {
+        self.parts = parts
+        store = KeychainStore(parts)
+    }
+
+    // MARK: - Add
+
+    /// Stores an item; nobody is asked.
+    func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
+        let values = try protectedValues(request)
+        let form = try form(request)
+        guard let itemClass = form?.itemClass ?? request.storedClass else {
+            throw KeychainError(errSecUnimplemented)
+        }
+        var attributes = form?.attributes ?? [:]
+        for (name, value) in request.attributes {
+            guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
+            attributes[name] = value
+        }
+        let protection = form?.protection ?? request.protection
+        let record = ItemRecord(
+            itemClass,
+            accessGroup: try store.group(request.accessGroup),
+            protection: protection,
+            isSynchronizable: request.synchronizable == .yes,
+            attributes: attributes
+        )
+        let contents =
+            switch form?.contents {
+            case .plain(let value)?: try newContents(value, record, values)
+            case .sealed(let sealed)?: KeychainStore.NewContents.sealed(sealed)
+            case nil: try newContents(request.value ?? Data(), record, values)
+            }
+        let item = try store.add(record, contents) { old in values.isDead(old.contents) }
+        return try KeychainResult(request, store, values).object(added: item, request.value)
+    }
+
+    /// What an object or bytes bring along; `nil` for a password.
+    private func form(_ request: KeychainRequest) throws(KeychainError) -> ReferenceForm? {
+        if let reference = request.reference {
+            guard let reference = reference as? any ItemReference else { throw KeychainError(errSecParam) }
+            let form = try reference.form()
+            guard request.storedClass.map({ $0 == form.itemClass }) ?? (request.itemClass == nil) else {
+                throw KeychainError(errSecParam)
+            }
+            return form
+        }
+        guard let value = request.value, let itemClass = request.storedClass else { return nil }
+        return try ItemReferences.form(of: value, itemClass, request.attributes)
+    }
+
+    private func newContents(
+        _ value: Data,
+        _ record: ItemRecord,
+        _ values: ProtectedValues
+    ) throws(KeychainError) -> KeychainStore.NewContents {
+        guard record.protection.isConstrained else { return .plain(value) }
+        return .sealed(try values.seal(value, record.protection))
+    }
+
+    // MARK: - Find
+
+    /// Finds items, and asks for those whose values are wanted.
+    func copyMatching(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
+        let values = try protectedValues(request)
+        guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
+        match.leavesOutProtected = request.interface == .skip
+        let result = KeychainResult(request, store, values)
+        // An item that turns out to be dead is deleted, and the next one takes its place.
+        while true {
+            let items = try store.items(
+                match,
+                withValues: !request.returns.isDisjoint(with: [.data, .reference]),
+                limit: request.limit ?? 1
+            )
+            guard !items.isEmpty else { throw KeychainError(errSecItemNotFound) }
+            switch try result.outcome(of: items) {
+            case .object(let object): return object
+            case .dead(let ids): try store.delete(ids)
+            }
+        }
+    }
+
+    /// Deletes items; nobody is asked.
+    func delete(_ request: KeychainRequest) throws(KeychainError) {
+        _ = try protectedValues(request)
+        guard let match = try match(request), try store.delete(match) > 0 else {
+            throw KeychainError(errSecItemNotFound)
+        }
+    }
+
+    /// Which items a query means; `nil` where there can be none.
+    func match(_ request: KeychainRequest) throws(KeychainError) -> ItemMatch? {
+        let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
+        let form = try request.reference.map { object throws(KeychainError) in
+            guard let reference = object as? any ItemReference else { throw KeychainError(errSecParam) }
+            return try reference.form()
+        }
+        guard let itemClass = form?.itemClass ?? request.storedClass else { return nil }
+        var match = ItemMatch(itemClass, groups: groups ?? store.groups)
+        match.id = request.persistentReference?.id
+        for (name, value) in request.attributes {
+            guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
+            match.attributes[name] = value
+        }
+        for name in itemClass.identifying {
+            match.attributes[name] = form?.attributes[name] ?? match.attributes[name]
+        }
+        match.accessible = request.accessible
+        match.protection = request.accessControl
+        switch request.synchronizable {
+        case .yes: match.isSynchronizable = true
+        case .any: match.isSynchronizable = nil
+        // A reference names an item of whatever kind.
+        case nil: match.isSynchronizable = match.id == nil ? false : nil
+        case .no: match.isSynchronizable = false
+        }
+        return match
+    }
+
+    /// What is done with the chip in one call.
+    ///
+    /// - Throws: `errSecAuthFailed` for a context that has ended, whatever the call would need it for.
+    func protectedValues(_ request: KeychainRequest) throws(KeychainError) -> ProtectedValues {
+        if let context = request.context {
+            let result = context.releaseBlocking { _, _, _ async throws(ReleaseError) in () }
+            if case .failure(let failure) = result { throw KeychainError(failure) }
+        }
+        return ProtectedValues(request, parts)
+    }
+}
+
+extension KeychainRequest {
+    /// The class, where items of it are stored.
+    var storedClass: ItemClass? {
+        guard case .stored(let itemClass)? = itemClass else { return nil }
+        return itemClass
+    }
+}

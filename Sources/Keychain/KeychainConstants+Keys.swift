@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The attributes of keys and certificates, and their values.
+
+// MARK: - Of keys
+
+/// Public, private or symmetric.
+nonisolated(unsafe) public let kSecAttrKeyClass: CFString = "kcls"
+/// A public key.
+nonisolated(unsafe) public let kSecAttrKeyClassPublic: CFString = "0"
+/// A private key.
+nonisolated(unsafe) public let kSecAttrKeyClassPrivate: CFString = "1"
+/// A symmetric key.
+nonisolated(unsafe) public let kSecAttrKeyClassSymmetric: CFString = "2"
+/// What a program finds the key by: of a pair, SHA-1 of the public key.
+nonisolated(unsafe) public let kSecAttrApplicationLabel: CFString = "klbl"
+/// Bytes of the program's own, to find the key by.
+nonisolated(unsafe) public let kSecAttrApplicationTag: CFString = "atag"
+/// The kind of key: one of the values below.
+nonisolated(unsafe) public let kSecAttrKeyType: CFString = "type"
+/// RSA.
+nonisolated(unsafe) public let kSecAttrKeyTypeRSA: CFString = "42"
+/// DSA.
+nonisolated(unsafe) public let kSecAttrKeyTypeDSA: CFString = "43"
+/// AES.
+nonisolated(unsafe) public let kSecAttrKeyTypeAES: CFString = "2147483649"
+/// DES.
+nonisolated(unsafe) public let kSecAttrKeyTypeDES: CFString = "14"
+/// Triple DES.
+nonisolated(unsafe) public let kSecAttrKeyType3DES: CFString = "17"
+/// RC4.
+nonisolated(unsafe) public let kSecAttrKeyTypeRC4: CFString = "25"
+/// RC2.
+nonisolated(unsafe) public let kSecAttrKeyTypeRC2: CFString = "23"
+/// CAST.
+nonisolated(unsafe) public let kSecAttrKeyTypeCAST: CFString = "56"
+/// Elliptic curves; deprecated by Apple.
+nonisolated(unsafe) public let kSecAttrKeyTypeECDSA: CFString = "73"
+/// Elliptic curves; deprecated by Apple.
+nonisolated(unsafe) public let kSecAttrKeyTypeEC: CFString = "73"
+/// Elliptic curves of NIST.
+nonisolated(unsafe) public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
+/// The size of the key in bits.
+nonisolated(unsafe) public let kSecAttrKeySizeInBits: CFString = "bsiz"
+/// The bits of the key that count.
+nonisolated(unsafe) public let kSecAttrEffectiveKeySize: CFString = "esiz"
+/// Whether a key that is made is stored in the keychain.
+nonisolated(unsafe) public let kSecAttrIsPermanent: CFString = "perm"
+/// Whether the key leaves only encrypted.
+nonisolated(unsafe) public let kSecAttrIsSensitive: CFString = "sens"
+/// Whether the key can leave at all.
+nonisolated(unsafe) public let kSecAttrIsExtractable: CFString = "extr"
+/// Whether the key encrypts.
+nonisolated(unsafe) public let kSecAttrCanEncrypt: CFString = "encr"
+/// Whether the key decrypts.
+nonisolated(unsafe) public let kSecAttrCanDecrypt: CFString = "decr"
+/// Whether other keys are derived from it.
+nonisolated(unsafe) public let kSecAttrCanDerive: CFString = "drve"
+/// Whether the key signs.
+nonisolated(unsafe) public let kSecAttrCanSign: CFString = "sign"
+/// Whether the key verifies signatures.
+nonisolated(unsafe) public let kSecAttrCanVerify: CFString = "vrfy"
+/// Whether the key encrypts keys.
+nonisolated(unsafe) public let kSecAttrCanWrap: CFString = "wrap"
+/// Whether the key decrypts keys.
+nonisolated(unsafe) public let kSecAttrCanUnwrap: CFString = "unwp"
+/// Where the key lives.
+nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid"
+/// In the chip: the TPM.
+nonisolated(unsafe) public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
+
+// MARK: - For making keys
+
+/// The attributes of the private half.
+nonisolated(unsafe) public let kSecPrivateKeyAttrs: CFString = "private"
+/// The attributes of the public half.
+nonisolated(unsafe) public let kSecPublicKeyAttrs: CFString = "public"
+/// Which function derives a key from a password.
+nonisolated(unsafe) public let kSecAttrPRF: CFString = "prf"
+/// HMAC with SHA-1.
+nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA1: CFString = "hsha1"
+/// HMAC with SHA-224.
+nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA224: CFString = "hsha224"
+/// HMAC with SHA-256.
+nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA256: CFString = "hsha256"
+/// HMAC with SHA-384.
+nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA384: CFString = "hsha384"
+/// HMAC with SHA-512.
+nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA512: CFString = "hsha512"
+/// The salt of that.
+nonisolated(unsafe) public let kSecAttrSalt: CFString = "salt"
+/// The rounds of that.
+nonisolated(unsafe) public let kSecAttrRounds: CFString = "rounds"
+
+// MARK: - Of certificates
+
+/// The type of the certificate, as a number.
+nonisolated(unsafe) public let kSecAttrCertificateType: CFString = "ctyp"
+/// The encoding of the certificate, as a number.
+nonisolated(unsafe) public let kSecAttrCertificateEncoding: CFString = "cenc"
+/// The subject, as DER.
+nonisolated(unsafe) public let kSecAttrSubject: CFString = "subj"
+/// The issuer, as DER.
+nonisolated(unsafe) public let kSecAttrIssuer: CFString = "issr"
+/// The serial number.
+nonisolated(unsafe) public let kSecAttrSerialNumber: CFString = "slnr"
+/// The identifier of the subject's key.
+nonisolated(unsafe) public let kSecAttrSubjectKeyID: CFString = "skid"
+/// SHA-1 of the public key.
+nonisolated(unsafe) public let kSecAttrPublicKeyHash: CFString = "pkhh"

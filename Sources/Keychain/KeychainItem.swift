@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+internal import StateStore
+
+/// An item of the keychain as its row has it; the row's code was found right.
+package struct KeychainItem: Sendable, Hashable {
+    /// The row's number, which stays.
+    package let id: Int64
+    /// Whose item.
+    package let profile: String
+    /// Class, attributes and protection.
+    package var record: ItemRecord
+    /// The value, sealed.
+    package var contents: ItemContents
+
+    /// What names the item for good.
+    package var reference: PersistentReference { PersistentReference(record.itemClass, id) }
+
+    /// A number that no row has: microseconds since 1970, then 12 random bits, so that older items come first.
+    static func newID() -> Int64 {
+        let microseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        return microseconds << 12 | Int64.random(in: 0..<4096)
+    }
+
+    // MARK: - Rows
+
+    private static let columns = ["svce", "srvr", "acct", "labl", "klbl", "atag"]
+
+    /// The attributes that a column repeats, so that an index finds them.
+    static let indexed = Set(columns)
+
+    static let selected = "id, record, sealing, mac"
+
+    /// What the row's code covers.
+    private static func code(
+        _ id: Int64,
+        _ profile: String,
+        _ record: Data,
+        _ sealing: Int,
+        _ covered: Data
+    ) -> Data {
+        var bytes = ByteWriter(Data("whorl keychain row v1".utf8))
+        bytes.append(id)
+        bytes.append(sized: Data(profile.utf8))
+        bytes.append(sized: record)
+        bytes.append(UInt8(clamping: sealing))
+        bytes.append(sized: covered)
+        return bytes.data
+    }
+
+    /// `nil` for a row that is not what Whorl wrote.
+    ///
+    /// - Parameters:
+    ///   - row: The columns of ``selected``, and `value`: of what the store encrypts at least the tag.
+    ///   - profile: Whose row.
+    ///   - keys: What the row's code is checked with.
+    init?(_ row: Row, of profile: String, _ keys: StateKeys) {
+        guard let id = Int64.fromDatabaseValue(row[0]), let record = Data.fromDatabaseValue(row[1]),
+            let sealing = Int.fromDatabaseValue(row[2]), let mac = Data.fromDatabaseValue(row[3]),
+            let value = Data.fromDatabaseValue(row[4]),
+            // The code is checked first: what is not ours is not even parsed.
+            keys.isValid(
+                mac,
+                for: KeychainItem.code(
+                    id,
+                    profile,
+                    record,
+                    sealing,
+                    sealing == 1 ? value.suffix(ValueSeal.tagSize) : value
+                ),
+                .keychainRows
+            ),
+            let decoded = ItemRecord(encoded: record),
+            let contents = ItemContents(sealing: sealing, encoded: value)
+        else { return nil }
+        self.init(id: id, profile: profile, record: decoded, contents: contents)
+    }
+
+    init(id: Int64, profile: String, record: ItemRecord, contents: ItemContents) {
+        self.id = id
+        self.profile = profile
+        self.record = record
+        self.contents = contents
+    }
+
+    /// - Throws: `SQLITE_CONSTRAINT` where there is such an item already.
+    func insert(_ db: Database, _ keys: StateKeys) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO keychain_items (id, profile, class, agrp, pdmn, name, svce, srvr, acct, labl, klbl, atag,
+                    record, sealing, value, mac)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [id] + arguments(keys))
+    }
+
+    /// - Throws: as ``insert(_:_:)``.
+    func replace(_ db: Database, _ keys: StateKeys) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE keychain_items SET profile = ?, class = ?, agrp = ?, pdmn = ?, name = ?, svce = ?, srvr = ?,
+                    acct = ?, labl = ?, klbl = ?, atag = ?, record = ?, sealing = ?, value = ?, mac = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: arguments(keys) + [id])
+    }
+
+    static func delete(_ id: Int64, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM keychain_items WHERE id = ?").execute(arguments: [id])
+    }
+
+    private func arguments(_ keys: StateKeys) -> StatementArguments {
+        let encoded = record.encoded
+        var arguments: StatementArguments = [
+            profile, record.itemClass.rawValue, record.accessGroup, record.accessible,
+            keys.code(for: record.identity(of: profile), .keychainRows),
+        ]
+        for column in KeychainItem.columns {
+            arguments += [record.attributes[column]?.encoded]
+        }
+        let code = KeychainItem.code(id, profile, encoded, contents.sealing, contents.covered)
+        arguments += [
+            encoded, contents.sealing, contents.encoded, keys.code(for: code, .keychainRows),
+        ]
+        return arguments
+    }
+}

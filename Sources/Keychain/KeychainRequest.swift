@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+
+/// A keychain dictionary that makes sense.
+struct KeychainRequest {
+    /// What it is for; each takes other keys.
+    enum Purpose: Sendable, CaseIterable {
+        case add
+        case copy
+        case delete
+        /// The first dictionary of `SecItemUpdate`.
+        case select
+        /// The second one.
+        case change
+    }
+
+    /// What a class stands for.
+    enum Class: Hashable {
+        case stored(ItemClass)
+        /// No query finds one.
+        case identity
+    }
+
+    /// Items that may leave the device, that may not, or both.
+    enum Synchronizable: Hashable {
+        case yes
+        case no
+        case any
+    }
+
+    /// Whether the owner may be asked.
+    enum Interface: Hashable {
+        case allow
+        case fail
+        case skip
+    }
+
+    /// What a call gives.
+    struct Returns: OptionSet, Hashable {
+        let rawValue: Int
+        static let data = Returns(rawValue: 1)
+        static let attributes = Returns(rawValue: 2)
+        static let reference = Returns(rawValue: 4)
+        static let persistentReference = Returns(rawValue: 8)
+    }
+
+    var itemClass: Class?
+    var attributes: [String: AttributeValue] = [:]
+    var accessGroup: String?
+    var accessible: String?
+    var accessControl: SecAccessControl?
+    var synchronizable: Synchronizable?
+    var value: Data?
+    var reference: AnyObject?
+    var persistentReference: PersistentReference?
+    var returns: Returns = []
+    /// `nil` when it is not said; `Int.max` for all.
+    var limit: Int?
+    var boundContext: KeyContext?
+    /// The state of the program's context.
+    var context: ContextCore? { boundContext?.core }
+    var interface: Interface = .allow
+    var prompt: String?
+
+    /// The most bytes that a value may have: 16 MiB.
+    static let longestValue = 16 << 20
+
+    /// What opens an item that is added with this.
+    var protection: SecAccessControl {
+        accessControl ?? SecAccessControl(protection: accessible ?? "ak", flags: [])
+    }
+}
+
+/// A name for one row that stays: its class in four characters, then its number in 8 bytes.
+package struct PersistentReference: Sendable, Hashable {
+    /// The row's class.
+    package let itemClass: ItemClass
+    /// The row's number.
+    package let id: Int64
+
+    package init(_ itemClass: ItemClass, _ id: Int64) {
+        self.itemClass = itemClass
+        self.id = id
+    }
+
+    /// Reads a reference; `nil` for bytes that are none.
+    package init?(_ data: Data) {
+        let bytes = Data(data)
+        guard bytes.count == 12, let text = String(validating: bytes.prefix(4), as: UTF8.self),
+            let itemClass = ItemClass(rawValue: text)
+        else { return nil }
+        let number = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        self.init(itemClass, Int64(bitPattern: number))
+    }
+
+    /// What a program keeps.
+    package var data: Data {
+        Data(itemClass.rawValue.utf8)
+            + withUnsafeBytes(of: UInt64(bitPattern: id).bigEndian) { Data($0) }
+    }
+}

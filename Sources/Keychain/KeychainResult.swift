@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes what a call gives: one kind as it is, several in a dictionary; one item as it is, several in an array.
+struct KeychainResult {
+    private let request: KeychainRequest
+    private let store: KeychainStore
+    private let values: ProtectedValues
+
+    init(_ request: KeychainRequest, _ store: KeychainStore, _ values: ProtectedValues) {
+        self.request = request
+        self.store = store
+        self.values = values
+    }
+
+    /// What became of the items that were found.
+    enum Outcome {
+        case object(AnyObject?)
+        /// These can never be opened again.
+        case dead([Int64])
+    }
+
+    /// The result for items that were found; the owner is asked where values are wanted that need him.
+    func outcome(of items: [KeychainItem]) throws(KeychainError) -> Outcome {
+        var objects: [AnyObject] = []
+        var dead: [Int64] = []
+        for item in items {
+            var value: Data?
+            if case .key(let sealed) = item.contents, values.isDeadKey(sealed) {
+                dead.append(item.id)
+                continue
+            }
+            if case .secret(let sealed) = item.contents {
+                if request.returns.contains(.data) || makesObject(of: item) {
+                    switch try values.open(sealed) {
+                    case .dead:
+                        dead.append(item.id)
+                        continue
+                    case .value(let opened): value = opened
+                    }
+                } else if values.isDead(sealed) {
+                    dead.append(item.id)
+                    continue
+                }
+            }
+            if let object = try object(for: item, value) { objects.append(object) }
+        }
+        guard dead.isEmpty else { return .dead(dead) }
+        guard !request.returns.isEmpty else { return .object(nil) }
+        return .object((request.limit ?? 1) == 1 ? objects.first : objects as NSArray)
+    }
+
+    /// The result for an item that was just added.
+    func object(added item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
+        try object(for: item, value)
+    }
+
+    /// The result for one item, whose value may be known already.
+    private func object(for item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
+        let returns = request.returns
+        var parts: [String: AnyObject] = [:]
+        if returns.contains(.data) {
+            let value = if let value { value } else { try self.value(of: item) }
+            parts["v_Data"] = value as NSData
+        }
+        if returns.contains(.persistentReference) {
+            parts["v_PersistentRef"] = item.reference.data as NSData
+        }
+        if returns.contains(.reference) {
+            switch item.record.itemClass {
+            case .key, .certificate:
+                parts["v_Ref"] = try ItemReferences.object(for: item, value, request.boundContext, store)
+            // A password has no object; besides other kinds it is left out.
+            case .genericPassword, .internetPassword:
+                guard returns != .reference else { throw KeychainError(errSecUnimplemented) }
+            }
+        }
+        if returns.contains(.attributes) {
+            parts.merge(KeychainResult.attributes(of: item)) { own, _ in own }
+        } else if parts.count <= 1 {
+            return parts.values.first
+        }
+        return parts as NSDictionary
+    }
+
+    /// Whether the value is needed for an object, which is then made in this process.
+    private func makesObject(of item: KeychainItem) -> Bool {
+        request.returns.contains(.reference)
+            && (item.record.itemClass == .key || item.record.itemClass == .certificate)
+    }
+
+    private func value(of item: KeychainItem) throws(KeychainError) -> Data {
+        switch item.contents {
+        case .sealed: return try store.value(of: item)
+        // What is in the chip does not leave it; secrets were opened before.
+        case .key, .secret: throw KeychainError(errSecDataNotAvailable)
+        }
+    }
+
+    /// An item's attributes, with the keys that queries have.
+    static func attributes(of item: KeychainItem) -> [String: AnyObject] {
+        let record = item.record
+        var attributes = record.attributes.mapValues(\.object)
+        attributes["class"] = record.itemClass.rawValue as NSString
+        attributes["agrp"] = record.accessGroup as NSString
+        attributes["pdmn"] = record.accessible as NSString
+        attributes["accc"] = record.protection
+        attributes["sync"] = NSNumber(value: record.isSynchronizable ? 1 : 0)
+        return attributes
+    }
+}

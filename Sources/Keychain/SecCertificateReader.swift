@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SwiftASN1
+
+/// What a certificate says of itself (RFC 5280, 4.1), as far as the keychain needs it.
+///
+/// The form is checked, strictly as DER; whether anybody should trust the certificate is not.
+struct CertificateReader: Sendable {
+    /// Larger ones are not read.
+    static let largest = 1 << 20
+
+    /// 1 to 3.
+    let version: Int
+    /// The number's bytes as they are encoded: big endian, two's complement.
+    let serialNumber: Data
+    let issuer: DistinguishedName
+    let subject: DistinguishedName
+    /// `SubjectPublicKeyInfo` in DER.
+    let publicKeyInfo: Data
+    /// The bits of the public key.
+    let publicKey: Data
+    /// The identifier of the subject's key, where the certificate has one.
+    let subjectKeyID: Data?
+
+    /// `nil` for anything that is no X.509 certificate in DER.
+    init?(_ bytes: Data) {
+        guard bytes.count <= CertificateReader.largest else { return nil }
+        do {
+            try self.init(DER.parse([UInt8](bytes)))
+        } catch {
+            return nil
+        }
+    }
+
+    private init(_ root: ASN1Node) throws {
+        var certificate = try root.fields(.sequence)
+        var body = try certificate.next().fields(.sequence)
+        let algorithm = try certificate.next()
+        try certificate.next().expect(.bitString)
+        try certificate.end()
+
+        version = try body.take(.explicit(0)).map { try $0.onlyNumber() + 1 } ?? 1
+        serialNumber = Data(try body.next().value(.integer))
+        // The algorithm is named twice, and the second time is not signed.
+        guard try body.next().encodedBytes == algorithm.encodedBytes else { throw Malformed() }
+        issuer = try DistinguishedName(body.next())
+        var validity = try body.next().fields(.sequence)
+        _ = try (validity.next(), validity.next())
+        try validity.end()
+        subject = try DistinguishedName(body.next())
+        let info = try body.next()
+        publicKeyInfo = Data(info.encodedBytes)
+        var key = try info.fields(.sequence)
+        try key.next().expect(.sequence)
+        let bits = try key.next().value(.bitString)
+        try key.end()
+        guard bits.first == 0 else { throw Malformed() }
+        publicKey = Data(bits.dropFirst())
+        _ = try (body.take(.implicit(1)), body.take(.implicit(2)))
+        subjectKeyID = try body.take(.explicit(3)).flatMap { try CertificateReader.subjectKeyID($0) }
+        try body.end()
+        guard (1...3).contains(version), !serialNumber.isEmpty else { throw Malformed() }
+    }
+
+    /// `Extensions ::= SEQUENCE OF SEQUENCE { OID, BOOLEAN?, OCTET STRING }`; the identifier is in 2.5.29.14.
+    private static func subjectKeyID(_ node: ASN1Node) throws -> Data? {
+        var wrapper = try node.fields(node.identifier)
+        var extensions = try wrapper.next().fields(.sequence)
+        try wrapper.end()
+        var found: Data?
+        while let entry = extensions.nextOrNone() {
+            var parts = try entry.fields(.sequence)
+            let name = try parts.next().value(.objectIdentifier)
+            _ = try parts.take(.boolean)
+            let value = try parts.next().value(.octetString)
+            try parts.end()
+            guard Array(name) == [0x55, 0x1d, 0x0e] else { continue }
+            found = Data(try DER.parse(Array(value)).value(.octetString))
+        }
+        return found
+    }
+}
+
+/// The form is another one.
+struct Malformed: Error {}
+
+extension ASN1Identifier {
+    fileprivate static func explicit(_ number: UInt) -> ASN1Identifier {
+        ASN1Identifier(tagWithNumber: number, tagClass: .contextSpecific)
+    }
+    fileprivate static func implicit(_ number: UInt) -> ASN1Identifier { explicit(number) }
+}
+
+/// The nodes of a constructed one, taken in their order.
+struct ASN1Fields {
+    private var rest: ASN1NodeCollection.Iterator
+    private var peeked: ASN1Node?
+
+    fileprivate init(_ nodes: ASN1NodeCollection) {
+        rest = nodes.makeIterator()
+        peeked = rest.next()
+    }
+
+    mutating func nextOrNone() -> ASN1Node? {
+        defer { peeked = rest.next() }
+        return peeked
+    }
+
+    mutating func next() throws -> ASN1Node {
+        guard let node = nextOrNone() else { throw Malformed() }
+        return node
+    }
+
+    /// The next one, if it has this tag.
+    mutating func take(_ identifier: ASN1Identifier) throws -> ASN1Node? {
+        guard let peeked, peeked.identifier == identifier else { return nil }
+        return try next()
+    }
+
+    func end() throws { guard peeked == nil else { throw Malformed() } }
+}
+
+extension ASN1Node {
+    /// The one number that is in it, 0 to 127.
+    fileprivate func onlyNumber() throws -> Int {
+        var numbers = try fields(identifier)
+        let bytes = try numbers.next().value(.integer)
+        try numbers.end()
+        guard bytes.count == 1, let byte = bytes.first, byte < 0x80 else { throw Malformed() }
+        return Int(byte)
+    }
+
+    func expect(_ wanted: ASN1Identifier) throws {
+        guard identifier == wanted else { throw Malformed() }
+    }
+
+    func fields(_ wanted: ASN1Identifier) throws -> ASN1Fields {
+        try expect(wanted)
+        guard case .constructed(let nodes) = content else { throw Malformed() }
+        return ASN1Fields(nodes)
+    }
+
+    func value(_ wanted: ASN1Identifier) throws -> ArraySlice<UInt8> {
+        try expect(wanted)
+        guard case .primitive(let bytes) = content else { throw Malformed() }
+        return bytes
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+internal import SecretMemory
+
+/// What is asked of a new key.
+private struct KeyRequest {
+    let isRSA: Bool
+    let bitCount: Int
+    let isInChip: Bool
+    let attributes: KeyAttributes
+    let context: KeyContext?
+    /// Where it is kept, when it is.
+    let place: [String: Any]
+
+    init(_ dictionary: CFDictionary) throws(KeyFailure) {
+        let parameters = try KeyParameters(dictionary).taking(kSecPrivateKeyAttrs)
+        isRSA = try parameters.isRSA()
+        guard let bitCount = try parameters.number(kSecAttrKeySizeInBits) else {
+            throw .status(errSecParam, "kSecAttrKeySizeInBits is missing")
+        }
+        self.bitCount = bitCount
+        isInChip = try parameters.isInChip()
+        attributes = try KeyAttributes(parameters)
+        context = try parameters.context()
+        place = parameters.only(
+            [kSecAttrAccessGroup, kSecAttrSynchronizable, kSecUseAuthenticationContext]
+                + (attributes.accessControl == nil ? [kSecAttrAccessible] : [])
+        )
+        if isInChip { try checkChip() } else { try checkSoftware() }
+    }
+
+    private func checkChip() throws(KeyFailure) {
+        guard !isRSA, bitCount == 256 else {
+            throw .status(errSecUnimplemented, "the chip makes elliptic curve keys of 256 bits alone")
+        }
+        try attributes.accessControl?.checkForChip()
+    }
+
+    private func checkSoftware() throws(KeyFailure) {
+        guard let access = attributes.accessControl else { return }
+        guard !access.flags.contains(.privateKeyUsage) else {
+            throw .status(errSecParam, "privateKeyUsage is for keys in the chip: kSecAttrTokenID is missing")
+        }
+        guard attributes.isPermanent || !access.isConstrained else {
+            throw .status(errSecParam, "nothing guards a key that is in this process alone")
+        }
+    }
+
+    func make() throws(KeyFailure) -> SecKey {
+        let material: KeyMaterial
+        if isInChip {
+            material = try context.makeKey(attributes.accessControl)
+        } else if isRSA {
+            material = .privateRSA(try RSAPrivateKey(bitCount: bitCount))
+        } else {
+            guard let curve = KeyCurve(rawValue: bitCount) else {
+                throw .status(errSecParam, "there are curves of 256, 384 and 521 bits")
+            }
+            material = .privateEC(try ECPrivateKey(curve))
+        }
+        let key = SecKey(material, attributes, context: context)
+        if attributes.isPermanent { try key.store(at: place) }
+        return key
+    }
+}
+
+extension KeyAttributes {
+    fileprivate init(_ parameters: KeyParameters) throws(KeyFailure) {
+        label = try parameters.text(kSecAttrLabel)
+        applicationTag = try parameters.bytes(kSecAttrApplicationTag)
+        applicationLabel = try parameters.bytes(kSecAttrApplicationLabel)
+        accessControl = try parameters.accessControl()
+        isPermanent = try parameters.flag(kSecAttrIsPermanent) == true
+    }
+}
+
+extension KeyParameters {
+    /// Whether it is about RSA, or else an elliptic curve.
+    fileprivate func isRSA() throws(KeyFailure) -> Bool {
+        switch try text(kSecAttrKeyType) {
+        case String(describing: kSecAttrKeyTypeRSA): return true
+        case String(describing: kSecAttrKeyTypeECSECPrimeRandom): return false
+        case nil: throw .status(errSecParam, "kSecAttrKeyType is missing")
+        case let other?: throw .status(errSecUnimplemented, "there are no keys of type \(other)")
+        }
+    }
+
+    fileprivate func isInChip() throws(KeyFailure) -> Bool {
+        guard let token = try text(kSecAttrTokenID) else { return false }
+        guard token == String(describing: kSecAttrTokenIDSecureEnclave) else {
+            throw .status(errSecParam, "there is no token \"\(token)\"")
+        }
+        return true
+    }
+
+    /// Programs give tags and labels as bytes or as text.
+    fileprivate func bytes(_ key: CFString) throws(KeyFailure) -> Data? {
+        if let text = self[key] as? String { return Data(text.utf8) }
+        return try data(key)
+    }
+
+    fileprivate func accessControl() throws(KeyFailure) -> SecAccessControl? {
+        guard let value = self[kSecAttrAccessControl] else { return nil }
+        guard let access = value as? SecAccessControl else {
+            throw .status(errSecParam, "the value under kSecAttrAccessControl is no access control")
+        }
+        return access
+    }
+
+    fileprivate func context() throws(KeyFailure) -> KeyContext? {
+        guard let value = self[kSecUseAuthenticationContext] else { return nil }
+        guard let holder = value as? any ContextHolder else {
+            throw .status(errSecParam, "the value under kSecUseAuthenticationContext is no context")
+        }
+        return KeyContext(holder)
+    }
+}
+
+// MARK: - Apple's functions
+
+/// Makes a private key; its public half is ``SecKeyCopyPublicKey(_:)``'s.
+///
+/// With `kSecAttrTokenIDSecureEnclave` under `kSecAttrTokenID` the key is made in the chip and never leaves it: P-256 alone,
+/// and an access control that asks for something must have ``SecAccessControlCreateFlags/privateKeyUsage``. Making it
+/// prompts for nothing. Without a token the key lies in this process: P-256, P-384, P-521, RSA of 1,024 to 8,192 bits.
+///
+/// - Parameters:
+///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`; in `kSecPrivateKeyAttrs`, which come before the same keys
+///     beside them, `kSecAttrIsPermanent`, `kSecAttrApplicationTag`, `kSecAttrLabel`, `kSecAttrAccessControl` and
+///     `kSecUseAuthenticationContext`, the context that the key is used with from then on.
+///   - error: Where to leave an error of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip, `errSecParam` for
+///     parameters that contradict each other, `errSecDuplicateItem` for a permanent key that is there.
+/// - Returns: The key; `nil` with an error.
+@discardableResult
+public func SecKeyCreateRandomKey(
+    _ parameters: CFDictionary,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+    reporting(to: error) { () throws(KeyFailure) in
+        try KeyRequest(parameters).make()
+    }
+}
+
+/// Makes a key pair; deprecated by Apple in favour of ``SecKeyCreateRandomKey(_:_:)``.
+///
+/// - Parameters:
+///   - parameters: As there.
+///   - publicKey: Where to leave the public half.
+///   - privateKey: Where to leave the private half.
+/// - Returns: A status.
+@discardableResult
+public func SecKeyGeneratePair(
+    _ parameters: CFDictionary,
+    _ publicKey: UnsafeMutablePointer<SecKey?>?,
+    _ privateKey: UnsafeMutablePointer<SecKey?>?
+) -> OSStatus {
+    var error: Unmanaged<CFError>?
+    guard let key = SecKeyCreateRandomKey(parameters, &error) else {
+        let failure = error?.takeRetainedValue()
+        return failure?.domain == NSOSStatusErrorDomain ? OSStatus(failure?.code ?? 0) : errSecAuthFailed
+    }
+    publicKey?.pointee = SecKeyCopyPublicKey(key)
+    privateKey?.pointee = key
+    return errSecSuccess
+}
+
+/// Makes a key of bytes.
+///
+/// - Parameters:
+///   - keyData: Elliptic curves: ANSI X9.63, 0x04, X, Y, and for a private key the number behind them. RSA: PKCS#1 in DER.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`; `kSecAttrKeySizeInBits`, when there, must be right. Keys in the
+///     chip cannot be made of bytes.
+///   - error: Where to leave an error of `NSOSStatusErrorDomain`; `errSecDecode` for bytes that are no such key.
+/// - Returns: The key, which is not stored; `nil` with an error.
+@discardableResult
+public func SecKeyCreateWithData(
+    _ keyData: CFData,
+    _ attributes: CFDictionary,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+    reporting(to: error) { () throws(KeyFailure) in
+        let parameters = KeyParameters(attributes)
+        guard try !parameters.isInChip() else {
+            throw .status(errSecParam, "keys of the chip are made there, and never taken in")
+        }
+        let isPrivate: Bool
+        switch try parameters.text(kSecAttrKeyClass) {
+        case String(describing: kSecAttrKeyClassPublic): isPrivate = false
+        case String(describing: kSecAttrKeyClassPrivate): isPrivate = true
+        case nil: throw .status(errSecParam, "kSecAttrKeyClass is missing")
+        case let other?: throw .status(errSecParam, "there are no keys of class \(other)")
+        }
+        let data = Data(referencing: keyData)
+        guard let material = KeyMaterial(data, isRSA: try parameters.isRSA(), isPrivate: isPrivate) else {
+            throw .status(errSecDecode, "the bytes are no such key")
+        }
+        if let stated = try parameters.number(kSecAttrKeySizeInBits), stated != material.bitCount {
+            throw .status(errSecParam, "the key has \(material.bitCount) bits, not \(stated)")
+        }
+        return SecKey(material, try KeyAttributes(parameters))
+    }
+}
+
+extension KeyMaterial {
+    /// `nil` for bytes that are no such key.
+    init?(_ data: Data, isRSA: Bool, isPrivate: Bool) {
+        switch (isRSA, isPrivate) {
+        case (false, false): self.init(ECPublicKey(x963: data).map(KeyMaterial.publicEC))
+        case (true, false): self.init(RSAPublicKey(der: data).map(KeyMaterial.publicRSA))
+        case (false, true): self.init(ECPrivateKey(x963: SecretBox(copying: data)).map(KeyMaterial.privateEC))
+        case (true, true): self.init(RSAPrivateKey(der: SecretBox(copying: data)).map(KeyMaterial.privateRSA))
+        }
+    }
+
+    private init?(_ material: KeyMaterial?) {
+        guard let material else { return nil }
+        self = material
+    }
+}

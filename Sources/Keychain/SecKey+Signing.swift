@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+
+extension SecKey {
+    func signature(_ algorithm: SecKeyAlgorithm, over data: Data) throws(KeyFailure) -> Data {
+        guard let known = KeyAlgorithm(algorithm), supports(.sign, known) else {
+            throw .unsupported(algorithm, self)
+        }
+        switch (material, known) {
+        case (.privateEC(let key), .ecdsa(let form, let input)):
+            return try key.signature(over: try input.hash(of: data), form)
+        case (.enclave(let item, _), .ecdsa(let form, let input)):
+            return try chipSignature(over: try input.hash(of: data), with: item, form)
+        case (.privateRSA(let key), .rsaSignature(let padding, let input)):
+            return try input.withDigest(of: data, RSASigning(key: key, padding: padding))
+        default: throw .unsupported(algorithm, self)
+        }
+    }
+
+    /// - Throws: `errSecVerifyFailed` for a signature that is not right.
+    func verify(_ signature: Data, _ algorithm: SecKeyAlgorithm, over data: Data) throws(KeyFailure) {
+        guard let known = KeyAlgorithm(algorithm), supports(.verify, known) else {
+            throw .unsupported(algorithm, self)
+        }
+        let isValid: Bool
+        switch (material, known) {
+        case (.publicEC(let key), .ecdsa(let form, let input)):
+            isValid = key.isValid(signature, form, over: try input.hash(of: data))
+        case (.publicRSA(let key), .rsaSignature(let padding, let input)):
+            isValid = try input.withDigest(
+                of: data,
+                RSAVerifying(key: key, padding: padding, signature: signature)
+            )
+        default: throw .unsupported(algorithm, self)
+        }
+        guard isValid else { throw .status(errSecVerifyFailed, "the signature is not right") }
+    }
+}
+
+extension KeyAlgorithm.Input {
+    /// The hash that is signed.
+    fileprivate func hash(of data: Data) throws(KeyFailure) -> Data {
+        switch self {
+        case .message(let hash): return hash.hash(data)
+        case .digest(let size):
+            guard data.count == size.byteCount else {
+                throw .status(errSecParam, "the hash has \(data.count) bytes, not \(size.byteCount)")
+            }
+            return data
+        case .anyDigest:
+            guard (1...64).contains(data.count) else {
+                throw .status(errSecParam, "a hash has 1 to 64 bytes")
+            }
+            return data
+        }
+    }
+
+    /// The same for RSA, which signs the hash's name along with it.
+    fileprivate func withDigest<Use: DigestUse>(of data: Data, _ use: Use) throws(KeyFailure) -> Use.Value {
+        switch self {
+        case .message(let hash): try hash.size.withDigest(hash.hash(data), use)
+        case .digest(let size): try size.withDigest(data, use)
+        case .anyDigest: throw .status(errSecParam, "RSA signs a hash along with its name")
+        }
+    }
+}
+
+private struct RSASigning: DigestUse {
+    let key: RSAPrivateKey
+    let padding: KeyAlgorithm.SignaturePadding
+
+    func use(_ digest: some Digest) throws(KeyFailure) -> Data { try key.signature(over: digest, padding) }
+}
+
+private struct RSAVerifying: DigestUse {
+    let key: RSAPublicKey
+    let padding: KeyAlgorithm.SignaturePadding
+    let signature: Data
+
+    func use(_ digest: some Digest) throws(KeyFailure) -> Bool { key.isValid(signature, padding, over: digest) }
+}
+
+extension KeyFailure {
+    static func unsupported(_ algorithm: SecKeyAlgorithm, _ key: SecKey) -> KeyFailure {
+        .status(errSecParam, "\(algorithm.name) is not supported by \(key)")
+    }
+}
+
+// MARK: - Apple's functions
+
+/// Signs.
+///
+/// A key in the chip signs there, once the owner has shown what the key's access control asks for; that may prompt, and
+/// blocks the caller.
+///
+/// - Parameters:
+///   - key: A private key.
+///   - algorithm: One that ``SecKeyIsAlgorithmSupported(_:_:_:)`` names for signing.
+///   - dataToSign: The message, or the hash, as the algorithm says.
+///   - error: Where to leave an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised.
+/// - Returns: The signature; `nil` with an error.
+@discardableResult
+public func SecKeyCreateSignature(
+    _ key: SecKey,
+    _ algorithm: SecKeyAlgorithm,
+    _ dataToSign: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    let data = Data(referencing: dataToSign)
+    return reporting(to: error) { () throws(KeyFailure) in try key.signature(algorithm, over: data) }
+        .map { $0 as NSData }
+}
+
+/// Tells whether a signature is right.
+///
+/// - Parameters:
+///   - key: A public key.
+///   - algorithm: The one that the signature was made with.
+///   - signedData: The message, or the hash, as the algorithm says.
+///   - signature: What to look at.
+///   - error: Where to leave an error; `errSecVerifyFailed` for a signature that is not right.
+/// - Returns: Whether it is right; `false` always comes with an error.
+@discardableResult
+public func SecKeyVerifySignature(
+    _ key: SecKey,
+    _ algorithm: SecKeyAlgorithm,
+    _ signedData: CFData,
+    _ signature: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> Bool {
+    let (data, signature) = (Data(referencing: signedData), Data(referencing: signature))
+    return reporting(to: error) { () throws(KeyFailure) in
+        try key.verify(signature, algorithm, over: data)
+    } != nil
+}

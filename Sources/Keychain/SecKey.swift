@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SecretMemory
+internal import Vault
+
+/// A key: public, private in this process, or private in the chip.
+///
+/// A key in the chip is one that was made with `kSecAttrTokenIDSecureEnclave`: its private half never leaves the chip,
+/// and is used there when the owner has shown what its access control asks for. Functions that use such a key may show a
+/// prompt; they block their caller alone.
+///
+/// Two keys are equal when they are the same key, whatever their labels.
+public final class SecKey: NSObject, Sendable {
+    let material: KeyMaterial
+    let attributes: KeyAttributes
+    /// The program's context that operations go through; without one each has a context of its own.
+    let context: KeyContext?
+
+    init(_ material: KeyMaterial, _ attributes: KeyAttributes = KeyAttributes(), context: KeyContext? = nil) {
+        self.material = material
+        self.attributes = attributes
+        self.context = context
+        super.init()
+    }
+
+    /// Whether the other is the same key; private keys in this process are compared in constant time.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? SecKey else { return false }
+        return other === self || other.material.isSame(as: material)
+    }
+
+    /// Hashes the public half.
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(material.keyClass)
+        hasher.combine(material.publicMaterial.publicBytes)
+        return hasher.finalize()
+    }
+
+    /// Kind and size, for people; nothing of the key itself.
+    public override var description: String {
+        "<SecKey: \(material.isInChip ? "enclave " : "")\(material.keyClass) key, "
+            + "\(material.isRSA ? "RSA" : "EC") \(material.bitCount)>"
+    }
+}
+
+/// What a key is.
+enum KeyMaterial: Sendable {
+    case publicEC(ECPublicKey)
+    case publicRSA(RSAPublicKey)
+    case privateEC(ECPrivateKey)
+    case privateRSA(RSAPrivateKey)
+    /// In the chip; the public half is beside it.
+    case enclave(SealedItem, ECPublicKey)
+
+    /// Public or private.
+    enum Class: String { case `public`, `private` }
+
+    var keyClass: Class {
+        switch self {
+        case .publicEC, .publicRSA: .public
+        case .privateEC, .privateRSA, .enclave: .private
+        }
+    }
+
+    var isRSA: Bool {
+        switch self {
+        case .publicRSA, .privateRSA: true
+        case .publicEC, .privateEC, .enclave: false
+        }
+    }
+
+    var isInChip: Bool {
+        switch self {
+        case .enclave: true
+        case .publicEC, .publicRSA, .privateEC, .privateRSA: false
+        }
+    }
+
+    /// The public half.
+    var publicMaterial: KeyMaterial {
+        switch self {
+        case .publicEC, .publicRSA: self
+        case .privateEC(let key): .publicEC(key.publicKey)
+        case .privateRSA(let key): .publicRSA(key.publicKey)
+        case .enclave(_, let key): .publicEC(key)
+        }
+    }
+
+    /// The public half as it is written: ANSI X9.63, or PKCS#1.
+    var publicBytes: Data {
+        switch self {
+        case .publicEC(let key), .enclave(_, let key): key.x963
+        case .publicRSA(let key): key.pkcs1
+        case .privateEC(let key): key.publicKey.x963
+        case .privateRSA(let key): key.publicKey.pkcs1
+        }
+    }
+
+    /// The private half as it is written, where it lies in this process.
+    var privateBytes: SecretBox? {
+        switch self {
+        case .privateEC(let key): key.x963
+        case .privateRSA(let key): key.pkcs1
+        case .publicEC, .publicRSA, .enclave: nil
+        }
+    }
+
+    /// The size as people call it.
+    var bitCount: Int {
+        switch self {
+        case .publicEC(let key), .enclave(_, let key): key.curve.rawValue
+        case .privateEC(let key): key.curve.rawValue
+        case .publicRSA(let key): key.bitCount
+        case .privateRSA(let key): key.publicKey.bitCount
+        }
+    }
+
+    func isSame(as other: KeyMaterial) -> Bool {
+        guard keyClass == other.keyClass, publicBytes == other.publicBytes else { return false }
+        return switch (privateBytes, other.privateBytes) {
+        case (let mine?, let others?): SecretBytes.areEqual(mine.bytes, others.bytes)
+        case (nil, nil): isInChip == other.isInChip
+        default: false
+        }
+    }
+}
+
+/// What a key is called and how it is kept; it does not belong to the key itself.
+struct KeyAttributes: Sendable {
+    var label: String?
+    var applicationTag: Data?
+    /// Apple's default is the hash of the public key; a program may give another.
+    var applicationLabel: Data?
+    var accessControl: SecAccessControl?
+    var isPermanent = false
+}
+
+/// The type's number, which no other class here has.
+public func SecKeyGetTypeID() -> CFTypeID { 0x5345_4302 }

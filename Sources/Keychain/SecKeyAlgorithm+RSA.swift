@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The algorithms of RSA keys. "Message" algorithms hash what they are given, "digest" algorithms take a hash.
+
+extension SecKeyAlgorithm {
+    // MARK: - Signatures
+
+    /// The bare operation, without padding; not there.
+    public static let rsaSignatureRaw = SecKeyAlgorithm("algid:sign:RSA:raw")
+    /// PKCS#1 v1.5 padding without a hash's name; not there.
+    public static let rsaSignatureDigestPKCS1v15Raw = SecKeyAlgorithm("algid:sign:RSA:digest-PKCS1v15")
+    /// RSA with PKCS#1 v1.5 padding over a message, hashed with SHA1.
+    public static let rsaSignatureMessagePKCS1v15SHA1 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PKCS1v15:SHA1"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a message, hashed with SHA224.
+    public static let rsaSignatureMessagePKCS1v15SHA224 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PKCS1v15:SHA224"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a message, hashed with SHA256.
+    public static let rsaSignatureMessagePKCS1v15SHA256 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PKCS1v15:SHA256"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a message, hashed with SHA384.
+    public static let rsaSignatureMessagePKCS1v15SHA384 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PKCS1v15:SHA384"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a message, hashed with SHA512.
+    public static let rsaSignatureMessagePKCS1v15SHA512 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PKCS1v15:SHA512"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a SHA1 hash.
+    public static let rsaSignatureDigestPKCS1v15SHA1 = SecKeyAlgorithm("algid:sign:RSA:digest-PKCS1v15:SHA1")
+    /// RSA with PKCS#1 v1.5 padding over a SHA224 hash.
+    public static let rsaSignatureDigestPKCS1v15SHA224 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PKCS1v15:SHA224"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a SHA256 hash.
+    public static let rsaSignatureDigestPKCS1v15SHA256 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PKCS1v15:SHA256"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a SHA384 hash.
+    public static let rsaSignatureDigestPKCS1v15SHA384 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PKCS1v15:SHA384"
+    )
+    /// RSA with PKCS#1 v1.5 padding over a SHA512 hash.
+    public static let rsaSignatureDigestPKCS1v15SHA512 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PKCS1v15:SHA512"
+    )
+    /// RSA with PSS padding over a message, hashed with SHA1.
+    public static let rsaSignatureMessagePSSSHA1 = SecKeyAlgorithm("algid:sign:RSA:message-PSS:SHA1:SHA1:20")
+    /// RSA with PSS padding over a message, hashed with SHA224.
+    public static let rsaSignatureMessagePSSSHA224 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PSS:SHA224:SHA224:24"
+    )
+    /// RSA with PSS padding over a message, hashed with SHA256.
+    public static let rsaSignatureMessagePSSSHA256 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PSS:SHA256:SHA256:32"
+    )
+    /// RSA with PSS padding over a message, hashed with SHA384.
+    public static let rsaSignatureMessagePSSSHA384 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PSS:SHA384:SHA384:48"
+    )
+    /// RSA with PSS padding over a message, hashed with SHA512.
+    public static let rsaSignatureMessagePSSSHA512 = SecKeyAlgorithm(
+        "algid:sign:RSA:message-PSS:SHA512:SHA512:64"
+    )
+    /// RSA with PSS padding over a SHA1 hash.
+    public static let rsaSignatureDigestPSSSHA1 = SecKeyAlgorithm("algid:sign:RSA:digest-PSS:SHA1:SHA1:20")
+    /// RSA with PSS padding over a SHA224 hash.
+    public static let rsaSignatureDigestPSSSHA224 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PSS:SHA224:SHA224:24"
+    )
+    /// RSA with PSS padding over a SHA256 hash.
+    public static let rsaSignatureDigestPSSSHA256 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PSS:SHA256:SHA256:32"
+    )
+    /// RSA with PSS padding over a SHA384 hash.
+    public static let rsaSignatureDigestPSSSHA384 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PSS:SHA384:SHA384:48"
+    )
+    /// RSA with PSS padding over a SHA512 hash.
+    public static let rsaSignatureDigestPSSSHA512 = SecKeyAlgorithm(
+        "algid:sign:RSA:digest-PSS:SHA512:SHA512:64"
+    )
+
+    // MARK: - Encryption
+
+    /// The bare operation, without padding; not there.
+    public static let rsaEncryptionRaw = SecKeyAlgorithm("algid:encrypt:RSA:raw")
+    /// PKCS#1 v1.5 padding.
+    public static let rsaEncryptionPKCS1 = SecKeyAlgorithm("algid:encrypt:RSA:PKCS1")
+    /// OAEP padding with SHA1.
+    public static let rsaEncryptionOAEPSHA1 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA1")
+    /// OAEP padding with SHA224.
+    public static let rsaEncryptionOAEPSHA224 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA224")
+    /// OAEP padding with SHA256.
+    public static let rsaEncryptionOAEPSHA256 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA256")
+    /// OAEP padding with SHA384.
+    public static let rsaEncryptionOAEPSHA384 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA384")
+    /// OAEP padding with SHA512.
+    public static let rsaEncryptionOAEPSHA512 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA512")
+    /// A key under OAEP with SHA1, and the data under that key with AES-GCM.
+    public static let rsaEncryptionOAEPSHA1AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA1:AESGCM")
+    /// A key under OAEP with SHA224, and the data under that key with AES-GCM.
+    public static let rsaEncryptionOAEPSHA224AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA224:AESGCM")
+    /// A key under OAEP with SHA256, and the data under that key with AES-GCM.
+    public static let rsaEncryptionOAEPSHA256AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA256:AESGCM")
+    /// A key under OAEP with SHA384, and the data under that key with AES-GCM.
+    public static let rsaEncryptionOAEPSHA384AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA384:AESGCM")
+    /// A key under OAEP with SHA512, and the data under that key with AES-GCM.
+    public static let rsaEncryptionOAEPSHA512AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA512:AESGCM")
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A program's dictionary about a key, read with suspicion: a value of the wrong type is an error, not nothing.
+struct KeyParameters {
+    private var values: [String: Any]
+
+    init(_ dictionary: CFDictionary) {
+        var values: [String: Any] = [:]
+        for (key, value) in dictionary {
+            guard let name = key as? String ?? (key as? NSString).map(String.init(describing:)) else { continue }
+            values[name] = value
+        }
+        self.values = values
+    }
+
+    /// These, and those of the dictionary under a key, which come before them.
+    func taking(_ key: CFString) throws(KeyFailure) -> KeyParameters {
+        guard let value = self[key] else { return self }
+        guard let dictionary = value as? NSDictionary ?? (value as? [String: Any]).map({ $0 as NSDictionary })
+        else { throw .wrong(key) }
+        var all = self
+        all.values.merge(KeyParameters(dictionary).values) { _, inner in inner }
+        return all
+    }
+
+    func text(_ key: CFString) throws(KeyFailure) -> String? {
+        guard let value = self[key] else { return nil }
+        if let text = value as? String ?? (value as? NSString).map(String.init(describing:)) { return text }
+        // Apple's constants for kinds of keys are numbers written as text, and programs give them both ways.
+        if let number = value as? NSNumber { return number.stringValue }
+        throw .wrong(key)
+    }
+
+    func number(_ key: CFString) throws(KeyFailure) -> Int? { try number(String(describing: key)) }
+
+    func number(_ name: String) throws(KeyFailure) -> Int? {
+        guard let value = values[name] else { return nil }
+        if let number = value as? Int ?? (value as? NSNumber)?.intValue { return number }
+        if let text = value as? String, let number = Int(text) { return number }
+        throw .wrong(name as NSString)
+    }
+
+    func data(_ key: CFString) throws(KeyFailure) -> Data? { try data(String(describing: key)) }
+
+    func data(_ name: String) throws(KeyFailure) -> Data? {
+        guard let value = values[name] else { return nil }
+        guard let data = value as? Data ?? (value as? NSData).map({ Data(referencing: $0) }) else {
+            throw .wrong(name as NSString)
+        }
+        return data
+    }
+
+    func flag(_ key: CFString) throws(KeyFailure) -> Bool? {
+        guard let value = self[key] else { return nil }
+        guard let flag = value as? Bool ?? (value as? NSNumber)?.boolValue else { throw .wrong(key) }
+        return flag
+    }
+
+    /// The values under these keys, as they are.
+    func only(_ keys: [CFString]) -> [String: Any] {
+        let names = Set(keys.map(String.init(describing:)))
+        return values.filter { names.contains($0.key) }
+    }
+
+    subscript(key: CFString) -> Any? { values[String(describing: key)] }
+}
+
+extension KeyFailure {
+    fileprivate static func wrong(_ key: CFString) -> KeyFailure {
+        .status(errSecParam, "the value under \"\(key)\" has the wrong type")
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+
+/// What is done with a hash of a type that the library knows.
+protocol DigestUse<Value> {
+    associatedtype Value
+    func use(_ digest: some Digest) throws(KeyFailure) -> Value
+}
+
+extension HashSize {
+    /// Does something with a hash that was made elsewhere.
+    ///
+    /// The library's RSA takes the hash's name from its type, and has no way to make a value of that type from bytes. So
+    /// the bytes are laid over a value of it, which is looked at afterwards: a library whose values have another layout is
+    /// refused, not misread.
+    ///
+    /// - Throws: `errSecParam` for bytes of another size, and for SHA-224, which the library does not have.
+    func withDigest<Use: DigestUse>(_ bytes: Data, _ use: Use) throws(KeyFailure) -> Use.Value {
+        guard bytes.count == byteCount else { throw .status(errSecParam, "the hash has another size") }
+        switch self {
+        case .sha1: return try use.use(try Self.lay(bytes, over: Insecure.SHA1.hash(data: Data())))
+        case .sha256: return try use.use(try Self.lay(bytes, over: SHA256.hash(data: Data())))
+        case .sha384: return try use.use(try Self.lay(bytes, over: SHA384.hash(data: Data())))
+        case .sha512: return try use.use(try Self.lay(bytes, over: SHA512.hash(data: Data())))
+        case .sha224: throw .status(errSecParam, "there is no RSA signature over SHA-224")
+        }
+    }
+
+    private static func lay<Value: Digest>(_ bytes: Data, over value: Value) throws(KeyFailure) -> Value {
+        var value = value
+        // `SHA1Digest` has 20 bytes in three words; the rest of the last one is zero.
+        if _isPOD(Value.self), MemoryLayout<Value>.size >= bytes.count {
+            withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
+        }
+        guard value.withUnsafeBytes({ Data($0) == bytes }) else {
+            throw .status(errSecUnimplemented, "the library's hashes have an unknown layout")
+        }
+        return value
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import CryptoExtras
+internal import SecretMemory
+
+/// The public half of an RSA key.
+struct RSAPublicKey: Sendable, Hashable {
+    /// `RSAPublicKey` of PKCS#1, in DER.
+    let pkcs1: Data
+    let bitCount: Int
+
+    var byteCount: Int { (bitCount + 7) / 8 }
+
+    /// Takes PKCS#1 and SubjectPublicKeyInfo, 1,024 bits at least; `nil` for anything else.
+    init?(der: Data) {
+        guard !der.isEmpty, let key = try? _RSA.Signing.PublicKey(unsafeDERRepresentation: der) else {
+            return nil
+        }
+        pkcs1 = key.pkcs1DERRepresentation
+        bitCount = key.keySizeInBits
+    }
+
+    func isValid(
+        _ signature: Data,
+        _ padding: KeyAlgorithm.SignaturePadding,
+        over digest: some Digest
+    ) -> Bool {
+        guard let key = try? _RSA.Signing.PublicKey(unsafeDERRepresentation: pkcs1) else { return false }
+        return key.isValidSignature(
+            .init(rawRepresentation: signature),
+            for: digest,
+            padding: padding.librarys
+        )
+    }
+
+    func encrypted(_ data: Data, _ padding: KeyAlgorithm.EncryptionPadding) throws(KeyFailure) -> Data {
+        do {
+            return try _RSA.Encryption.PublicKey(unsafeDERRepresentation: pkcs1)
+                .encrypt(data, padding: padding.librarys)
+        } catch {
+            throw .status(errSecParam, "the data is too long for the key and the padding")
+        }
+    }
+}
+
+/// The private half of an RSA key, which lies in this process, as with ``ECPrivateKey``.
+struct RSAPrivateKey: Sendable {
+    let publicKey: RSAPublicKey
+    /// `RSAPrivateKey` of PKCS#1, in DER.
+    let pkcs1: SecretBox
+
+    /// A new key.
+    ///
+    /// - Parameter bitCount: 1,024 to 8,192, and a multiple of 8.
+    init(bitCount: Int) throws(KeyFailure) {
+        guard (1024...8192).contains(bitCount), bitCount.isMultiple(of: 8) else {
+            throw .status(errSecParam, "an RSA key has 1,024 to 8,192 bits")
+        }
+        guard
+            let made = try? _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: bitCount)),
+            let key = RSAPrivateKey(made)
+        else { throw .status(errSecIO, "the library made no key") }
+        self = key
+    }
+
+    /// Takes PKCS#1 and PKCS#8; `nil` for anything else.
+    init?(der: SecretBox) {
+        let key = der.bytes.withUnsafeBytes { bytes in
+            bytes.isEmpty ? nil : try? _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
+        }
+        guard let key else { return nil }
+        self.init(key)
+    }
+
+    private init?(_ key: _RSA.Signing.PrivateKey) {
+        guard let publicKey = RSAPublicKey(der: key.publicKey.pkcs1DERRepresentation) else { return nil }
+        // The library gives the key as ordinary bytes, which are wiped here as soon as they are taken over.
+        var bytes = key.derRepresentation
+        defer { bytes.wipe() }
+        self.publicKey = publicKey
+        pkcs1 = SecretBox(copying: bytes)
+    }
+
+    func signature(
+        over digest: some Digest,
+        _ padding: KeyAlgorithm.SignaturePadding
+    ) throws(KeyFailure) -> Data {
+        let signature = try? pkcs1.bytes.withUnsafeBytes { bytes in
+            try _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
+                .signature(for: digest, padding: padding.librarys).rawRepresentation
+        }
+        guard let signature else { throw .status(errSecParam, "the key is too short for the hash") }
+        return signature
+    }
+
+    func decrypted(_ data: Data, _ padding: KeyAlgorithm.EncryptionPadding) throws(KeyFailure) -> Data {
+        let plain = try? pkcs1.bytes.withUnsafeBytes { bytes in
+            try _RSA.Encryption.PrivateKey(unsafeDERRepresentation: bytes)
+                .decrypt(data, padding: padding.librarys)
+        }
+        guard let plain else { throw .status(errSecParam, "the data was not encrypted for this key") }
+        return plain
+    }
+}
+
+extension KeyAlgorithm.SignaturePadding {
+    fileprivate var librarys: _RSA.Signing.Padding {
+        switch self {
+        case .pkcs1: .insecurePKCS1v1_5
+        case .pss: .PSS
+        }
+    }
+}
+
+extension KeyAlgorithm.EncryptionPadding {
+    fileprivate var librarys: _RSA.Encryption.Padding {
+        switch self {
+        case .pkcs1: ._WEAK_AND_INSECURE_PKCS_V1_5
+        // The name of an algorithm with another hash is not read as one (`KeyAlgorithm`).
+        case .oaep(let hash): hash == .sha256 ? .PKCS1_OAEP_SHA256 : .PKCS1_OAEP
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+public import SecretMemory
+
+extension TPMCommands {
+    /// Multiplies another's public key with a key whose policy is met on the way; the product crosses the bus encrypted.
+    ///
+    /// It takes as many commands as ``sign(digest:with:under:meeting:with:)``.
+    ///
+    /// - Parameters:
+    ///   - point: The other's public key.
+    ///   - key: A key that agrees.
+    ///   - root: Its parent.
+    ///   - policy: The policy whose digest the key carries.
+    ///   - credentials: What it is met with.
+    /// - Returns: The X coordinate of the product, 32 bytes.
+    /// - Throws: ``TPMError/Code-swift.enum/pointRefused`` when the TPM finds the point not to be one of the curve, and as
+    ///   ``sign(digest:with:under:meeting:with:)``.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_ECDH_ZGen.
+    public func sharedSecret(
+        with point: ECPoint,
+        of key: TPMObject,
+        under root: StorageRoot,
+        meeting policy: Policy,
+        with credentials: Credentials
+    ) throws(TPMError) -> SecretBytes {
+        try connection.withSequence(root) { (root) throws(TPMError) in
+            try connection.use(
+                key,
+                under: root,
+                meeting: policy,
+                with: credentials,
+                encrypting: .encryptsResponse
+            ) { (key, session) throws(TPMError) in
+                try connection.multiply(point, with: key, session: session)
+            }
+        }
+    }
+}
+
+extension Connection {
+    fileprivate func multiply(
+        _ point: ECPoint,
+        with key: ESYS_TR,
+        session: ESYS_TR
+    ) throws(TPMError) -> SecretBytes {
+        let command = "TPM2_ECDH_ZGen"
+        var other = TPM2B_ECC_POINT()
+        try point.x.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
+            try Sized.fill(&other.point.x.buffer, &other.point.x.size, with: bytes)
+        }
+        try point.y.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
+            try Sized.fill(&other.point.y.buffer, &other.point.y.size, with: bytes)
+        }
+        var product: UnsafeMutablePointer<TPM2B_ECC_POINT>?
+        try call(command) {
+            Esys_ECDH_ZGen($0, key, session, Fixed.none, Fixed.none, &other, &product)
+        }
+        let coordinate = try CMemory.take(product, of: command) {
+            SecretBytes(coordinate: $0.pointee.point.x)
+        }
+        guard let coordinate else { throw TPMError(.other, command: command, cause: "no point of P-256") }
+        return coordinate
+    }
+}
+
+extension SecretBytes {
+    /// Copies a coordinate out of the TPM's structure, which its owner wipes; zeros in front that the TPM left out are
+    /// put back.
+    ///
+    /// - Returns: `nil` for what is none of P-256.
+    fileprivate init?(coordinate: borrowing TPM2B_ECC_PARAMETER) {
+        let size = Int(coordinate.size)
+        guard 1...32 ~= size else { return nil }
+        self = Swift.withUnsafeBytes(of: coordinate.buffer) { number in
+            SecretBytes(count: 32) { room in
+                let place = UnsafeMutableRawBufferPointer(rebasing: room[(32 - size)...])
+                place.copyMemory(from: UnsafeRawBufferPointer(rebasing: number.prefix(size)))
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import StateStore
+import TPM
+
+/// What the bytes of a ``SealedItem`` hold: all that a row of the vault's table holds but a name, and a MAC.
+///
+/// The MAC is the database's: of one vault, and of nothing but these bytes. Whether it is right is asked of the vault;
+/// the form is checked here.
+struct LooseItem: KeptItem {
+    /// Larger ones are not read: a secret of 1 MiB, and 8 KiB for everything else.
+    static let largest = SecretEnvelope.largestSecret + 8192
+
+    private static let start = Data("whorl sealed item v1\n".utf8)
+    private static let macSize = 32
+    /// What the MAC is of, in the place of a table's name.
+    private static let place = "sealed item"
+
+    let profile: String
+    let access: AccessControl
+    let binding: ItemBinding
+    let object: TPMObject
+    let body: Data?
+    private let mac: Data
+
+    var kind: ItemKind { object.kind == .agreementKey ? .key : .secret }
+
+    var owner: ItemOwner { LooseItem.owner(kind, of: profile) }
+
+    var identity: Data { LooseItem.identity(of: profile, access) }
+
+    static func owner(_ kind: ItemKind, of profile: String) -> ItemOwner {
+        ItemOwner(profile: profile, spoken: "sealed \(kind.rawValue)")
+    }
+
+    /// What a large secret's ciphertext is bound to, besides the key that is used for it alone.
+    static func identity(of profile: String, _ access: AccessControl) -> Data {
+        var bytes = ByteWriter(Data("whorl sealed item body v1".utf8))
+        bytes.append(sized: Data(profile.utf8))
+        bytes.append(sized: access.encoded)
+        return bytes.data
+    }
+
+    init(of profile: String, _ access: AccessControl, _ made: MadeItem, body: Data?, _ seal: RowSeal) {
+        self.profile = profile
+        self.access = access
+        binding = made.binding
+        object = made.object
+        self.body = body
+        mac = seal.code(
+            LooseItem.place,
+            [LooseItem.front(of: profile, access, made.binding, made.object, body)]
+        )
+    }
+
+    /// The start, then each part behind its size (a body that is not there has none), then the MAC.
+    var encoded: Data { LooseItem.front(of: profile, access, binding, object, body) + mac }
+
+    private static func front(
+        of profile: String,
+        _ access: AccessControl,
+        _ binding: ItemBinding,
+        _ object: TPMObject,
+        _ body: Data?
+    ) -> Data {
+        var bytes = ByteWriter(start)
+        bytes.append(sized: Data(profile.utf8))
+        bytes.append(sized: access.encoded)
+        bytes.append(sized: binding.encoded)
+        bytes.append(sized: Data(object.serialized))
+        bytes.append(sized: body ?? Data())
+        return bytes.data
+    }
+
+    /// `nil` for anything that ``encoded`` does not give, whoever made it.
+    init?(encoded: Data) {
+        guard encoded.count <= LooseItem.largest, encoded.starts(with: LooseItem.start) else { return nil }
+        var bytes = ByteReader(encoded.dropFirst(LooseItem.start.count))
+        guard let profile = bytes.sized().flatMap({ String(data: $0, encoding: .utf8) }),
+            let access = bytes.sized().flatMap({ AccessControl(encoded: $0) }),
+            let binding = bytes.sized().flatMap({ ItemBinding(encoded: $0) }),
+            let object = bytes.sized().flatMap({ try? TPMObject(serialized: [UInt8]($0)) }),
+            let body = bytes.sized(), let mac = bytes.take(LooseItem.macSize), bytes.isAtEnd
+        else { return nil }
+        switch object.kind {
+        case .sealed: break
+        case .agreementKey: guard body.isEmpty else { return nil }
+        case .authority, .signingKey: return nil
+        }
+        self.profile = profile
+        self.access = access
+        self.binding = binding
+        self.object = object
+        self.body = body.isEmpty ? nil : body
+        self.mac = mac
+    }
+
+    /// Whether this vault wrote it, every byte.
+    func isAuthentic(_ seal: RowSeal) -> Bool {
+        let front = LooseItem.front(of: profile, access, binding, object, body)
+        return seal.isValid(mac, LooseItem.place, [front])
+    }
+}

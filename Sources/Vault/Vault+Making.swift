@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SecretMemory
+import StateStore
+import TPM
+
+/// What the chip has made of a new item, before it lies anywhere.
+struct MadeItem: Sendable {
+    let binding: ItemBinding
+    let object: TPMObject
+}
+
+/// The one way in which items come to be: what is there now is bound into a policy, and the chip makes an object of it.
+extension Vault {
+    /// Makes an object in the chip, which other bytes than the returned ones do not lead to.
+    func make(
+        _ owner: ItemOwner,
+        _ access: AccessControl,
+        _ password: SecretBox?,
+        _ create:
+            @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
+            TPMObject
+    ) async throws(VaultError) -> MadeItem {
+        let authority = try await provisionedAuthority()
+        let (binding, authorization) = try await binding(owner, access, password)
+        guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
+            throw VaultError(.accessRefused("it cannot be bound"))
+        }
+        let digest = policy.digest
+        let object = try await chip(about: owner.spoken) { commands throws(TPMError) in
+            try create(commands, authority.root, digest, authorization)
+        }
+        return MadeItem(binding: binding, object: object)
+    }
+
+    /// What the policy of a new item names, and the item's own authorization value.
+    private func binding(
+        _ owner: ItemOwner,
+        _ access: AccessControl,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> (ItemBinding, SecretBox?) {
+        var binding = ItemBinding()
+        if access.takesPasscode {
+            guard let passcode = try await passcode(of: owner.profile) else {
+                throw VaultError(.passcodeNotSet, owner.profile)
+            }
+            binding.passcode = passcode.object.name
+        }
+        if access.isBoundToCurrentSet {
+            binding.generation = try await presentGeneration(of: owner.profile)
+        }
+        if let pcrs = access.pcrs { binding.boot = try await measurements(pcrs) }
+        guard access.needsApplicationPassword else { return (binding, nil) }
+        guard let password else { throw VaultError(.applicationPasswordNeeded, owner.spoken) }
+        let derivation = PasscodeDerivation()
+        binding.applicationPassword = derivation
+        return (binding, try await derivation.authorization(ofApplicationPassword: password))
+    }
+
+    /// The digest of the registers as they are now, 32 bytes.
+    func measurements(_ pcrs: BootRegisters) async throws(VaultError) -> Data {
+        try await chip { commands throws(TPMError) in
+            Data(try commands.readPCRs(try pcrs.selection).digest)
+        }
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Fingerprint
+import Foundation
+import SecretMemory
+import SoftwareTPM
+import Testing
+
+@testable import Authentication
+@testable import Vault
+
+/// What was shown to a session opens items without another prompt, and nothing else does.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `A session of the owner` {
+    private let digest = Data(SHA256.hash(data: Data("message".utf8)))
+
+    @Test func `a touch for an evaluation opens a key of the present set, without interaction too`()
+        async throws
+    {
+        let bench = try await VaultFixture.enrolled([.match(0)])
+        let engine = bench.engine()
+        let key = try await engine.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+        let session = OwnerSession()
+        let presenter = ScriptedPresenter()
+        _ = try await engine.evaluate(evaluation(in: session), presenter: presenter)
+        let released = try await engine.signature(
+            over: digest,
+            with: key,
+            release(in: session, interactionAllowed: false),
+            presenter: presenter
+        )
+        #expect(released.evaluations.isEmpty && presenter.prompts.count == 1)
+        let own = try P256.Signing.PublicKey(x963Representation: #require(key.publicKey))
+        let signature = try P256.Signing.ECDSASignature(rawRepresentation: released.product.raw)
+        #expect(own.isValidSignature(signature, for: Data("message".utf8)))
+    }
+
+    @Test func `a release without a session keeps nothing, one with a session does`() async throws {
+        let bench = try await VaultFixture.enrolled([.match(0), .match(0), .match(0)])
+        let engine = bench.engine()
+        let item = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let presenter = ScriptedPresenter()
+        for _ in 0..<2 {
+            let given = try await engine.secret(in: item, release(), presenter: presenter)
+            #expect(given.evaluations.count == 1)
+        }
+        let session = OwnerSession()
+        for count in [1, 0, 0] {
+            let given = try await engine.secret(in: item, release(in: session), presenter: presenter)
+            #expect(given.evaluations.count == count && data(given.product) == data(box("x")))
+        }
+        #expect(presenter.prompts.count == 3)
+    }
+
+    @Test func `only what is missing is asked for, and it is added`() async throws {
+        let bench = try await VaultFixture.enrolled([.match(0)])
+        let engine = bench.engine()
+        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        let both = try AccessControl("biometry-any-and-passcode")
+        let item = try await engine.seal(box("x"), access: both, applicationPassword: nil)
+        let session = OwnerSession()
+        _ = try await engine.evaluate(evaluation(in: session), presenter: ScriptedPresenter())
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.secret(
+                    in: item,
+                    release(in: session, interactionAllowed: false),
+                    presenter: ScriptedPresenter()
+                )
+            }?.evaluation == .notInteractive
+        )
+        let typing = TypingPresenter([.type("1234")])
+        let given = try await engine.secret(in: item, release(in: session), presenter: typing)
+        #expect(given.evaluations.map(\.method) == [.passcode])
+        #expect(typing.prompts.map(\.parts) == [.passcode])
+        let again = try await engine.secret(
+            in: item,
+            release(in: session, interactionAllowed: false),
+            presenter: typing
+        )
+        #expect(again.evaluations.isEmpty)
+        #expect(bench.fixture.reader.counts.scans == 1)
+    }
+
+    @Test func `a passcode for an evaluation opens what takes one, and no finger's item`() async throws {
+        let bench = try await VaultFixture.enrolled()
+        let engine = bench.engine()
+        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        let presence = try await engine.seal(box("x"), access: .userPresence, applicationPassword: nil)
+        let finger = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let session = OwnerSession()
+        let typing = TypingPresenter([.type("1234")])
+        _ = try await engine.evaluate(evaluation(.deviceOwner, in: session), presenter: typing)
+        let silent = release(in: session, interactionAllowed: false)
+        #expect(try await engine.secret(in: presence, silent, presenter: typing).evaluations.isEmpty)
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.secret(in: finger, silent, presenter: typing)
+            }?.evaluation == .notInteractive
+        )
+    }
+
+    @Test func `a reused match is not a touch for the session`() async throws {
+        let bench = try await VaultFixture.enrolled([.match(0)])
+        let engine = bench.engine()
+        let key = try await engine.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+        _ = try await engine.evaluate(
+            Fixture.request(),
+            presenter: ScriptedPresenter()
+        )
+        let session = OwnerSession()
+        let reused = try await engine.evaluate(
+            evaluation(in: session, reuse: .seconds(60)),
+            presenter: ScriptedPresenter()
+        )
+        #expect(reused.isReused)
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.signature(
+                    over: digest,
+                    with: key,
+                    release(in: session, interactionAllowed: false, reuse: .seconds(60)),
+                    presenter: ScriptedPresenter()
+                )
+            }?.evaluation == .notInteractive
+        )
+    }
+
+    @Test func `what is forgotten is asked for again, also when it was being shown just then`() async throws {
+        let session = OwnerSession()
+        let bench = try await VaultFixture.enrolled([
+            .match(0), .perform { session.forget() }, .match(0), .match(0),
+        ])
+        let engine = bench.engine()
+        let item = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        _ = try await engine.evaluate(evaluation(in: session), presenter: ScriptedPresenter())
+        session.forget()
+        // The second touch is on the sensor while the session is told to forget.
+        for _ in 0..<2 {
+            let given = try await engine.secret(
+                in: item,
+                release(in: session),
+                presenter: ScriptedPresenter()
+            )
+            #expect(given.evaluations.count == 1)
+        }
+        let given = try await engine.secret(in: item, release(in: session), presenter: ScriptedPresenter())
+        #expect(given.evaluations.isEmpty)
+    }
+
+    @Test func `a finger that was removed does not count any more`() async throws {
+        let bench = try await VaultFixture([.match(0), .match(0)])
+        let first = try await bench.enroll(.rightIndex)
+        let engine = bench.engine()
+        let any = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let set = try await engine.makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+        let session = OwnerSession()
+        _ = try await engine.evaluate(evaluation(in: session), presenter: ScriptedPresenter())
+        let silent = release(in: session, interactionAllowed: false)
+        try await bench.enroll(.leftIndex)
+        // The finger is still enrolled, the set is another one: the chip tells them apart.
+        #expect(
+            try await engine.secret(in: any, silent, presenter: ScriptedPresenter()).evaluations.isEmpty
+        )
+        #expect(try await engine.standing(of: [any, set]) == [.valid, .enrollmentChanged])
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.signature(over: digest, with: set, silent, presenter: ScriptedPresenter())
+            }?.vault == .enrollmentChanged
+        )
+        try await bench.remove(first)
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.secret(in: any, silent, presenter: ScriptedPresenter())
+            }?.evaluation == .notInteractive
+        )
+    }
+
+    @Test func `a passcode that was changed or removed is asked for again`() async throws {
+        let bench = try await VaultFixture.enrolled()
+        let engine = bench.engine()
+        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        let item = try await engine.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
+        let session = OwnerSession()
+        for (passcode, next) in [("1234", "5678"), ("5678", "9999")] {
+            let typing = TypingPresenter([.type(passcode)])
+            for count in [1, 0] {
+                let given = try await engine.secret(in: item, release(in: session), presenter: typing)
+                #expect(given.evaluations.count == count)
+            }
+            try await bench.vault.changePasscode(box(passcode), to: box(next), of: "owner")
+        }
+        try await bench.vault.removePasscode(box("9999"), of: "owner", force: true)
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.secret(in: item, release(in: session), presenter: TypingPresenter())
+            }?.evaluation == .passcodeNotSet
+        )
+    }
+
+    @Test func `what the chip does not take from a session is asked for`() async throws {
+        let bench = try await VaultFixture.enrolled()
+        let engine = bench.engine()
+        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        let item = try await engine.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
+        let right = try await bench.vault.verify(box("1234"), of: "owner")
+        let object = try #require(right.passcode).object
+        let session = OwnerSession()
+        session.add(
+            .init(
+                profile: "owner",
+                passcode: OwnerProof(
+                    profile: "owner",
+                    passcode: .init(object: object, authorization: box("wrong"))
+                )
+            ),
+            since: session.visit()
+        )
+        let given = try await engine.secret(
+            in: item,
+            release(in: session),
+            presenter: TypingPresenter([.type("1234")])
+        )
+        #expect(given.evaluations.map(\.method) == [.passcode])
+    }
+
+    @Test func `another profile's session opens nothing`() async throws {
+        let bench = try await VaultFixture.enrolled([.match(0)])
+        let engine = bench.engine()
+        let item = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
+        let session = OwnerSession()
+        let print = try #require(
+            try await engine.evaluate(Fixture.request(), presenter: ScriptedPresenter()).print
+        )
+        let silent = release(in: session, interactionAllowed: false)
+        for (profile, opens) in [("bob", false), ("owner", true)] {
+            session.add(.init(profile: profile, print: print), since: session.visit())
+            let refused = await refusal { () async throws(ReleaseError) in
+                try await engine.secret(in: item, silent, presenter: ScriptedPresenter())
+            }
+            #expect((refused == nil) == opens)
+        }
+    }
+}

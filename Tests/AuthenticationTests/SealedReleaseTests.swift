@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Crypto
+import Enrollment
+import Foundation
+import SecretMemory
+import SoftwareTPM
+import StateStore
+import Testing
+import Vault
+
+/// Items that lie with a keeper, through the engine.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `Releasing sealed items` {
+    @Test func `a shared secret is the one that the other side comes to`() async throws {
+        let bench = try await VaultFixture.enrolled([.match(0)])
+        let engine = bench.engine()
+        let key = try await engine.makeKey(access: .biometryAny, applicationPassword: nil)
+        let other = P256.KeyAgreement.PrivateKey()
+        let given = try await engine.sharedSecret(
+            with: other.publicKey.x963Representation,
+            of: key,
+            release(),
+            presenter: ScriptedPresenter()
+        )
+        let own = try P256.KeyAgreement.PublicKey(x963Representation: #require(key.publicKey))
+        let expected = try other.sharedSecretFromKeyAgreement(with: own)
+        #expect(data(given.product) == expected.withUnsafeBytes { Data($0) })
+        #expect(given.evaluations.count == 1)
+    }
+
+    @Test func `nobody is asked for what cannot be done`() async throws {
+        let bench = try await VaultFixture.enrolled()
+        let engine = bench.engine()
+        let presenter = ScriptedPresenter()
+        let key = try await engine.makeKey(access: .biometryAny, applicationPassword: nil)
+        var moved = P256.KeyAgreement.PrivateKey().publicKey.x963Representation
+        moved[64] ^= 1
+        let point = moved
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.sharedSecret(with: point, of: key, release(), presenter: presenter)
+            }?.vault == .publicKeyRefused
+        )
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.signature(over: Data(), with: key, release(), presenter: presenter)
+            }?.vault == .digestWrongSize(bytes: 0)
+        )
+        #expect(presenter.prompts.isEmpty)
+    }
+
+    @Test func `an item of another vault is refused before anybody is asked`() async throws {
+        let bench = try await VaultFixture.enrolled()
+        let foreign = try await VaultFixture.enrolled()
+        let item = try await foreign.engine().seal(box("x"), access: .none, applicationPassword: nil)
+        let presenter = ScriptedPresenter()
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await bench.engine().secret(in: item, release(), presenter: presenter)
+            }?.vault == .itemTampered
+        )
+        #expect(presenter.prompts.isEmpty)
+        #expect(try await bench.engine().standing(of: [item]) == [.tampered])
+    }
+
+    @Test func `nothing is bound to a set of fingers that is empty`() async throws {
+        let bench = try await VaultFixture()
+        var code: VaultError.Code?
+        do throws(VaultError) {
+            _ = try await bench.engine().makeKey(access: .biometryCurrentSet, applicationPassword: nil)
+        } catch {
+            code = error.code
+        }
+        #expect(code == .accessRefused("no finger is enrolled that it could be bound to"))
+    }
+
+    @Test func `without a vault nothing is sealed, and nothing is valid`() async throws {
+        let fixture = try Fixture()
+        var code: VaultError.Code?
+        do throws(VaultError) {
+            _ = try await fixture.engine().seal(box("x"), access: .none, applicationPassword: nil)
+        } catch {
+            code = error.code
+        }
+        #expect(code == .noChip)
+        let bench = try await VaultFixture()
+        let item = try await bench.engine().seal(box("x"), access: .none, applicationPassword: nil)
+        #expect(try await fixture.engine().standing(of: [item]) == [.tampered])
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+@testable import Enrollment
+import Fingerprint
+import Foundation
+import SecretMemory
+import SoftwareTPM
+import StateStore
+import TPM
+import Vault
+
+/// A fixture with a chip of its own, a vault on it, and the generations of the fingers counted there.
+final class VaultFixture: Sendable {
+    let fixture: Fixture
+    let tpm: SoftwareTPM
+    let device: TPMDevice
+    let vault: Vault
+    private let database: StateDatabase
+
+    init(_ steps: [ScriptedReader.Step] = []) async throws {
+        fixture = try Fixture(steps)
+        tpm = try SoftwareTPM()
+        device = TPMDevice(try TPMAddress(tpm.address))
+        database = try fixture.database()
+        vault = Vault(device: device, database: database)
+        try await vault.provision()
+    }
+
+    /// With the right index finger enrolled.
+    static func enrolled(_ steps: [ScriptedReader.Step] = []) async throws -> VaultFixture {
+        let fixture = try await VaultFixture(steps)
+        try await fixture.enroll(.rightIndex)
+        return fixture
+    }
+
+    private var store: EnrollmentStore {
+        EnrollmentStore(database: database, generations: VaultCounter(vault: vault))
+    }
+
+    @discardableResult
+    func enroll(_ finger: Finger) async throws -> EnrolledFinger {
+        try await store.add(
+            Template(bytes: Array(finger.rawValue.utf8)),
+            as: finger,
+            label: nil,
+            profile: fixture.profile,
+            on: fixture.reader.info,
+            at: Date(timeIntervalSince1970: 1_700_000_000)
+        )
+    }
+
+    func remove(_ finger: EnrolledFinger) async throws {
+        _ = try await store.beginRemoval(of: fixture.profile) { $0.id == finger.id }
+    }
+
+    func engine() -> AuthenticationEngine {
+        let (reader, vault) = (fixture.reader, vault)
+        let access = VaultAccess(
+            existing: { () throws(VaultError) in vault },
+            inChip: { () throws(VaultError) in vault },
+            made: { () throws(VaultError) in vault }
+        )
+        return AuthenticationEngine(
+            profile: fixture.profile,
+            state: StateAccess(directory: fixture.directory, generations: VaultCounter(vault: vault)),
+            passcode: VaultPasscode(of: fixture.profile, in: access),
+            vault: access,
+            time: fixture.clock.time,
+            reader: { () async throws(AuthenticationError) in reader }
+        )
+    }
+}
+
+/// Counts as the composition of a real program does.
+private struct VaultCounter: GenerationCounter {
+    let vault: Vault
+
+    func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
+        try await counting { vault async throws(VaultError) in
+            try await vault.generation(of: profile, stored: stored)
+        }
+    }
+
+    func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {
+        try await counting { vault async throws(VaultError) in
+            try await vault.advance(profile, to: generation)
+        }
+    }
+
+    private func counting<Value: Sendable>(
+        _ body: (Vault) async throws(VaultError) -> Value
+    ) async throws(EnrollmentError) -> Value {
+        do { return try await body(vault) } catch {
+            throw EnrollmentError(.enrollmentRolledBack, cause: error.description)
+        }
+    }
+}
+
+/// A request for a release in a session.
+func release(
+    in session: OwnerSession? = nil,
+    interactionAllowed: Bool = true,
+    reuse: Duration = .zero
+) -> ReleaseRequest {
+    var evaluation = Fixture.request(.deviceOwner, reuse: reuse, interactionAllowed: interactionAllowed)
+    evaluation.session = session
+    return ReleaseRequest(evaluation)
+}
+
+/// The same for an evaluation.
+func evaluation(
+    _ policy: Authentication.Policy = .biometrics,
+    in session: OwnerSession,
+    reuse: Duration = .zero
+) -> EvaluationRequest {
+    var evaluation = Fixture.request(policy, reuse: reuse)
+    evaluation.session = session
+    return evaluation
+}
+
+/// Why a release gave nothing; `nil` when it gave something.
+func refusal(_ body: () async throws(ReleaseError) -> some Any) async -> ReleaseError? {
+    do throws(ReleaseError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension ReleaseError {
+    /// Its code, where the owner was not recognised.
+    var evaluation: AuthenticationError.Code? {
+        switch self {
+        case .evaluation(let error): error.code
+        case .vault: nil
+        }
+    }
+
+    /// Its code, where the vault refused.
+    var vault: VaultError.Code? {
+        switch self {
+        case .evaluation: nil
+        case .vault(let error): error.code
+        }
+    }
+}
+
+func box(_ text: String) -> SecretBox { SecretBox(secret(text)) }
+
+func data(_ secret: SecretBox) -> Data { secret.bytes.withUnsafeBytes { Data($0) } }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LocalAuthentication
+import Testing
+
+import Keychain
+
+/// The ways in which programs for Apple's systems write it.
+@Suite struct `Idioms` {
+    private let bench: KeychainBench
+
+    init() throws { bench = try KeychainBench() }
+
+    @Test func `keys as text, as constants, and mixed in one literal`() {
+        let mixed: [AnyHashable: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrAccount as String: "a",
+            String(kSecAttrService): "s", "v_Data": Data([1]),
+        ]
+        let literal: NSDictionary = [
+            kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a", "r_Data": true,
+        ]
+        let objects: [String: AnyObject] = [
+            kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "s" as NSString,
+            kSecReturnData as String: kCFBooleanTrue, kSecMatchLimit as String: kSecMatchLimitOne,
+        ]
+        bench.run {
+            #expect(SecItemAdd(mixed as CFDictionary, nil) == errSecSuccess)
+            #expect(find(literal).object as? Data == Data([1]))
+            #expect(find(objects as CFDictionary).object as? Data == Data([1]))
+            var item: AnyObject?
+            let status = withUnsafeMutablePointer(to: &item) {
+                SecItemCopyMatching(objects as CFDictionary, $0)
+            }
+            #expect(status == noErr)
+            #expect(item as? Data == Data([1]))
+        }
+    }
+
+    @Test func `the functions as values`() {
+        let copy: (CFDictionary, UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus = SecItemCopyMatching
+        let delete = SecItemDelete
+        bench.run {
+            #expect(copy(generic("a"), nil) == errSecItemNotFound)
+            #expect(delete(generic("a")) == errSecItemNotFound)
+        }
+    }
+
+    @Test func `a dictionary of hashables with a context and an access control in it`() {
+        bench.run {
+            let query: [String: AnyHashable] = [
+                kSecClass as String: kSecClassGenericPassword,
+                kSecAttrAccount as String: "a",
+                kSecAttrAccessControl as String: control(.biometryAny),
+                kSecUseAuthenticationContext as String: LAContext(),
+                kSecValueData as String: Data([2]),
+            ]
+            #expect(SecItemAdd(query as CFDictionary, nil) == errSecSuccess)
+            #expect(bench.chip.prompts.isEmpty)
+        }
+    }
+
+    @Test func `numbers of any width, and four characters as a number`() {
+        bench.run {
+            let code: UInt32 = 0x6162_6364
+            let more: [CFString: Any] = [
+                kSecAttrCreator: code, kSecAttrType: Int16(7), kSecAttrIsInvisible: kCFBooleanTrue as Any,
+                kSecUseDataProtectionKeychain: true,
+            ]
+            #expect(SecItemAdd(generic("a", more), nil) == errSecSuccess)
+            let found = find(generic("a", [kSecReturnAttributes: true, kSecAttrCreator: code])).object
+            let attributes = found as? [String: Any]
+            #expect(attributes?["crtr"] as? UInt32 == code)
+            #expect(attributes?["type"] as? Int == 7)
+            #expect(attributes?["invi"] as? Bool == true)
+            #expect(attributes?["accc"] is SecAccessControl)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+import Testing
+
+@testable import Keychain
+
+/// What lies on the disk.
+@Suite struct `Rows` {
+    private let bench: KeychainBench
+
+    init() throws { bench = try KeychainBench() }
+
+    @Test(arguments: [
+        "record = CAST(replace(record, 'mail', 'fail') AS BLOB)", "agrp = 'org.example.other'",
+        "value = zeroblob(length(value))",
+        "mac = zeroblob(32)", "id = id + 1", "profile = 'eve'", "sealing = 2", "record = x'00'",
+        "value = x''", "class = 'inet'", "svce = CAST('x' AS BLOB)",
+    ])
+    func `a row that was edited is not found, and keeps no new one out`(_ edit: String) throws {
+        try bench.run {
+            #expect(SecItemAdd(generic("a", [kSecValueData: Data("old".utf8)]), nil) == errSecSuccess)
+            try bench.execute("UPDATE keychain_items SET \(edit)")
+            #expect(value("a") == nil)
+            bench.run(as: "org.example.other") { #expect(value("a") == nil) }
+            #expect(SecItemAdd(generic("a", [kSecValueData: Data("new".utf8)]), nil) == errSecSuccess)
+            #expect(value("a") == Data("new".utf8))
+        }
+    }
+
+    @Test func `the values of two items cannot be exchanged`() throws {
+        try bench.run {
+            for name in ["a", "b"] {
+                #expect(SecItemAdd(generic(name, [kSecValueData: Data(name.utf8)]), nil) == errSecSuccess)
+            }
+            try bench.execute(
+                """
+                CREATE TEMP TABLE old AS SELECT id, value FROM keychain_items;
+                UPDATE keychain_items SET value = (SELECT value FROM old WHERE old.id <> keychain_items.id);
+                """
+            )
+            #expect(value("a") == nil)
+            #expect(value("b") == nil)
+        }
+    }
+
+    @Test func `no value lies readable in the database's files`() throws {
+        let needle = Data("a value that nobody shall find".utf8)
+        bench.run {
+            #expect(SecItemAdd(generic("a", [kSecValueData: needle]), nil) == errSecSuccess)
+            #expect(value("a") == needle)
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: bench.path + "/state") {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: bench.path + "/state/" + name))
+            #expect(bytes.range(of: needle) == nil, "\(name)")
+        }
+    }
+
+    @Test func `a record reads back from its bytes as the same, and no other bytes give one`() {
+        let record = ItemRecord(
+            .internetPassword,
+            accessGroup: "g",
+            protection: control([.biometryAny, .or, .devicePasscode]),
+            isSynchronizable: false,
+            attributes: [
+                "acct": .data(Data([0, 255])), "port": .number(-1), "cdat": .date(.nan), "path": .text("é"),
+            ]
+        )
+        #expect(ItemRecord(encoded: record.encoded) == record)
+        #expect(ItemRecord(encoded: record.encoded + [0]) == nil)
+        #expect(ItemRecord(encoded: record.encoded.dropLast()) == nil)
+    }
+
+    // MARK: - Indexes
+
+    private static let wanted: [(what: String, attributes: [String: AttributeValue], index: String)] = [
+        ("service and account", ["svce": .text("service 7"), "acct": .text("account 7")], "keychain_groups"),
+        ("access group", [:], "keychain_groups"),
+        ("service", ["svce": .text("service 7")], "keychain_groups"),
+        ("account", ["acct": .text("account 7")], "keychain_accounts"),
+        ("label", ["labl": .text("label 7")], "keychain_labels"),
+        ("server", ["srvr": .text("server 7")], "keychain_servers"),
+        ("key label", ["klbl": .data(Data([7]))], "keychain_key_labels"),
+        ("tag", ["atag": .data(Data([7]))], "keychain_key_tags"),
+    ]
+
+    @Test func `with 10,000 items, each usual query uses an index`() throws {
+        let keychain = bench
+        try keychain.run {
+            #expect(SecItemAdd(generic("account 0", service: "service 0"), nil) == errSecSuccess)
+            let database = try keychain.database()
+            let keys = database.keys
+            _ = try database.transactionBlocking { db -> Result<Void, Never> in
+                for number in 0..<10_000 {
+                    let item = Self.item(number)
+                    try item.insert(db, keys)
+                }
+                return .success(())
+            }
+            for groups in [["org.example.app"], ["org.example.app", "team"]] {
+                for (what, attributes, index) in Self.wanted {
+                    var match = ItemMatch(.genericPassword, groups: groups)
+                    match.attributes = attributes
+                    let (sql, arguments) = match.statement("ada", withValues: true)
+                    let plan = try database.readBlocking { db in
+                        try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
+                            .map { $0["detail"] as String }
+                    }
+                    #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(what): \(plan)")
+                    #expect(plan.joined().contains(index), "\(what): \(plan)")
+                }
+            }
+            #expect(find(generic("account 7", service: "service 7")).status == errSecSuccess)
+        }
+    }
+
+    private static func item(_ number: Int) -> KeychainItem {
+        KeychainItem(
+            id: Int64(number + 1),
+            profile: "ada",
+            record: ItemRecord(
+                .genericPassword,
+                accessGroup: number % 2 == 0 ? "team" : "org.example.app",
+                protection: control([]),
+                attributes: [
+                    "svce": .text("service \(number)"), "acct": .text("account \(number)"),
+                    "labl": .text("label \(number)"), "cdat": .date(0), "mdat": .date(0),
+                ]
+            ),
+            contents: .sealed(Data(repeating: 1, count: 80))
+        )
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Foundation
+import SecretMemory
+import Synchronization
+import Vault
+
+/// A service that seals and opens as the real one does, with a person of a test's choice and without a chip.
+final class FakeChip: AuthenticationService {
+    /// What becomes of a prompt.
+    enum Person: Sendable {
+        case shows
+        case fails(AuthenticationError.Code)
+        /// Nobody comes: only cancelling ends it.
+        case isAway
+    }
+
+    private struct Kept {
+        let secret: [UInt8]
+        let generation: Int
+        let password: [UInt8]?
+    }
+
+    private struct State {
+        var person = Person.shows
+        var generation = 1
+        var hasPasscode = true
+        var prompts: [String] = []
+        var kept: [Data: Kept] = [:]
+        var sessions: [OwnerSession] = []
+        var failure: VaultError.Code?
+    }
+
+    private let state = Mutex(State())
+
+    var person: Person {
+        get { state.withLock(\.person) }
+        set { state.withLock { $0.person = newValue } }
+    }
+
+    var hasPasscode: Bool {
+        get { state.withLock(\.hasPasscode) }
+        set { state.withLock { $0.hasPasscode = newValue } }
+    }
+
+    /// What the vault answers from now on, whatever it is asked.
+    var failure: VaultError.Code? {
+        get { state.withLock(\.failure) }
+        set { state.withLock { $0.failure = newValue } }
+    }
+
+    /// The reasons of the prompts that were shown.
+    var prompts: [String] { state.withLock(\.prompts) }
+
+    func addFinger() { state.withLock { $0.generation += 1 } }
+
+    // MARK: - The service
+
+    func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
+        Preflight(obstacle: nil, hasReader: true, readerKind: nil, domainState: nil)
+    }
+
+    func evaluate(
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> Evaluation {
+        throw AuthenticationError(.biometryNotAvailable)
+    }
+
+    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool { false }
+
+    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {}
+
+    func seal(
+        _ secret: SecretBox,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        if let failure { throw VaultError(failure) }
+        guard secret.bytes.count > 0 else { throw VaultError(.secretEmpty) }
+        guard !access.takesPasscode || hasPasscode else { throw VaultError(.passcodeNotSet) }
+        if access.needsApplicationPassword, applicationPassword == nil {
+            throw VaultError(.applicationPasswordNeeded)
+        }
+        let name = Data(UUID().uuidString.utf8)
+        let bytes = secret.plain
+        let password = access.needsApplicationPassword ? applicationPassword?.plain : nil
+        state.withLock {
+            $0.kept[name] = Kept(secret: bytes, generation: $0.generation, password: password)
+        }
+        return SealedItem(kind: .secret, profile: "ada", access: access, publicKey: nil, encoded: name)
+    }
+
+    func secret(
+        in item: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        if let failure { throw .vault(VaultError(failure)) }
+        let (kept, generation) = state.withLock { ($0.kept[item.encoded], $0.generation) }
+        guard let kept else { throw .vault(VaultError(.itemTampered)) }
+        // What can never be met is said before anybody is asked.
+        guard !item.access.isBoundToCurrentSet || kept.generation == generation else {
+            throw .vault(VaultError(.enrollmentChanged))
+        }
+        if let password = kept.password {
+            guard let given = request.applicationPassword else {
+                throw .vault(VaultError(.applicationPasswordNeeded))
+            }
+            guard given.plain == password else { throw .vault(VaultError(.applicationPasswordWrong)) }
+        }
+        if item.access != .none, item.access != .none.withApplicationPassword {
+            do throws(AuthenticationError) { try await ask(request.evaluation) } catch {
+                throw .evaluation(error)
+            }
+        }
+        let bytes = kept.secret
+        return Released(SecretBox(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }), after: [])
+    }
+
+    private func ask(_ request: EvaluationRequest) async throws(AuthenticationError) {
+        let session = request.session
+        if let session, state.withLock({ $0.sessions.contains { $0 === session } }) { return }
+        guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        state.withLock { $0.prompts.append(request.reason) }
+        switch person {
+        case .shows: if let session { state.withLock { $0.sessions.append(session) } }
+        case .fails(let code): throw AuthenticationError(code)
+        case .isAway:
+            let never = AsyncStream<Never> { _ in }
+            for await _ in never {}
+            throw AuthenticationError(.appCancel)
+        }
+    }
+}
+
+extension SecretBox {
+    fileprivate var plain: [UInt8] { bytes.withUnsafeBytes { Array($0) } }
+}
+
+/// A prompt that nobody sees: the fake chip asks its person itself.
+struct NoPrompt: PromptPresenter {
+    var isInteractive: Bool {
+        get async { true }
+    }
+
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { nil }
+}

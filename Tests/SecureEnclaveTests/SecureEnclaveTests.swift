@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import AuthenticationContext
+import ChipDouble
+import Crypto
+import LocalAuthentication
+import SecureEnclaveKeys
+import Testing
+
+@Suite struct `Secure Enclave keys` {
+    private let message = Data("pay 5 to Ada".utf8)
+    private let guarded = SecAccessControlCreateWithFlags(
+        nil,
+        kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+        [.privateKeyUsage, .biometryCurrentSet],
+        nil
+    )
+
+    @Test func `a signing key's signatures are right for its public key, over a message and over any hash`() throws {
+        try onDouble { _ in
+            let key = try SecureEnclave.P256.Signing.PrivateKey()
+            #expect(key.publicKey.isValidSignature(try key.signature(for: message), for: message))
+            let long = SHA512.hash(data: message)
+            #expect(key.publicKey.isValidSignature(try key.signature(for: long), for: long))
+            let short = Insecure.SHA1.hash(data: message)
+            #expect(key.publicKey.isValidSignature(try key.signature(for: short), for: short))
+        }
+    }
+
+    @Test func `a shared secret is the one that the library agrees on, and derives the same keys`() throws {
+        try onDouble { _ in
+            let mine = try SecureEnclave.P256.KeyAgreement.PrivateKey()
+            let other = P256.KeyAgreement.PrivateKey()
+            let here = try mine.sharedSecretFromKeyAgreement(with: other.publicKey)
+            let there = try other.sharedSecretFromKeyAgreement(with: mine.publicKey)
+            #expect(here == there)
+            let salt = Data("salt".utf8)
+            #expect(
+                here.hkdfDerivedSymmetricKey(
+                    using: SHA256.self,
+                    salt: salt,
+                    sharedInfo: message,
+                    outputByteCount: 48
+                )
+                    == there.hkdfDerivedSymmetricKey(
+                        using: SHA256.self,
+                        salt: salt,
+                        sharedInfo: message,
+                        outputByteCount: 48
+                    )
+            )
+            #expect(
+                here.x963DerivedSymmetricKey(using: SHA384.self, sharedInfo: message, outputByteCount: 100)
+                    == there.x963DerivedSymmetricKey(using: SHA384.self, sharedInfo: message, outputByteCount: 100)
+            )
+            #expect("\(here)" == "SharedSecret: ****")
+        }
+    }
+
+    @Test func `a context asks once for all uses of a key, and without one each use asks`() throws {
+        try onDouble { chip in
+            let access = try #require(guarded)
+            let context = LAContext()
+            let bound = try SecureEnclave.P256.Signing.PrivateKey(
+                accessControl: access,
+                authenticationContext: context
+            )
+            _ = try (bound.signature(for: message), bound.signature(for: message))
+            #expect(chip.prompts == 1)
+            let loose = try SecureEnclave.P256.Signing.PrivateKey(accessControl: access)
+            _ = try (loose.signature(for: message), loose.signature(for: message))
+            #expect(chip.prompts == 3)
+        }
+    }
+
+    @Test func `an owner who is not recognised is an LAError`() throws {
+        try onDouble { chip in
+            let key = try SecureEnclave.P256.Signing.PrivateKey(accessControl: try #require(guarded))
+            chip.set(.fails(.userCancel))
+            #expect(throws: LAError(.userCancel)) { try key.signature(for: message) }
+            do {
+                _ = try key.signature(for: message)
+                Issue.record("it signed")
+            } catch LAError.userCancel {
+            }
+        }
+    }
+
+    @Test func `an access control that guards and does not say privateKeyUsage is refused`() throws {
+        try onDouble { _ in
+            let access = try #require(
+                SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil)
+            )
+            let error = #expect(throws: NSError.self) {
+                try SecureEnclave.P256.Signing.PrivateKey(accessControl: access)
+            }
+            #expect(error?.code == Int(errSecParam))
+        }
+    }
+
+    @Test func `bytes that are no key are refused`() {
+        onDouble { _ in
+            for bytes in [Data(), Data("no key".utf8), Data(count: 300)] {
+                let error = #expect(throws: NSError.self) {
+                    try SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: bytes)
+                }
+                #expect(error?.code == Int(errSecDecode))
+            }
+        }
+    }
+
+    @Test func `it is available where there is a chip`() {
+        onDouble { _ in #expect(SecureEnclave.isAvailable) }
+        let parts = ContextParts(
+            service: ChipDouble(),
+            presenter: NoPrompt(),
+            application: ApplicationID(rawValue: "org.example.test"),
+            state: .none
+        )
+        ContextParts.$ofTask.withValue(parts) { #expect(!SecureEnclave.isAvailable) }
+    }
+}
+
+/// Runs something on a machine whose chip is a double.
+private func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
+    let chip = ChipDouble()
+    let parts = ContextParts(
+        service: chip,
+        presenter: NoPrompt(),
+        application: ApplicationID(rawValue: "org.example.test"),
+        state: .none,
+        hasChip: { true }
+    )
+    return try ContextParts.$ofTask.withValue(parts) { try body(chip) }
+}

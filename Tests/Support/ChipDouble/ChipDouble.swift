@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Authentication
+internal import Crypto
+package import Foundation
+package import SecretMemory
+internal import Synchronization
+package import Vault
+
+/// A service whose chip is software, and which asks and refuses like the real one: what the owner shows is scripted.
+///
+/// It is for tests of what stands above the service. Prompts are counted, not shown.
+package final class ChipDouble: AuthenticationService {
+    /// What becomes of a prompt.
+    package enum Owner: Sendable {
+        /// The owner shows what is asked for.
+        case shows
+        /// It ends with this failure.
+        case fails(AuthenticationError.Code)
+    }
+
+    private struct State {
+        var owner: Owner
+        var keys: [Data: P256.KeyAgreement.PrivateKey] = [:]
+        var prompts = 0
+        var requests: [ReleaseRequest] = []
+        var sessions: Set<ObjectIdentifier> = []
+        var refusal: VaultError?
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ owner: Owner = .shows) { state = Mutex(State(owner: owner)) }
+
+    /// What becomes of the next prompts.
+    package func set(_ owner: Owner) { state.withLock { $0.owner = owner } }
+
+    /// What the vault says to everything from now on.
+    package func refuse(with error: VaultError?) { state.withLock { $0.refusal = error } }
+
+    /// How often the owner was asked.
+    package var prompts: Int { state.withLock(\.prompts) }
+
+    /// Every request that came, in order.
+    package var requests: [ReleaseRequest] { state.withLock(\.requests) }
+
+    package func makeKey(
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        try state.withLock { state throws(VaultError) in
+            if let refusal = state.refusal { throw refusal }
+            guard !access.needsApplicationPassword || applicationPassword != nil else {
+                throw VaultError(.applicationPasswordNeeded)
+            }
+            let key = P256.KeyAgreement.PrivateKey()
+            let name = Data("double \(state.keys.count)".utf8)
+            state.keys[name] = key
+            return SealedItem(
+                kind: .key,
+                profile: "test",
+                access: access,
+                publicKey: key.publicKey.x963Representation,
+                encoded: name
+            )
+        }
+    }
+
+    package func signature(
+        over digest: Data,
+        with key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<Signature> {
+        let chip = try use(key, request)
+        guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
+        let signing = try? P256.Signing.PrivateKey(rawRepresentation: chip.rawRepresentation)
+        guard let raw = try? signing?.signature(for: Given(bytes: digest)).rawRepresentation,
+            let signature = Signature(raw: raw)
+        else { throw .vault(VaultError(.chipFailed)) }
+        return Released(signature, after: [])
+    }
+
+    package func sharedSecret(
+        with publicKey: Data,
+        of key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        let chip = try use(key, request)
+        guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
+            let shared = try? chip.sharedSecretFromKeyAgreement(with: other)
+        else { throw .vault(VaultError(.chipFailed)) }
+        let bytes = shared.withUnsafeBytes { Data($0) }
+        return Released(SecretBox(SecretBytes(copying: bytes.bytes)), after: [])
+    }
+
+    /// The key, once the owner has shown what it asks for; what was shown to a session counts for all of it.
+    private func use(
+        _ item: SealedItem,
+        _ request: ReleaseRequest
+    ) throws(ReleaseError) -> P256.KeyAgreement.PrivateKey {
+        try state.withLock { state throws(ReleaseError) in
+            state.requests.append(request)
+            if let refusal = state.refusal { throw .vault(refusal) }
+            guard let key = state.keys[item.encoded] else {
+                throw .vault(VaultError(.itemTampered))
+            }
+            var plain = item.access
+            if plain.needsApplicationPassword {
+                guard request.applicationPassword != nil else {
+                    throw .vault(VaultError(.applicationPasswordNeeded))
+                }
+                plain = .none
+            }
+            guard plain != .none else { return key }
+            let session = request.evaluation.session.map { ObjectIdentifier($0) }
+            if let session, state.sessions.contains(session) { return key }
+            guard request.evaluation.interactionAllowed else {
+                throw .evaluation(AuthenticationError(.notInteractive))
+            }
+            state.prompts += 1
+            switch state.owner {
+            case .shows: if let session { state.sessions.insert(session) }
+            case .fails(let code): throw .evaluation(AuthenticationError(code))
+            }
+            return key
+        }
+    }
+
+    package func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
+        Preflight(obstacle: nil, hasReader: true, readerKind: nil, domainState: nil)
+    }
+
+    package func evaluate(
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> Evaluation {
+        throw AuthenticationError(.authenticationFailed)
+    }
+
+    package func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool { false }
+
+    package func setOptedOut(
+        _ optedOut: Bool,
+        for application: ApplicationID
+    ) async throws(AuthenticationError) {}
+}
+
+/// A prompt that nobody sees: the double asks nobody.
+package struct NoPrompt: PromptPresenter {
+    package init() {}
+
+    package var isInteractive: Bool { get async { true } }
+
+    package func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { nil }
+}
+
+private struct Given: Digest {
+    static let byteCount = 32
+    let bytes: Data
+
+    func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try bytes.withUnsafeBytes(body)
+    }
+    func makeIterator() -> Array<UInt8>.Iterator { Array(bytes).makeIterator() }
+    var description: String { "digest" }
+}
