@@ -49,7 +49,7 @@ package struct KeychainError: Error, Sendable, Hashable {
             .publicKeyRefused:
             self.init(errSecParam)
         case .store(let error): self.init(error)
-        case .chipBusy, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .counterLost:
+        case .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .counterLost:
             self.init(errSecIO)
         }
     }

@@ -38,11 +38,14 @@ extension VaultError {
         case .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .passcodeWrong,
             .passcodeThrottled, .measuredBootChanged, .chipLockedOut:
             errSecAuthFailed
-        case .accessRefused, .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .passcodeWrongSize,
+        case .accessRefused, .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize,
+            .passcodeWrongSize,
             .publicKeyRefused:
             errSecParam
         case .itemExists, .passcodeExists: errSecDuplicateItem
-        case .chipBusy, .chipFailed, .chipFull, .ownerAuthorizationNeeded, .passcodeNeeded, .store: errSecIO
+        case .chipBusy, .chipCrowded, .chipFailed, .chipFull, .ownerAuthorizationNeeded, .passcodeNeeded,
+            .store:
+            errSecIO
         }
     }
 }

@@ -96,7 +96,9 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     public var exitCode: Int32 {
         switch code {
         // Whatever keeps the chip from being used, as where it keeps the state key; the code tells which.
-        case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull: 31
+        case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
+            .chipFull:
+            31
         case .noSuchItem: 32
         case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: 33
         case .itemExists, .passcodeExists: 34

@@ -53,7 +53,7 @@ struct TPMOwnerTests {
         #expect(try session.tpm.tool("changeauth", "-c", "owner", "sesame").status == 0)
         try await session.whorl.enroll()
         let refused = try await session.run(["vault", "provision", "--json"])
-        #expect(refused.status == 1 && refused.errorCode == "ownerAuthorizationNeeded", "\(refused)")
+        #expect(refused.status == 31 && refused.errorCode == "ownerAuthorizationNeeded", "\(refused)")
         let hint = "tpm2_changeauth -c owner -p OLD"
         #expect((refused.answer("error")?["recovery"] as? String)?.contains(hint) == true, "\(refused)")
         // Nothing was taken away by the attempt.
@@ -120,7 +120,7 @@ struct TPMOwnerTests {
         let locked = try await session.withPasscode("1234", run: "passcode change --json")
         #expect(locked.status == 64, "one line is no new passcode: \(locked)")
         let told = try await session.withPasscode("1234", "5678", run: "passcode change --json")
-        #expect(told.status == 1 && told.errorCode == "chipLockedOut", "\(told)")
+        #expect(told.status == 10 && told.errorCode == "chipLockedOut", "\(told)")
         let recovery = told.answer("error")?["recovery"] as? String
         #expect(recovery?.contains("`tpm2_dictionarylockout -c`") == true, "\(told)")
         let verified = try await session.withPasscode("1234", run: "passcode verify --json")

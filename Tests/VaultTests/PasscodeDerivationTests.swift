@@ -61,13 +61,13 @@ struct PasscodeDerivationTests {
         #expect(PasscodeDerivation(encoded: good + [0]) == nil)
     }
 
-    @Test func `a derivation at the standard cost takes between 20 ms and 5 s`() async throws {
+    @Test func `a derivation at the standard cost takes at least 20 ms`() async throws {
         let derivation = PasscodeDerivation()
         #expect(derivation.cost == PasscodeDerivation.standardCost)
         let start = ContinuousClock.now
         _ = try await derivation.authorization(of: secret("123456"))
         let duration = ContinuousClock.now - start
-        #expect(duration > .milliseconds(20) && duration < .seconds(5), "\(duration)")
+        #expect(duration > .milliseconds(20), "\(duration)")
     }
 
     @Test func `derivations leave the shared pool's threads to others`() async {

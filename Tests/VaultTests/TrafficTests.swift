@@ -70,7 +70,7 @@ struct TrafficTests {
 
     /// Both have the same object for an authority, which counts wrong tries, and the same session.
     @Test func `a wrong passcode in a policy leaves the next one its chance`() async throws {
-        let (bench, key, _) = try await filled("passcode")
+        let (bench, key, _, _) = try await filled("passcode")
         let vault = try bench.vault()
         let shown = try await vault.verify(secret("1234"), of: "ada")
         let passcode = try #require(shown.passcode)
