@@ -21,7 +21,8 @@ struct KeyContext: Sendable {
 
 extension KeyContext? {
     /// Does an operation in the chip, through the program's context or one for this operation alone.
-    func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) throws(KeyFailure) -> Value {
+    func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) throws(KeyFailure) -> Value
+    {
         let parts = ContextParts.current
         let core = self?.core ?? ContextCore { parts }
         switch core.releaseBlocking(operation) {

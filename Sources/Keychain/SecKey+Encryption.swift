@@ -28,9 +28,10 @@ extension SecKey {
             defer { copy.wipe() }
             let wrapped = try key.encrypted(copy, padding)
             let gcm = GCM(iv: Data(count: GCM.size), authenticated: key.pkcs1)
-            return try wrapped + session.withUnsafeBytes { key throws(KeyFailure) in
-                try gcm.close(data, key: key)
-            }
+            return try wrapped
+                + session.withUnsafeBytes { key throws(KeyFailure) in
+                    try gcm.close(data, key: key)
+                }
         default: throw .unsupported(algorithm, self)
         }
     }

@@ -21,13 +21,14 @@ extension SecKey {
         guard let known = KeyAlgorithm(algorithm), case .keyExchange(let hash) = known,
             supports(.keyExchange, known)
         else { throw .unsupported(algorithm, self) }
-        guard case .publicEC(let point) = other.material.publicMaterial, point.x963.count == material.publicBytes.count
+        guard case .publicEC(let point) = other.material.publicMaterial,
+            point.x963.count == material.publicBytes.count
         else { throw .status(errSecParam, "the public key lies on another curve") }
         guard let hash else {
             return try sharedSecret(with: point).bytes.withUnsafeBytes { Data($0) }
         }
         guard let count = parameters.requestedSize, (1...ExchangeParameters.largest).contains(count) else {
-            throw .status(errSecParam, "kSecKeyKeyExchangeParameterRequestedSize is missing or makes no sense")
+            throw .status(errSecParam, "the requested size is missing or makes no sense")
         }
         let secret = try sharedSecret(with: point)
         return hash.derive(from: secret.bytes, sharedInfo: parameters.sharedInfo, count: count)

@@ -78,7 +78,9 @@ private struct RSAVerifying: DigestUse {
     let padding: KeyAlgorithm.SignaturePadding
     let signature: Data
 
-    func use(_ digest: some Digest) throws(KeyFailure) -> Bool { key.isValid(signature, padding, over: digest) }
+    func use(_ digest: some Digest) throws(KeyFailure) -> Bool {
+        key.isValid(signature, padding, over: digest)
+    }
 }
 
 extension KeyFailure {

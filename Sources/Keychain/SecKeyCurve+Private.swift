@@ -37,9 +37,12 @@ struct ECPrivateKey: Sendable {
         let (stated, derived) = secret.bytes.withUnsafeBytes { bytes -> (Data, Data?) in
             let derived: Data? =
                 switch curve {
-                case .p256: try? P256.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
-                case .p384: try? P384.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
-                case .p521: try? P521.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
+                case .p256:
+                    try? P256.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
+                case .p384:
+                    try? P384.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
+                case .p521:
+                    try? P521.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
                 }
             return (Data(bytes.prefix(curve.publicByteCount)), derived)
         }

@@ -38,7 +38,8 @@ extension VaultError {
         case .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .passcodeWrong,
             .passcodeThrottled, .measuredBootChanged, .chipLockedOut:
             errSecAuthFailed
-        case .accessRefused, .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .passcodeWrongSize,
+        case .accessRefused, .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize,
+            .passcodeWrongSize,
             .publicKeyRefused:
             errSecParam
         case .itemExists, .passcodeExists: errSecDuplicateItem

@@ -7,7 +7,9 @@ struct KeyParameters {
     init(_ dictionary: CFDictionary) {
         var values: [String: Any] = [:]
         for (key, value) in dictionary {
-            guard let name = key as? String ?? (key as? NSString).map(String.init(describing:)) else { continue }
+            guard let name = key as? String ?? (key as? NSString).map(String.init(describing:)) else {
+                continue
+            }
             values[name] = value
         }
         self.values = values

@@ -48,7 +48,9 @@ import Testing
             #expect(SecCertificateCreateWithData(nil, Data(bytes) as CFData) == nil)
         }
         // An indefinite length is BER, and no DER.
-        #expect(SecCertificateCreateWithData(nil, Data([0x30, 0x80] + der.dropFirst(4) + [0, 0]) as CFData) == nil)
+        #expect(
+            SecCertificateCreateWithData(nil, Data([0x30, 0x80] + der.dropFirst(4) + [0, 0]) as CFData) == nil
+        )
         #expect(SecCertificateCreateWithData(nil, Data(count: (1 << 20) + 1) as CFData) == nil)
     }
 

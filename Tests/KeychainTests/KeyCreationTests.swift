@@ -9,7 +9,9 @@ import Vault
 
 @Suite struct `Making keys` {
     @Test(arguments: [(256, 65, 97), (384, 97, 145), (521, 133, 199)])
-    func `elliptic curve keys have Apple's forms and come back from them`(bits: Int, half: Int, whole: Int) throws {
+    func `elliptic curve keys have Apple's forms and come back from them`(bits: Int, half: Int, whole: Int)
+        throws
+    {
         let key = try softwareKey(bits)
         let (publicBytes, privateBytes) = try (bytes(publicKey(key)), bytes(key))
         #expect(publicBytes.count == half && publicBytes.first == 4)
@@ -44,7 +46,8 @@ import Vault
         let point = try bytes(publicKey(softwareKey(256)))
         var off = point
         off[64] ^= 1
-        for data in [Data(), Data([4]), point.dropLast(), point + [0], off, Data(count: 65), Data(count: 97)] {
+        for data in [Data(), Data([4]), point.dropLast(), point + [0], off, Data(count: 65), Data(count: 97)]
+        {
             for kind in [kSecAttrKeyTypeEC, kSecAttrKeyTypeRSA] {
                 for half in [kSecAttrKeyClassPublic, kSecAttrKeyClassPrivate] {
                     #expect(remade(Data(data), kind, half).code == status(errSecDecode))
@@ -71,23 +74,25 @@ import Vault
         }
     }
 
-    @Test(arguments: [
-        (["bsiz": 384, "tkid": "com.apple.setoken", "type": "73"], errSecUnimplemented),
-        (["bsiz": 2048, "tkid": "com.apple.setoken", "type": "42"], errSecUnimplemented),
-        (["bsiz": 256, "tkid": "org.example.other", "type": "73"], errSecParam),
-        (["bsiz": 255, "type": "73"], errSecParam),
-        (["bsiz": 512, "type": "42"], errSecParam),
-        (["bsiz": 2049, "type": "42"], errSecParam),
-        (["bsiz": "many", "type": "73"], errSecParam),
-        (["bsiz": 256], errSecParam),
-        (["type": "73"], errSecParam),
-        (["bsiz": 256, "type": "17"], errSecUnimplemented),
-        (["bsiz": 256, "type": "73", "private": "text"], errSecParam),
-        (["bsiz": 256, "type": "73", "private": ["accc": "text"]], errSecParam),
-        (["bsiz": 256, "type": "73", "private": ["u_AuthCtx": "text"]], errSecParam),
-        (["bsiz": 256, "type": "73", "private": ["perm": "text"]], errSecParam),
-        (["bsiz": 256, "type": "73", "private": ["atag": 7]], errSecParam),
-    ] as [([String: any Sendable], OSStatus)])
+    @Test(
+        arguments: [
+            (["bsiz": 384, "tkid": "com.apple.setoken", "type": "73"], errSecUnimplemented),
+            (["bsiz": 2048, "tkid": "com.apple.setoken", "type": "42"], errSecUnimplemented),
+            (["bsiz": 256, "tkid": "org.example.other", "type": "73"], errSecParam),
+            (["bsiz": 255, "type": "73"], errSecParam),
+            (["bsiz": 512, "type": "42"], errSecParam),
+            (["bsiz": 2049, "type": "42"], errSecParam),
+            (["bsiz": "many", "type": "73"], errSecParam),
+            (["bsiz": 256], errSecParam),
+            (["type": "73"], errSecParam),
+            (["bsiz": 256, "type": "17"], errSecUnimplemented),
+            (["bsiz": 256, "type": "73", "private": "text"], errSecParam),
+            (["bsiz": 256, "type": "73", "private": ["accc": "text"]], errSecParam),
+            (["bsiz": 256, "type": "73", "private": ["u_AuthCtx": "text"]], errSecParam),
+            (["bsiz": 256, "type": "73", "private": ["perm": "text"]], errSecParam),
+            (["bsiz": 256, "type": "73", "private": ["atag": 7]], errSecParam),
+        ] as [([String: any Sendable], OSStatus)]
+    )
     func `parameters that make no sense are refused`(parameters: [String: any Sendable], wanted: OSStatus) {
         onDouble { _ in
             let made = outcome { SecKeyCreateRandomKey(parameters as [String: Any] as CFDictionary, $0) }
@@ -112,10 +117,12 @@ import Vault
         }
     }
 
-    @Test(arguments: [
-        (.noChip, errSecNotAvailable), (.passcodeNotSet, errSecNotAvailable), (.chipFailed, errSecIO),
-        (.chipLockedOut, errSecAuthFailed),
-    ] as [(VaultError.Code, OSStatus)])
+    @Test(
+        arguments: [
+            (.noChip, errSecNotAvailable), (.passcodeNotSet, errSecNotAvailable), (.chipFailed, errSecIO),
+            (.chipLockedOut, errSecAuthFailed),
+        ] as [(VaultError.Code, OSStatus)]
+    )
     func `what the vault says when a key is made is a status`(code: VaultError.Code, wanted: OSStatus) {
         onDouble { chip in
             chip.refuse(with: VaultError(code))

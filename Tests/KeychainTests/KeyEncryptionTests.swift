@@ -23,7 +23,8 @@ private let message = Data("the combination is 7-12-31".utf8)
             for name in Self.ecies {
                 let algorithm = SecKeyAlgorithm(rawValue: name as CFString)
                 for data in [message, Data(), Data(count: 100_000)] {
-                    let box = try outcome { SecKeyCreateEncryptedData(half, algorithm, data as CFData, $0) }.get()
+                    let box = try outcome { SecKeyCreateEncryptedData(half, algorithm, data as CFData, $0) }
+                        .get()
                     #expect(box.length == 1 + 2 * SecKeyGetBlockSize(key) + data.count + 16)
                     let open = try outcome { SecKeyCreateDecryptedData(key, algorithm, box, $0) }.get()
                     #expect(open as Data == data, "\(name)")
@@ -56,7 +57,8 @@ private let message = Data("the combination is 7-12-31".utf8)
         let key = try softwareKey(256)
         let algorithm = SecKeyAlgorithm.eciesEncryptionStandardX963SHA256AESGCM
         let half = try publicKey(key)
-        let box = try outcome { SecKeyCreateEncryptedData(half, algorithm, message as CFData, $0) }.get() as Data
+        let box =
+            try outcome { SecKeyCreateEncryptedData(half, algorithm, message as CFData, $0) }.get() as Data
         for position in [0, 1, 64, 65, 70, box.count - 1] {
             var changed = box
             changed[position] ^= 1
@@ -95,7 +97,8 @@ private let message = Data("the combination is 7-12-31".utf8)
         }
         for algorithm in [.rsaEncryptionOAEPSHA1AESGCM, .rsaEncryptionOAEPSHA256AESGCM] as [SecKeyAlgorithm] {
             let long = Data(count: 10_000)
-            let box = try outcome { SecKeyCreateEncryptedData(half, algorithm, long as CFData, $0) }.get() as Data
+            let box =
+                try outcome { SecKeyCreateEncryptedData(half, algorithm, long as CFData, $0) }.get() as Data
             #expect(box.count == 256 + long.count + 16)
             #expect(try opened(box, key, algorithm).get() == long)
             var changed = box
@@ -168,7 +171,9 @@ private let message = Data("the combination is 7-12-31".utf8)
 
 /// The other side: Python's `cryptography`, which has ECDH, the derivation and AES-GCM of its own (OpenSSL's).
 private enum Peer {
-    static func run(_ verb: String, _ bits: Int, _ isIVDerived: Bool, _ key: Data, _ data: Data) throws -> Data {
+    static func run(_ verb: String, _ bits: Int, _ isIVDerived: Bool, _ key: Data, _ data: Data) throws
+        -> Data
+    {
         let arguments = ["-c", program, verb, String(bits), isIVDerived ? "kdf" : "zero", key.hex]
         return try KeychainTests.run("python3", arguments, input: data)
     }

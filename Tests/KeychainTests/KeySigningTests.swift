@@ -19,7 +19,8 @@ private let hashes: [String: Data] = [
 
 @Suite struct `Signing` {
     @Test(arguments: ["256", "384", "521", "chip"], ["X962", "RFC4754"])
-    func `message and digest algorithms of each hash agree, in both forms`(kind: String, form: String) throws {
+    func `message and digest algorithms of each hash agree, in both forms`(kind: String, form: String) throws
+    {
         try onDouble { _ in
             let key = try anyKey(kind)
             let half = try publicKey(key)
@@ -50,7 +51,9 @@ private let hashes: [String: Data] = [
             let digest = SecKeyAlgorithm(
                 rawValue: "algid:sign:RSA:digest-\(padding):\(name)\(tail)" as CFString
             )
-            let text = SecKeyAlgorithm(rawValue: "algid:sign:RSA:message-\(padding):\(name)\(tail)" as CFString)
+            let text = SecKeyAlgorithm(
+                rawValue: "algid:sign:RSA:message-\(padding):\(name)\(tail)" as CFString
+            )
             let signature = try outcome { SecKeyCreateSignature(key, digest, hash as CFData, $0) }.get()
             #expect(signature.length == 256)
             #expect(SecKeyVerifySignature(half, text, message as CFData, signature, nil), "\(name)")
@@ -69,7 +72,11 @@ private let hashes: [String: Data] = [
                     let half = try bytes(publicKey(key))
                     let info =
                         isRSA
-                        ? try run("openssl", ["rsa", "-RSAPublicKey_in", "-inform", "DER", "-pubout"], input: half)
+                        ? try run(
+                            "openssl",
+                            ["rsa", "-RSAPublicKey_in", "-inform", "DER", "-pubout"],
+                            input: half
+                        )
                         : Data(try P256.Signing.PublicKey(x963Representation: half).pemRepresentation.utf8)
                     let (file, signed) = (folder.appending(path: "key"), folder.appending(path: "signature"))
                     try info.write(to: file)
@@ -89,7 +96,9 @@ private let hashes: [String: Data] = [
                 let made = try run("openssl", ["dgst", "-sha384", "-sign", file.path], input: message)
                 let text = try #require(String(data: pem, encoding: .utf8))
                 let point = try P256.Signing.PrivateKey(pemRepresentation: text).publicKey.x963Representation
-                let attributes = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: kSecAttrKeyClassPublic]
+                let attributes = [
+                    kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: kSecAttrKeyClassPublic,
+                ]
                 let key = try outcome {
                     SecKeyCreateWithData(point as CFData, attributes as CFDictionary, $0)
                 }.get()
@@ -118,7 +127,8 @@ private let hashes: [String: Data] = [
             for bytes in [wrong, Data(), Data(count: right.length), Data([0x30]), Data(right as Data) + [0]] {
                 let half = try publicKey(key)
                 let verdict = outcome { error in
-                    SecKeyVerifySignature(half, algorithm, message as CFData, bytes as CFData, error) ? true : nil
+                    SecKeyVerifySignature(half, algorithm, message as CFData, bytes as CFData, error)
+                        ? true : nil
                 }
                 #expect(verdict.code == status(errSecVerifyFailed))
             }
@@ -147,14 +157,18 @@ private let hashes: [String: Data] = [
             (rsa, .rsaSignatureDigestPKCS1v15SHA256, message),
         ] as [(SecKey, SecKeyAlgorithm, Data)] {
             #expect(
-                outcome { SecKeyCreateSignature(key, algorithm, data as CFData, $0) }.code == status(errSecParam)
+                outcome { SecKeyCreateSignature(key, algorithm, data as CFData, $0) }.code
+                    == status(errSecParam)
             )
         }
     }
 
-    @Test(arguments: [.userCancel, .biometryLockout, .notInteractive, .authenticationFailed]
-        as [AuthenticationError.Code])
-    func `an owner who is not recognised is an error of LAErrorDomain`(code: AuthenticationError.Code) throws {
+    @Test(
+        arguments: [.userCancel, .biometryLockout, .notInteractive, .authenticationFailed]
+            as [AuthenticationError.Code]
+    )
+    func `an owner who is not recognised is an error of LAErrorDomain`(code: AuthenticationError.Code) throws
+    {
         try onDouble { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
             chip.set(.fails(code))
@@ -171,12 +185,15 @@ private let hashes: [String: Data] = [
         }
     }
 
-    @Test(arguments: [
-        (.enrollmentChanged, errSecItemNotFound), (.chipCleared, errSecItemNotFound),
-        (.itemTampered, errSecItemNotFound), (.applicationPasswordWrong, errSecAuthFailed),
-        (.noChip, errSecNotAvailable), (.chipBusy, errSecIO),
-    ] as [(VaultError.Code, OSStatus)])
-    func `what the vault says when a key is used is a status`(code: VaultError.Code, wanted: OSStatus) throws {
+    @Test(
+        arguments: [
+            (.enrollmentChanged, errSecItemNotFound), (.chipCleared, errSecItemNotFound),
+            (.itemTampered, errSecItemNotFound), (.applicationPasswordWrong, errSecAuthFailed),
+            (.noChip, errSecNotAvailable), (.chipBusy, errSecIO),
+        ] as [(VaultError.Code, OSStatus)]
+    )
+    func `what the vault says when a key is used is a status`(code: VaultError.Code, wanted: OSStatus) throws
+    {
         try onDouble { chip in
             let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
             chip.refuse(with: VaultError(code))

@@ -62,7 +62,10 @@ private let tag = Data("org.example.app.key".utf8)
             let whole = try bytes(made)
             #expect(copy([kSecReturnData: true]).object as? Data == whole)
             let folder = URL(filePath: bench.path + "/state")
-            let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            let files = try FileManager.default.contentsOfDirectory(
+                at: folder,
+                includingPropertiesForKeys: nil
+            )
             let stored = try files.map { try Data(contentsOf: $0) }
             #expect(stored.allSatisfy { $0.range(of: whole.suffix(32)) == nil })
             #expect(stored.contains { $0.range(of: tag) != nil })
@@ -81,7 +84,9 @@ private let tag = Data("org.example.app.key".utf8)
         }
     }
 
-    @Test func `a key for a set of fingers is gone with the set, and one that was found before says so`() throws {
+    @Test func `a key for a set of fingers is gone with the set, and one that was found before says so`()
+        throws
+    {
         try onBench {
             let made = try permanent(
                 [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave],
@@ -209,7 +214,8 @@ private let tag = Data("org.example.app.key".utf8)
     }
 
     private func find(_ more: [CFString: Any] = [:]) -> SecKey? {
-        copy([kSecAttrApplicationTag: tag, kSecReturnRef: true].merging(more) { _, new in new }).object as? SecKey
+        copy([kSecAttrApplicationTag: tag, kSecReturnRef: true].merging(more) { _, new in new }).object
+            as? SecKey
     }
 
     private func sign(_ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData? {

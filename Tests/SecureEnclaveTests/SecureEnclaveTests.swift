@@ -17,7 +17,9 @@ import Testing
         nil
     )
 
-    @Test func `a signing key's signatures are right for its public key, over a message and over any hash`() throws {
+    @Test func `a signing key's signatures are right for its public key, over a message and over any hash`()
+        throws
+    {
         try onDouble { _ in
             let key = try SecureEnclave.P256.Signing.PrivateKey()
             #expect(key.publicKey.isValidSignature(try key.signature(for: message), for: message))
@@ -52,7 +54,11 @@ import Testing
             )
             #expect(
                 here.x963DerivedSymmetricKey(using: SHA384.self, sharedInfo: message, outputByteCount: 100)
-                    == there.x963DerivedSymmetricKey(using: SHA384.self, sharedInfo: message, outputByteCount: 100)
+                    == there.x963DerivedSymmetricKey(
+                        using: SHA384.self,
+                        sharedInfo: message,
+                        outputByteCount: 100
+                    )
             )
             #expect("\(here)" == "SharedSecret: ****")
         }
