@@ -51,6 +51,7 @@ package enum X963KDF<Function: HashFunction> {
     ///   - secret: The result of a key exchange.
     ///   - sharedInfo: Goes into each hash.
     ///   - count: How many bytes to derive, 0 or more.
+    /// - Returns: As many bytes.
     package static func derive(
         from secret: borrowing SecretBytes,
         sharedInfo: Data,

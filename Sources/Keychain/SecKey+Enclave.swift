@@ -51,6 +51,8 @@ extension SecKey {
     /// The X coordinate of the product with another's public key.
     ///
     /// - Parameter other: The other's, as ANSI X9.63.
+    /// - Returns: 32 bytes.
+    /// - Throws: why the owner was not recognised, or a status.
     package func sharedSecret(withX963 other: Data) throws(NSError) -> SecretBox {
         try throwing { () throws(KeyFailure) in
             guard let point = ECPublicKey(x963: other) else {

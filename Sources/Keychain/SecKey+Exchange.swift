@@ -28,10 +28,7 @@ extension SecKey {
             return try sharedSecret(with: point).bytes.withUnsafeBytes { Data($0) }
         }
         guard let count = parameters.requestedSize, (1...ExchangeParameters.largest).contains(count) else {
-            throw .status(
-                errSecParam,
-                "kSecKeyKeyExchangeParameterRequestedSize is missing or makes no sense"
-            )
+            throw .status(errSecParam, "the requested size is missing or makes no sense")
         }
         let secret = try sharedSecret(with: point)
         return hash.derive(from: secret.bytes, sharedInfo: parameters.sharedInfo, count: count)

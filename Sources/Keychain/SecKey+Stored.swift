@@ -26,7 +26,7 @@ extension SecKey: ItemReference {
                 contents: .plain(material.publicBytes)
             )
         case .privateEC, .privateRSA:
-            // The store takes values as ordinary bytes.
+            // The store takes values as ordinary bytes; there they are no longer ours to wipe.
             let bytes = material.privateBytes?.bytes.withUnsafeBytes { Data($0) } ?? Data()
             return ReferenceForm(
                 .key,
@@ -40,6 +40,7 @@ extension SecKey: ItemReference {
     /// Puts a key that was made as a permanent one into the keychain.
     ///
     /// - Parameter place: What says where, and for how long.
+    /// - Throws: a status.
     func store(at place: [String: Any]) throws(KeyFailure) {
         var item = place
         item[String(describing: kSecValueRef)] = self

@@ -53,6 +53,7 @@ struct RSAPrivateKey: Sendable {
     /// A new key.
     ///
     /// - Parameter bitCount: 1,024 to 8,192, and a multiple of 8.
+    /// - Throws: `errSecParam` for another number.
     init(bitCount: Int) throws(KeyFailure) {
         guard (1024...8192).contains(bitCount), bitCount.isMultiple(of: 8) else {
             throw .status(errSecParam, "an RSA key has 1,024 to 8,192 bits")

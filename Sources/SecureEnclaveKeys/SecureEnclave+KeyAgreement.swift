@@ -52,6 +52,7 @@ extension SecureEnclave.P256.KeyAgreement {
         /// agreement alone; it has the same members.
         ///
         /// - Parameter publicKeyShare: The other's.
+        /// - Returns: The secret, from which keys are derived.
         /// - Throws: `LAError` when the owner was not recognised; else an `NSError` of `NSOSStatusErrorDomain`.
         public func sharedSecretFromKeyAgreement(
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey

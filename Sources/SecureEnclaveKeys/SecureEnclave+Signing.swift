@@ -49,6 +49,7 @@ extension SecureEnclave.P256.Signing {
         /// Signs a hash.
         ///
         /// - Parameter digest: Of any function; ECDSA takes its first 256 bits.
+        /// - Returns: The signature.
         /// - Throws: `LAError` when the owner was not recognised; else an `NSError` of `NSOSStatusErrorDomain`.
         public func signature<D: Digest>(for digest: D) throws -> Crypto.P256.Signing.ECDSASignature {
             let hash = digest.withUnsafeBytes { Data($0) }
@@ -58,6 +59,7 @@ extension SecureEnclave.P256.Signing {
         /// Signs the SHA-256 of some data.
         ///
         /// - Parameter data: The message.
+        /// - Returns: The signature.
         /// - Throws: as for a hash.
         public func signature<D: DataProtocol>(for data: D) throws -> Crypto.P256.Signing.ECDSASignature {
             try signature(for: SHA256.hash(data: data))

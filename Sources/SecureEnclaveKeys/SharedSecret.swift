@@ -29,6 +29,7 @@ extension SecureEnclave.P256.KeyAgreement {
         ///   - salt: May be empty.
         ///   - sharedInfo: What both sides know besides; may be empty.
         ///   - outputByteCount: The size of the key in bytes, at most 255 hashes.
+        /// - Returns: The key.
         public func hkdfDerivedSymmetricKey<H: HashFunction, Salt: DataProtocol, SI: DataProtocol>(
             using hashFunction: H.Type,
             salt: Salt,
@@ -49,6 +50,7 @@ extension SecureEnclave.P256.KeyAgreement {
         ///   - hashFunction: The hash function.
         ///   - sharedInfo: What both sides know besides; may be empty.
         ///   - outputByteCount: The size of the key in bytes.
+        /// - Returns: The key.
         public func x963DerivedSymmetricKey<H: HashFunction, SI: DataProtocol>(
             using hashFunction: H.Type,
             sharedInfo: SI,

@@ -54,6 +54,25 @@ import Testing
         #expect(SecCertificateCreateWithData(nil, Data(count: (1 << 20) + 1) as CFData) == nil)
     }
 
+    @Test func `an algorithm that is named otherwise outside of what is signed is refused`() throws {
+        let der = try made(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"], "/CN=a").0
+        // ecdsa-with-SHA256: 1.2.840.10045.4.3.2
+        let name = Data([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02])
+        let outer = try #require(der.range(of: name, options: .backwards))
+        var changed = der
+        changed[outer.upperBound - 1] = 3
+        #expect(SecCertificateCreateWithData(nil, changed as CFData) == nil)
+    }
+
+    @Test func `a public key of part of a byte is refused`() throws {
+        let (der, info) = try made(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"], "/CN=a")
+        let place = try #require(der.range(of: info))
+        // The point has 65 bytes; before them is the number of bits that do not count.
+        var changed = der
+        changed[place.upperBound - 66] = 1
+        #expect(SecCertificateCreateWithData(nil, changed as CFData) == nil)
+    }
+
     @Test func `no change of a byte and no cut is more than refused`() throws {
         let der = try made(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"], "/CN=a/O=b").0
         for position in der.indices {

@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
     /// All of them.
     static let all: [FuzzTarget] =
         mockTargets + pictureTargets + textTargets + configurationTargets + enrollmentTargets + attemptTargets
-        + databaseTargets + libfprintTargets + vaultTargets + keychainTargets
+        + databaseTargets + libfprintTargets + vaultTargets + keychainTargets + keyTargets
 }
 
 /// What a target promises and did not keep.

@@ -22,6 +22,10 @@ package final class ChipDouble: AuthenticationService {
     private struct State {
         var owner: Owner
         var keys: [Data: P256.KeyAgreement.PrivateKey] = [:]
+        var secrets: [Data: SecretBox] = [:]
+        /// The set of fingers that each item was made for.
+        var sets: [Data: Int] = [:]
+        var set = 1
         var prompts = 0
         var requests: [ReleaseRequest] = []
         var sessions: Set<ObjectIdentifier> = []
@@ -37,6 +41,9 @@ package final class ChipDouble: AuthenticationService {
 
     /// What the vault says to everything from now on.
     package func refuse(with error: VaultError?) { state.withLock { $0.refusal = error } }
+
+    /// The set of fingers is another one from now on.
+    package func addFinger() { state.withLock { $0.set += 1 } }
 
     /// How often the owner was asked.
     package var prompts: Int { state.withLock(\.prompts) }
@@ -56,6 +63,7 @@ package final class ChipDouble: AuthenticationService {
             let key = P256.KeyAgreement.PrivateKey()
             let name = Data("double \(state.keys.count)".utf8)
             state.keys[name] = key
+            state.sets[name] = state.set
             return SealedItem(
                 kind: .key,
                 profile: "test",
@@ -63,6 +71,41 @@ package final class ChipDouble: AuthenticationService {
                 publicKey: key.publicKey.x963Representation,
                 encoded: name
             )
+        }
+    }
+
+    package func seal(
+        _ secret: SecretBox,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        try state.withLock { state throws(VaultError) in
+            if let refusal = state.refusal { throw refusal }
+            let name = Data("secret \(state.secrets.count)".utf8)
+            state.secrets[name] = secret
+            state.sets[name] = state.set
+            return SealedItem(kind: .secret, profile: "test", access: access, publicKey: nil, encoded: name)
+        }
+    }
+
+    package func secret(
+        in item: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        try state.withLock { state throws(ReleaseError) in
+            try ChipDouble.open(item, request, &state)
+            guard let secret = state.secrets[item.encoded] else { throw .vault(VaultError(.itemTampered)) }
+            return Released(secret, after: [])
+        }
+    }
+
+    package func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+        state.withLock { state in
+            items.map { item in
+                guard let set = state.sets[item.encoded] else { return .tampered }
+                return item.access.isBoundToCurrentSet && set != state.set ? .enrollmentChanged : .valid
+            }
         }
     }
 
@@ -95,36 +138,42 @@ package final class ChipDouble: AuthenticationService {
         return Released(SecretBox(SecretBytes(copying: bytes.bytes)), after: [])
     }
 
-    /// The key, once the owner has shown what it asks for; what was shown to a session counts for all of it.
+    /// The key, once the owner has shown what it asks for.
     private func use(
         _ item: SealedItem,
         _ request: ReleaseRequest
     ) throws(ReleaseError) -> P256.KeyAgreement.PrivateKey {
         try state.withLock { state throws(ReleaseError) in
-            state.requests.append(request)
-            if let refusal = state.refusal { throw .vault(refusal) }
-            guard let key = state.keys[item.encoded] else {
-                throw .vault(VaultError(.itemTampered))
-            }
-            var plain = item.access
-            if plain.needsApplicationPassword {
-                guard request.applicationPassword != nil else {
-                    throw .vault(VaultError(.applicationPasswordNeeded))
-                }
-                plain = .none
-            }
-            guard plain != .none else { return key }
-            let session = request.evaluation.session.map { ObjectIdentifier($0) }
-            if let session, state.sessions.contains(session) { return key }
-            guard request.evaluation.interactionAllowed else {
-                throw .evaluation(AuthenticationError(.notInteractive))
-            }
-            state.prompts += 1
-            switch state.owner {
-            case .shows: if let session { state.sessions.insert(session) }
-            case .fails(let code): throw .evaluation(AuthenticationError(code))
-            }
+            try ChipDouble.open(item, request, &state)
+            guard let key = state.keys[item.encoded] else { throw .vault(VaultError(.itemTampered)) }
             return key
+        }
+    }
+
+    /// Asks for what an item wants; what was shown to a session counts for all of it.
+    private static func open(
+        _ item: SealedItem,
+        _ request: ReleaseRequest,
+        _ state: inout State
+    ) throws(ReleaseError) {
+        state.requests.append(request)
+        if let refusal = state.refusal { throw .vault(refusal) }
+        guard !item.access.isBoundToCurrentSet || state.sets[item.encoded] == state.set else {
+            throw .vault(VaultError(.enrollmentChanged))
+        }
+        guard !item.access.needsApplicationPassword || request.applicationPassword != nil else {
+            throw .vault(VaultError(.applicationPasswordNeeded))
+        }
+        guard item.access != .none, item.access != .none.withApplicationPassword else { return }
+        let session = request.evaluation.session.map { ObjectIdentifier($0) }
+        if let session, state.sessions.contains(session) { return }
+        guard request.evaluation.interactionAllowed else {
+            throw .evaluation(AuthenticationError(.notInteractive))
+        }
+        state.prompts += 1
+        switch state.owner {
+        case .shows: if let session { state.sessions.insert(session) }
+        case .fails(let code): throw .evaluation(AuthenticationError(code))
         }
     }
 
