@@ -179,7 +179,8 @@ let package = Package(
         .target(
             name: "LocalAuthentication",
             dependencies: [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault",
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
+                "StateStore", "Vault",
             ],
             swiftSettings: common
         ),

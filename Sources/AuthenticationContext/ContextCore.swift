@@ -112,7 +112,10 @@ package final class ContextCore: Sendable {
     /// Begins an evaluation.
     ///
     /// - Throws: what can be told without asking anybody; nothing has begun then.
-    private func begin(_ demand: EvaluationDemand, reason: String) throws(LAError) -> Task<Outcome, Never> {
+    private func begin(
+        _ demand: EvaluationDemand,
+        reason: String
+    ) throws(LAError) -> Task<Outcome, Never> {
         let parts = parts()
         return try state.withLock { state throws(LAError) in
             guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }

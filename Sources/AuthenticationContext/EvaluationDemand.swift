@@ -14,11 +14,12 @@ package enum EvaluationDemand: Sendable {
     /// What no Linux machine can be shown.
     case impossible(LAError)
 
-    /// The requests for it, one for each prompt, in their order; none where nobody is asked.
+    /// The requests for it.
     ///
     /// - Parameters:
     ///   - request: Everything but what is asked for.
     ///   - hasApplicationPassword: Whether the program has given its own password.
+    /// - Returns: One for each prompt, in their order; none where nobody is asked.
     /// - Throws: what can be told without asking anybody.
     func requests(
         from request: EvaluationRequest,

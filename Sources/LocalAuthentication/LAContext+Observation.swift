@@ -9,7 +9,10 @@ extension LAContext: Observable {}
 
 extension LAContext {
     /// Reads what the program set; whoever tracks this one is told when it changes.
-    func setting<Value>(_ property: KeyPath<LAContext, Value>, _ value: KeyPath<ContextSettings, Value>) -> Value {
+    func setting<Value>(
+        _ property: KeyPath<LAContext, Value>,
+        _ value: KeyPath<ContextSettings, Value>
+    ) -> Value {
         registrar.access(self, keyPath: property)
         return core.settings[keyPath: value]
     }

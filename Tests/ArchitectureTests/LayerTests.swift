@@ -35,7 +35,10 @@ import Testing
         ("Keychain", ["Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault"]),
         (
             "LocalAuthentication",
-            ["Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault"]
+            [
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
+                "StateStore", "Vault",
+            ]
         ),
         ("SecureEnclaveKeys", ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory"]),
         ("Security", ["Keychain"]),
