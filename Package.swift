@@ -55,6 +55,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
         "SecretMemory", "Vault",
     ],
+    "LocalAuthenticationTestingTests": [
+        "AuthenticationContext", "Fingerprint", "LocalAuthentication", "LocalAuthenticationTesting",
+    ],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
@@ -95,6 +98,7 @@ let package = Package(
         .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
         .library(name: "Security", targets: ["Security"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
+        .library(name: "LocalAuthenticationTesting", targets: ["LocalAuthenticationTesting"]),
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
@@ -189,6 +193,16 @@ let package = Package(
             name: "SecureEnclaveKeys",
             dependencies: [
                 "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory", crypto,
+            ],
+            swiftSettings: common
+        ),
+
+        // What an app's own tests need
+        .target(
+            name: "LocalAuthenticationTesting",
+            dependencies: [
+                "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
+                "SecretMemory", "StateStore", "Vault", crypto,
             ],
             swiftSettings: common
         ),

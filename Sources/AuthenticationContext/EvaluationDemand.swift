@@ -62,7 +62,7 @@ extension AccessControl {
     fileprivate func requests(from request: EvaluationRequest) -> [EvaluationRequest] {
         var request = request
         if !allowsReuse { request.reuse = .zero }
-        return switch asking {
+        return switch asking() {
         case .nothing: []
         case .finger: [request.forFinger]
         case .passcode: [request.forPasscode]

@@ -6,7 +6,9 @@ internal import Synchronization
 package final class OnlyOnes: Sendable {
     private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-    /// The one of its type; made at the first question. It must not keep its surroundings, which keep it.
+    /// The one of its type, made at the first question.
+    ///
+    /// It must not keep its surroundings, which keep it.
     package func one<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
         objects.withLock { objects in
             if let object = objects[ObjectIdentifier(Object.self)] as? Object { return object }

@@ -67,7 +67,10 @@ final class EnvironmentObservers: Sendable {
 
     /// Looks whenever a reader comes or goes, and every second, until nobody is there to be told.
     ///
-    /// - Parameter tell: Gets the state before where there is another one; answers whether anybody still observes.
+    /// - Parameters:
+    ///   - first: The look that was taken before.
+    ///   - events: One for each reader that comes or goes.
+    ///   - tell: Gets the state before where there is another one; answers whether anybody still observes.
     private static func watch(
         _ first: MachineLook,
         _ events: AsyncStream<Void>,

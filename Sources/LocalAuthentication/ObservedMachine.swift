@@ -25,8 +25,10 @@ struct ObservedMachine: Sendable {
         LAEnvironment.State(await service.preflight(.biometrics, for: application))
     }
 
-    /// A mark of the database that is another one after each change by anybody, cheaper than a look at what changed: that may
-    /// ask the chip. `nil` where there is no database to ask, which is as good as a change.
+    /// A mark of the database that is another one after each change by anybody.
+    ///
+    /// It is cheaper than a look at what changed, which may ask the chip. `nil` where there is no database to ask, which is as
+    /// good as a change.
     func mark() async -> [Int]? {
         guard let database = try? await database.existing() else { return nil }
         return try? await database.changeMark()
