@@ -148,8 +148,9 @@ struct TestPrompt: PromptPresenter {
             switch update {
             case .scan(.touch), .wrongPasscode, .throttled: isAsking = true
             case .fingerEnded:
+                // A prompt for the passcode alone says so too, and was acted on at its beginning.
+                isAsking = offer.takesFinger
                 offer.takesFinger = false
-                isAsking = true
             case .passcodeEnded: offer.passcode = nil
             case .scan, .noMatch, .checking, .matched, .verified, .ended: break
             }

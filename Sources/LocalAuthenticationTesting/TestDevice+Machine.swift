@@ -17,14 +17,16 @@ extension TestDevice {
     /// Enrolls a finger: the domain state changes, and what is bound to the present set of fingers is gone.
     public func addFinger(_ finger: Finger) {
         waiting { service throws(EnrollmentError) in
-            // A reader of the same name, so that the one that an evaluation waits at stays as it is.
-            var script = MockScript()
-            script.settings.stages = 1
-            script.settings.afterScript = .match
-            let enrolling = MockReader(script)
-            enrolling.play(.touch(.finger(finger)), .touch(.finger(finger)))
-            let enroller = FingerEnroller(store: try await service.store())
-            _ = try await enroller.enroll(finger, profile: TestService.profile, on: enrolling)
+            // As the scripted reader makes it; an enrollment at the reader would need threads that the caller may block.
+            let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
+            _ = try await service.store().add(
+                template,
+                as: finger,
+                label: nil,
+                profile: TestService.profile,
+                on: service.reader.info,
+                at: Date()
+            )
         }
     }
 
