@@ -56,7 +56,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SecretMemory", "Vault",
     ],
     "LocalAuthenticationTestingTests": [
-        "AuthenticationContext", "Fingerprint", "LocalAuthentication", "LocalAuthenticationTesting",
+        "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
+        "LocalAuthenticationTesting",
     ],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],

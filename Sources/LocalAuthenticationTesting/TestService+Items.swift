@@ -27,6 +27,17 @@ extension TestService {
         try await keep(.key(P256.KeyAgreement.PrivateKey()), access, applicationPassword)
     }
 
+    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+        let now = await standing()
+        return items.map { item in
+            guard let entry = vault.entry(item) else { return .tampered }
+            let isDead =
+                entry.access.isBoundToCurrentSet && !entry.access.takesPasscode
+                && entry.binding.fingers != now.fingers
+            return isDead ? .enrollmentChanged : .valid
+        }
+    }
+
     private func keep(
         _ contents: TestVault.Contents,
         _ access: AccessControl,
