@@ -144,7 +144,9 @@ package final class ContextCore: Sendable {
     ) async -> Outcome {
         var shown: [Evaluation] = []
         do throws(AuthenticationError) {
-            for request in requests { shown.append(try await service.evaluate(request, presenter: presenter)) }
+            for request in requests {
+                shown.append(try await service.evaluate(request, presenter: presenter))
+            }
             return .success(shown)
         } catch {
             return .failure(LAError(error))

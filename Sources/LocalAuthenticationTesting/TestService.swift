@@ -107,7 +107,8 @@ final class TemporaryFolder: Sendable {
     let path: String
 
     init() {
-        path = FileManager.default.temporaryDirectory
+        path =
+            FileManager.default.temporaryDirectory
             .appending(path: "local-authentication-test-\(UUID().uuidString)").path
     }
 

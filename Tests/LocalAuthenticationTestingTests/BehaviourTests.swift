@@ -90,11 +90,16 @@ import Testing
             let hidden = LAContext()
             hidden.localizedFallbackTitle = ""
             device.next(.fallback, .match)
-            #expect(await hidden.result(.deviceOwnerAuthenticationWithBiometrics) == nil, "nobody can press it")
+            #expect(
+                await hidden.result(.deviceOwnerAuthenticationWithBiometrics) == nil,
+                "nobody can press it"
+            )
         }
     }
 
-    @Test func `five failures over two evaluations lock fingers out, and the passcode lets them in again`() async {
+    @Test func `five failures over two evaluations lock fingers out, and the passcode lets them in again`()
+        async
+    {
         let device = TestDevice()
         await device.run {
             device.next(.noMatch, .noMatch, .noMatch)
@@ -103,7 +108,10 @@ import Testing
             #expect(await LAContext().result(.deviceOwnerAuthenticationWithBiometrics) == -8)
             #expect(LAContext().preflight(.deviceOwnerAuthenticationWithBiometrics) == -8)
             device.pass(.seconds(3600))
-            #expect(LAContext().preflight(.deviceOwnerAuthenticationWithBiometrics) == -8, "no timer clears it")
+            #expect(
+                LAContext().preflight(.deviceOwnerAuthenticationWithBiometrics) == -8,
+                "no timer clears it"
+            )
             device.next(.passcode(TestDevice.usualPasscode))
             #expect(await LAContext().result(.deviceOwnerAuthentication) == nil)
             #expect(device.prompts.last?.asksForFinger == false, "the passcode is asked for at once")

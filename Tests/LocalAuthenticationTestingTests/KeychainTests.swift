@@ -22,7 +22,9 @@ import Testing
         }
     }
 
-    @Test func `a context that was evaluated reads without another prompt, and an ended one not at all`() async throws {
+    @Test func `a context that was evaluated reads without another prompt, and an ended one not at all`()
+        async throws
+    {
         let device = TestDevice()
         try await device.run {
             try #expect(add(.userPresence) == errSecSuccess)
