@@ -57,6 +57,10 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
         "SecretMemory", "Vault",
     ],
+    "LocalAuthenticationTestingTests": [
+        "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
+        "LocalAuthenticationTesting",
+    ],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
@@ -97,6 +101,7 @@ let package = Package(
         .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
         .library(name: "Security", targets: ["Security"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
+        .library(name: "LocalAuthenticationTesting", targets: ["LocalAuthenticationTesting"]),
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
@@ -181,7 +186,8 @@ let package = Package(
         .target(
             name: "LocalAuthentication",
             dependencies: [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory", "Vault",
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
+                "StateStore", "Vault",
             ],
             swiftSettings: common
         ),
@@ -190,6 +196,16 @@ let package = Package(
             name: "SecureEnclaveKeys",
             dependencies: [
                 "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory", crypto,
+            ],
+            swiftSettings: common
+        ),
+
+        // What an app's own tests need
+        .target(
+            name: "LocalAuthenticationTesting",
+            dependencies: [
+                "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
+                "SecretMemory", "StateStore", "Vault", crypto,
             ],
             swiftSettings: common
         ),

@@ -113,7 +113,8 @@ public final class AuthenticationEngine: AuthenticationService {
             obstacle: obstacle,
             hasReader: survey.hasReader,
             readerKind: survey.readerInfo?.kind,
-            domainState: survey.enrollment?.digest
+            domainState: survey.enrollment?.digest,
+            isPasscodeSet: survey.standing.hasPasscode
         )
     }
 

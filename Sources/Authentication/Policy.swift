@@ -132,18 +132,22 @@ public struct Preflight: Sendable {
     ///
     /// It is there under lockout too.
     public let domainState: Data?
+    /// Whether a passcode is set, as far as that can be told.
+    public let isPasscodeSet: Bool
 
     /// Describes an answer.
     public init(
         obstacle: AuthenticationError?,
         hasReader: Bool,
         readerKind: ReaderInfo.Kind?,
-        domainState: Data?
+        domainState: Data?,
+        isPasscodeSet: Bool = false
     ) {
         self.obstacle = obstacle
         self.hasReader = hasReader
         self.readerKind = readerKind
         self.domainState = domainState
+        self.isPasscodeSet = isPasscodeSet
     }
 
     /// Whether an evaluation could succeed now.

@@ -10,8 +10,8 @@ internal import Synchronization
 /// It is apart from ``LAContext`` so that an evaluation can go on, and answer, without keeping the context alive: a
 /// program that lets go of its context ends the evaluation.
 package final class ContextCore: Sendable {
-    /// How an evaluation ended; there is no value for a success that was none.
-    package typealias Outcome = Result<Evaluation, LAError>
+    /// How an evaluation ended: what the owner has shown, in order, which is nothing only where nothing was asked for.
+    package typealias Outcome = Result<[Evaluation], LAError>
 
     private struct State {
         var settings = ContextSettings()
@@ -20,6 +20,8 @@ package final class ContextCore: Sendable {
         var running: Task<Outcome, Never>?
         /// The program's own password for items that take one.
         var applicationPassword: SecretBox?
+        /// Kept and told of, and used for nothing.
+        var smartCardPIN: SecretBox?
         /// What ends each operation on a protected item that goes on.
         var releases: [Int: @Sendable () -> Void] = [:]
         var releaseCount = 0
@@ -31,8 +33,15 @@ package final class ContextCore: Sendable {
     private let session = OwnerSession()
     /// A serial queue gets a thread even when every thread of the shared pool waits for the reply.
     private let replies = DispatchQueue(label: "whorl.reply")
+    /// Is told when ``evaluatedDomainState`` may be another one.
+    private let domainStateDidChange = Mutex<@Sendable () -> Void>({})
 
     package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
+
+    /// Calls `body` whenever ``evaluatedDomainState`` may be another one.
+    package func onDomainStateChange(_ body: @escaping @Sendable () -> Void) {
+        domainStateDidChange.withLock { $0 = body }
+    }
 
     /// What the program set.
     package var settings: ContextSettings { state.withLock { $0.settings } }
@@ -54,7 +63,10 @@ package final class ContextCore: Sendable {
         if let obstacle = preflight.obstacle { throw LAError(obstacle) }
         guard policy.isBiometric else { return }
         state.withLock { $0.domainState = preflight.domainState }
+        tellDomainStateChange()
     }
+
+    private func tellDomainStateChange() { domainStateDidChange.withLock(\.self)() }
 
     /// What the machine is like now; blocks the caller.
     package func preflight(_ policy: Policy = .biometrics) -> Preflight {
@@ -67,9 +79,9 @@ package final class ContextCore: Sendable {
     // MARK: - Evaluation
 
     /// Evaluates for a caller who waits in a task; cancelling that task ends the evaluation.
-    package func evaluate(_ policy: LAPolicy, reason: String) async -> Outcome {
+    package func evaluate(_ demand: EvaluationDemand, reason: String) async -> Outcome {
         do throws(LAError) {
-            let task = try begin(policy, reason: reason)
+            let task = try begin(demand, reason: reason)
             return await withTaskCancellationHandler {
                 await task.value
             } onCancel: {
@@ -81,9 +93,13 @@ package final class ContextCore: Sendable {
     }
 
     /// Evaluates, and replies once on the queue for replies.
-    package func evaluate(_ policy: LAPolicy, reason: String, reply: @escaping @Sendable (Outcome) -> Void) {
+    package func evaluate(
+        _ demand: EvaluationDemand,
+        reason: String,
+        reply: @escaping @Sendable (Outcome) -> Void
+    ) {
         do throws(LAError) {
-            let task = try begin(policy, reason: reason)
+            let task = try begin(demand, reason: reason)
             Task(executorPreference: WorkerThread.evaluations) { [replies] in
                 let outcome = await task.value
                 replies.async { reply(outcome) }
@@ -96,31 +112,42 @@ package final class ContextCore: Sendable {
     /// Begins an evaluation.
     ///
     /// - Throws: what can be told without asking anybody; nothing has begun then.
-    private func begin(_ policy: LAPolicy, reason: String) throws(LAError) -> Task<Outcome, Never> {
+    private func begin(
+        _ demand: EvaluationDemand,
+        reason: String
+    ) throws(LAError) -> Task<Outcome, Never> {
         let parts = parts()
         return try state.withLock { state throws(LAError) in
             guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }
             guard !DisplayText.isBlank(reason) else { throw LAError(AuthenticationError(.reasonMissing)) }
-            let policy = try policy.serviceRequest()
-            guard state.running == nil else { throw .contextIsBusy }
-            var request = state.settings.request(policy, reason: reason, for: parts.application)
+            var request = state.settings.request(.deviceOwner, reason: reason, for: parts.application)
             request.session = session
+            let requests = try demand.requests(
+                from: request,
+                hasApplicationPassword: state.applicationPassword != nil
+            )
+            guard state.running == nil else { throw .contextIsBusy }
             let presenter = state.settings.presenter ?? parts.presenter
             let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
-                end(await ask(request, parts.service, presenter))
+                end(await ask(requests, parts.service, presenter), of: demand)
             }
             state.running = task
             return task
         }
     }
 
+    /// Asks for one thing after the other; the first that is not shown ends it.
     private func ask(
-        _ request: EvaluationRequest,
+        _ requests: [EvaluationRequest],
         _ service: any AuthenticationService,
         _ presenter: any PromptPresenter
     ) async -> Outcome {
+        var shown: [Evaluation] = []
         do throws(AuthenticationError) {
-            return .success(try await service.evaluate(request, presenter: presenter))
+            for request in requests {
+                shown.append(try await service.evaluate(request, presenter: presenter))
+            }
+            return .success(shown)
         } catch {
             return .failure(LAError(error))
         }
@@ -129,20 +156,16 @@ package final class ContextCore: Sendable {
     /// Writes an outcome down.
     ///
     /// After ``invalidate()`` nothing is a success any more, be the finger as right as it was.
-    private func end(_ outcome: Outcome) -> Outcome {
-        state.withLock { state in
+    private func end(_ outcome: Outcome, of demand: EvaluationDemand) -> Outcome {
+        let domainState = demand.domainState(after: outcome)
+        let result: Outcome = state.withLock { state in
             state.running = nil
             guard !state.isInvalidated else { return .failure(LAError(AuthenticationError(.appCancel))) }
-            switch outcome {
-            case .success(let evaluation):
-                switch evaluation.method {
-                case .biometry: state.domainState = evaluation.domainState
-                case .passcode: break
-                }
-            case .failure: break
-            }
+            if let domainState { state.domainState = domainState }
             return outcome
         }
+        if domainState != nil { tellDomainStateChange() }
+        return result
     }
 
     /// Ends what goes on, and all that would begin; what was shown is forgotten.
@@ -150,6 +173,7 @@ package final class ContextCore: Sendable {
         let (running, releases) = state.withLock { state in
             state.isInvalidated = true
             state.applicationPassword = nil
+            state.smartCardPIN = nil
             return (state.running, Array(state.releases.values))
         }
         session.forget()
@@ -163,6 +187,30 @@ package final class ContextCore: Sendable {
     package var applicationPassword: SecretBox? {
         get { state.withLock(\.applicationPassword) }
         set { state.withLock { if !$0.isInvalidated { $0.applicationPassword = newValue } } }
+    }
+
+    /// Keeps or forgets one of the program's credentials.
+    ///
+    /// - Returns: Whether it was done; an invalidated context keeps nothing.
+    package func setCredential(_ credential: SecretBox?, _ kind: CredentialKind) -> Bool {
+        state.withLock { state in
+            guard !state.isInvalidated else { return false }
+            switch kind {
+            case .applicationPassword: state.applicationPassword = credential
+            case .smartCardPIN: state.smartCardPIN = credential
+            }
+            return true
+        }
+    }
+
+    /// Whether a credential is kept.
+    package func hasCredential(_ kind: CredentialKind) -> Bool {
+        state.withLock { state in
+            switch kind {
+            case .applicationPassword: state.applicationPassword != nil
+            case .smartCardPIN: state.smartCardPIN != nil
+            }
+        }
     }
 
     /// Begins an operation on a protected item.

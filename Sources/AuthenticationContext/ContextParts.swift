@@ -16,6 +16,10 @@ package struct ContextParts: Sendable {
     package let application: ApplicationID
     /// Where the keychain's rows are.
     package let state: StateAccess
+    /// An event for each reader that comes or goes.
+    package let readerEvents: @Sendable () async -> AsyncStream<Void>
+    /// What there is one of in these surroundings.
+    package let only = OnlyOnes()
     /// Whose rows.
     package let profile: String
     /// The access groups that the program may use besides its own, which is its name.
@@ -32,8 +36,10 @@ package struct ContextParts: Sendable {
         state: StateAccess,
         profile: String = "",
         accessGroups: [String] = [],
-        hasChip: @escaping @Sendable () async -> Bool = { false }
+        hasChip: @escaping @Sendable () async -> Bool = { false },
+        readerEvents: @escaping @Sendable () async -> AsyncStream<Void> = { AsyncStream { _ in } }
     ) {
+        self.readerEvents = readerEvents
         self.service = service
         self.presenter = presenter
         self.application = application
@@ -53,7 +59,8 @@ package struct ContextParts: Sendable {
             state: services.stateAccess,
             profile: services.profile,
             accessGroups: services.accessGroups,
-            hasChip: { (try? await services.vaultStatus().obstacle == nil) ?? false }
+            hasChip: { (try? await services.vaultStatus().obstacle == nil) ?? false },
+            readerEvents: { await services.readerEvents() }
         )
     }()
 

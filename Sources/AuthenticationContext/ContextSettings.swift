@@ -9,6 +9,7 @@ package struct ContextSettings: Sendable {
     package var reason = ""
     package var reuseDuration: TimeInterval = 0
     package var interactionNotAllowed = false
+    package var maxBiometryFailures: Int?
     package var presenter: (any PromptPresenter)?
 
     func request(_ policy: Policy, reason: String, for application: ApplicationID) -> EvaluationRequest {

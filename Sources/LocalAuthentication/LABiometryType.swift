@@ -26,6 +26,8 @@ public let kLABiometryTypeOpticID: Int32 = 4
 
 /// What kind of paired device could vouch for the owner; a Linux machine never has one.
 public enum LACompanionType: Int, Sendable, Hashable {
+    /// None.
+    case none = 0
     /// A watch.
     case watch = 1
     /// A Mac.
@@ -34,7 +36,11 @@ public enum LACompanionType: Int, Sendable, Hashable {
     case vision = 4
 }
 
+/// The raw value of ``LACompanionType/none``.
+public let kLACompanionTypeNone: Int32 = 0
 /// The raw value of ``LACompanionType/watch``.
 public let kLACompanionTypeWatch: Int32 = 1
 /// The raw value of ``LACompanionType/mac``.
 public let kLACompanionTypeMac: Int32 = 2
+/// The raw value of ``LACompanionType/vision``.
+public let kLACompanionTypeVision: Int32 = 4

@@ -2,6 +2,9 @@
 
 package import Authentication
 package import AuthenticationContext
+public import Keychain
+internal import Observation
+internal import SecretMemory
 
 /// Asks whether the owner of the device is there.
 ///
@@ -30,11 +33,15 @@ package import AuthenticationContext
 open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// The state of this context, and the work on it.
     package let core: ContextCore
+    /// Who tracks which property.
+    let registrar = ObservationRegistrar()
 
     /// A context for the readers and the enrolled fingers of this machine.
     public override init() {
         let parts = ContextParts.current
         core = ContextCore { parts }
+        super.init()
+        trackDomainState()
     }
 
     /// A context for a service and a prompt of the caller's choice.
@@ -50,6 +57,8 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
             state: .none
         )
         core = ContextCore { parts }
+        super.init()
+        trackDomainState()
     }
 
     /// What the program set; for the parts of this class that lie in other files.
@@ -98,12 +107,7 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         localizedReason: String,
         reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
-        core.evaluate(policy, reason: localizedReason) { outcome in
-            switch outcome {
-            case .success: reply(true, nil)
-            case .failure(let error): reply(false, error)
-            }
-        }
+        core.evaluate(.policy(policy), reason: localizedReason) { $0.tell(reply) }
     }
 
     /// Asks the person, and returns when the policy is met.
@@ -117,7 +121,50 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// - Throws: ``LAError``, for everything that is not a success.
     @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
-        switch await core.evaluate(policy, reason: localizedReason) {
+        switch await core.evaluate(.policy(policy), reason: localizedReason) {
+        case .success: return true
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Asks the person for what an access control wants, and returns at once.
+    ///
+    /// After a success the same context, given as `kSecUseAuthenticationContext`, uses the item or the key without another
+    /// prompt. Making an item or a key asks nobody. An access control that wants a finger and the passcode asks for one
+    /// after the other. Where it takes an application password, the context must have one
+    /// (``setCredential(_:type:)``); otherwise it fails with ``LAError/authenticationFailed``.
+    ///
+    /// - Parameters:
+    ///   - accessControl: What must be shown.
+    ///   - operation: What it is for.
+    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
+    ///   - reply: Called exactly once, on a private queue: with `true` and `nil`, or with `false` and an ``LAError``.
+    open func evaluateAccessControl(
+        _ accessControl: SecAccessControl,
+        operation: LAAccessControlOperation,
+        localizedReason: String,
+        reply: @escaping @Sendable (Bool, (any Error)?) -> Void
+    ) {
+        core.evaluate(operation.demand(accessControl), reason: localizedReason) { $0.tell(reply) }
+    }
+
+    /// Asks the person for what an access control wants, and returns when it is met.
+    ///
+    /// Cancelling the task ends the evaluation.
+    ///
+    /// - Parameters:
+    ///   - accessControl: What must be shown.
+    ///   - operation: What it is for.
+    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
+    /// - Returns: `true`, and never anything else.
+    /// - Throws: ``LAError``, for everything that is not a success.
+    @discardableResult
+    open func evaluateAccessControl(
+        _ accessControl: SecAccessControl,
+        operation: LAAccessControlOperation,
+        localizedReason: String
+    ) async throws -> Bool {
+        switch await core.evaluate(operation.demand(accessControl), reason: localizedReason) {
         case .success: return true
         case .failure(let error): throw error
         }
@@ -129,6 +176,24 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// It may be called any number of times, from any thread, and does not wait.
     open func invalidate() { core.invalidate() }
 
+    // MARK: - Credentials
+
+    /// Keeps what the program shows for itself, in locked memory, until the context ends or is invalidated.
+    ///
+    /// - Parameters:
+    ///   - credential: The bytes; `nil` forgets the one that is there. They are copied: wiping the caller's own is the
+    ///     caller's care.
+    ///   - type: What it is.
+    /// - Returns: Whether it was done; an invalidated context keeps nothing and answers `false`.
+    @discardableResult
+    open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
+        core.setCredential(credential.map(SecretBox.init(copying:)), type.kind)
+    }
+
+    /// Whether ``setCredential(_:type:)`` has kept one; whether it is the right one shows when it is used.
+    @discardableResult
+    open func isCredentialSet(_ type: LACredentialType) -> Bool { core.hasCredential(type.kind) }
+
     // MARK: - What the machine is like
 
     /// ``LABiometryType/touchID`` whenever a fingerprint reader is connected, else ``LABiometryType/none``.
@@ -139,7 +204,10 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// The set of enrolled fingers as 32 opaque bytes, as the last biometric success of this context saw it.
     ///
     /// `nil` before a successful `canEvaluatePolicy` for a biometric policy or an evaluation that a finger met.
-    open var evaluatedPolicyDomainState: Data? { core.evaluatedDomainState }
+    open var evaluatedPolicyDomainState: Data? {
+        registrar.access(self, keyPath: \.evaluatedPolicyDomainState)
+        return core.evaluatedDomainState
+    }
 
     /// Which fingers are enrolled now.
     ///
@@ -161,37 +229,55 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     ///
     /// Under ``LAPolicy/deviceOwnerAuthentication`` there is a button only where a passcode is set.
     open var localizedFallbackTitle: String? {
-        get { core.settings.fallbackTitle }
-        set { core.change { $0.fallbackTitle = newValue } }
+        get { setting(\.localizedFallbackTitle, \.fallbackTitle) }
+        set { set(\.localizedFallbackTitle, \.fallbackTitle, newValue) }
     }
 
     /// The text of the cancel button; `nil` or empty means the default, since cancelling cannot be hidden.
     open var localizedCancelTitle: String? {
-        get { core.settings.cancelTitle }
-        set { core.change { $0.cancelTitle = newValue } }
+        get { setting(\.localizedCancelTitle, \.cancelTitle) }
+        set { set(\.localizedCancelTitle, \.cancelTitle, newValue) }
     }
 
     /// The reason for operations that are given none of their own; `evaluatePolicy` always is.
     open var localizedReason: String {
-        get { core.settings.reason }
-        set { core.change { $0.reason = newValue } }
+        get { setting(\.localizedReason, \.reason) }
+        set { set(\.localizedReason, \.reason, newValue) }
     }
 
     /// For how many seconds after an earlier match no new one is asked for; 0, the default, asks always.
     ///
     /// More than ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` counts as that.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
-        get { core.settings.reuseDuration }
-        set { core.change { $0.reuseDuration = newValue } }
+        get { setting(\.touchIDAuthenticationAllowableReuseDuration, \.reuseDuration) }
+        set { set(\.touchIDAuthenticationAllowableReuseDuration, \.reuseDuration, newValue) }
     }
 
     /// Whether a prompt is forbidden: an evaluation that would need one fails with ``LAError/notInteractive``.
     open var interactionNotAllowed: Bool {
-        get { core.settings.interactionNotAllowed }
-        set { core.change { $0.interactionNotAllowed = newValue } }
+        get { setting(\.interactionNotAllowed, \.interactionNotAllowed) }
+        set { set(\.interactionNotAllowed, \.interactionNotAllowed, newValue) }
+    }
+
+    /// Does nothing, as on Apple's systems since macOS 10.11: three tries are all that an evaluation has.
+    ///
+    /// It gives back the number that was set.
+    open var maxBiometryFailures: NSNumber? {
+        get { core.settings.maxBiometryFailures.map(NSNumber.init(value:)) }
+        set { core.change { $0.maxBiometryFailures = newValue?.intValue } }
     }
 }
 
 extension Preflight {
     fileprivate var biometryType: LABiometryType { hasReader ? .touchID : .none }
+}
+
+extension ContextCore.Outcome {
+    /// Replies as Apple's systems do.
+    fileprivate func tell(_ reply: (Bool, (any Error)?) -> Void) {
+        switch self {
+        case .success: reply(true, nil)
+        case .failure(let error): reply(false, error)
+        }
+    }
 }

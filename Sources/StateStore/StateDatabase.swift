@@ -117,6 +117,11 @@ public final class StateDatabase: Sendable {
         return result.get()
     }
 
+    /// Numbers that are other ones after each change of the database, by this process or by another.
+    package func changeMark() async throws(StateError) -> [Int] {
+        try await read { db in [try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
+    }
+
     /// As ``write(_:_:)``, for a body that can refuse: `failure` rolls everything back and is returned.
     package func transaction<Value: Sendable, Failure: Error>(
         _ durability: Durability = .full,

@@ -87,6 +87,17 @@ public final class SystemServices: Sendable {
     /// - Throws: `readerNotChosen` when a mock is named whose script cannot be read, or that is not allowed.
     public func source() throws(AuthenticationError) -> any ReaderSource { try choice.source() }
 
+    /// An event for each reader that comes or goes, until the stream's task ends; none where no source can be told.
+    package func readerEvents() async -> AsyncStream<Void> {
+        guard let changes = try? await choice.source().changes() else { return AsyncStream { _ in } }
+        let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let forwarding = Task {
+            for await _ in changes { sink.yield() }
+        }
+        sink.onTermination = { _ in forwarding.cancel() }
+        return events
+    }
+
     /// All readers that are connected and may be used.
     public func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
         try await choice.readers()

@@ -51,7 +51,8 @@ final class Machine: AuthenticationService {
             obstacle: obstacle,
             hasReader: hasReader,
             readerKind: hasReader ? .mock : nil,
-            domainState: digest
+            domainState: digest,
+            isPasscodeSet: standing.hasPasscode
         )
     }
 

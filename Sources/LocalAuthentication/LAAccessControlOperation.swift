@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+internal import Keychain
+internal import Vault
+
+/// What a program is about to do with what an access control guards.
+public enum LAAccessControlOperation: Int, Sendable, Hashable {
+    /// An item is made; nobody is asked for that.
+    case createItem = 0
+    /// An item is read.
+    case useItem = 1
+    /// A key is made; nobody is asked for that.
+    case createKey = 2
+    /// A key signs.
+    case useKeySign = 3
+    /// A key decrypts.
+    case useKeyDecrypt = 4
+    /// A key agrees on a shared secret.
+    case useKeyKeyExchange = 5
+}
+
+/// The raw value of ``LAAccessControlOperation/createItem``.
+public let kLAAccessControlOperationCreateItem: Int32 = 0
+/// The raw value of ``LAAccessControlOperation/useItem``.
+public let kLAAccessControlOperationUseItem: Int32 = 1
+/// The raw value of ``LAAccessControlOperation/createKey``.
+public let kLAAccessControlOperationCreateKey: Int32 = 2
+/// The raw value of ``LAAccessControlOperation/useKeySign``.
+public let kLAAccessControlOperationUseKeySign: Int32 = 3
+/// The raw value of ``LAAccessControlOperation/useKeyDecrypt``.
+public let kLAAccessControlOperationUseKeyDecrypt: Int32 = 4
+/// The raw value of ``LAAccessControlOperation/useKeyKeyExchange``.
+public let kLAAccessControlOperationUseKeyKeyExchange: Int32 = 5
+
+extension LAAccessControlOperation {
+    /// What the owner is asked for before the operation.
+    func demand(_ accessControl: SecAccessControl) -> EvaluationDemand {
+        let access: AccessControl
+        do {
+            access = try accessControl.vaultAccess()
+        } catch {
+            return .impossible(
+                LAError(
+                    .companionNotAvailable,
+                    message: "The access control asks for a companion device, and none is paired.",
+                    recovery: "Join the companion with another constraint: `.or`.",
+                    underlying: error
+                )
+            )
+        }
+        return switch self {
+        case .createItem, .createKey: .making(access)
+        case .useItem, .useKeySign, .useKeyDecrypt, .useKeyKeyExchange: .access(access)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+public import Foundation
+
+extension LAEnvironment {
+    /// How a machine can recognise its owner, at one moment; two of the same content are equal.
+    public final class State: NSObject, NSCopying, Sendable {
+        /// The fingerprint reader; `nil` while none is connected.
+        public let biometry: MechanismBiometry?
+        /// The passcode; there always is this mechanism, whether or not a passcode is set.
+        public let userPassword: MechanismUserPassword?
+        /// Paired devices: always none.
+        public var companions: [MechanismCompanion] { [] }
+        /// All of them.
+        public var allMechanisms: [Mechanism] { [biometry, userPassword].compactMap(\.self) }
+
+        init(_ preflight: Preflight) {
+            biometry = preflight.hasReader ? MechanismBiometry(preflight) : nil
+            userPassword = MechanismUserPassword(isSet: preflight.isPasscodeSet)
+            super.init()
+        }
+
+        /// The state itself, which never changes.
+        public func copy(with zone: NSZone? = nil) -> Any { self }
+
+        /// Whether all mechanisms are equal.
+        public override func isEqual(_ object: Any?) -> Bool {
+            guard let other = object as? State else { return false }
+            return biometry == other.biometry && userPassword == other.userPassword
+        }
+
+        /// Hashes all mechanisms.
+        public override var hash: Int {
+            var hasher = Hasher()
+            hasher.combine(biometry)
+            hasher.combine(userPassword)
+            return hasher.finalize()
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Keychain
+public import Observation
+internal import Synchronization
+
+/// Something in a program that its owner has to be recognised for.
+///
+/// A right holds nothing: it remembers that the owner was recognised, until ``deauthorize()`` or the object's end.
+///
+/// On Apple's systems its state is observed with KVO and Combine, which Linux has not; here `withObservationTracking` sees it.
+///
+/// It is `@unchecked Sendable` since a class that others may subclass cannot be checked: its own state is behind a lock.
+open class LARight: NSObject, Observable, @unchecked Sendable {
+    /// How a right stands.
+    public enum State: Int, Sendable, Hashable {
+        /// Nobody was asked yet.
+        case unknown = 0
+        /// The owner is being asked.
+        case authorizing = 1
+        /// The owner was recognised.
+        case authorized = 2
+        /// The owner was not recognised, or the right was given back.
+        case notAuthorized = 3
+    }
+
+    private struct Standing {
+        var state = State.unknown
+        var tag = 0
+        /// What asks; it holds what was shown.
+        var context: LAContext?
+    }
+
+    private let requirement: LAAuthenticationRequirement
+    private let standing = Mutex(Standing())
+    private let registrar = ObservationRegistrar()
+
+    /// A right that a finger or the passcode grants.
+    public override convenience init() { self.init(requirement: .default) }
+
+    /// A right that is granted as `requirement` says.
+    public init(requirement: LAAuthenticationRequirement) {
+        self.requirement = requirement
+        super.init()
+    }
+
+    /// How it stands.
+    public var state: State {
+        registrar.access(self, keyPath: \.state)
+        return standing.withLock(\.state)
+    }
+
+    /// A number of the program's own; 0 at first.
+    public var tag: Int {
+        get { standing.withLock(\.tag) }
+        set { standing.withLock { $0.tag = newValue } }
+    }
+
+    /// Asks the owner, also where the right is authorized already.
+    ///
+    /// - Parameter localizedReason: Why; it must not be empty or blank.
+    /// - Throws: ``LAError``; `systemCancel` while another call asks.
+    public func authorize(localizedReason: String) async throws {
+        guard
+            let access = SecAccessControlCreateWithFlags(
+                nil,
+                kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+                requirement.flags,
+                nil
+            )
+        else { preconditionFailure("each requirement has an access control") }
+        let context = try begin()
+        do {
+            try await context.evaluateAccessControl(
+                access,
+                operation: .useItem,
+                localizedReason: localizedReason
+            )
+            end(context, .authorized)
+        } catch {
+            end(context, .notAuthorized)
+            throw error
+        }
+        // Given back while the owner was asked: what was shown does not count.
+        guard standing.withLock({ $0.context === context }) else { throw LAError(.appCancel) }
+    }
+
+    /// The same with a completion, which is called once, on a private thread.
+    public func authorize(localizedReason: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
+        Task { completion(await outcome { try await self.authorize(localizedReason: localizedReason) }) }
+    }
+
+    /// Whether the owner could be recognised now; nobody is asked.
+    ///
+    /// - Throws: ``LAError`` with the reason when not.
+    public func checkCanAuthorize() async throws {
+        let policy: LAPolicy =
+            requirement.needsFinger ? .deviceOwnerAuthenticationWithBiometrics : .deviceOwnerAuthentication
+        var error: NSError?
+        guard !LAContext().canEvaluatePolicy(policy, error: &error) else { return }
+        throw error.map(LAError.init(_nsError:)) ?? LAError(.biometryNotAvailable)
+    }
+
+    /// The same with a completion, which is called once, on a private thread.
+    public func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        Task { completion(await outcome { try await self.checkCanAuthorize() }) }
+    }
+
+    /// Gives the right back: the next use asks again, and a prompt that is shown for it ends.
+    public func deauthorize() async { giveBack() }
+
+    /// The same with a completion, which is called once, on a private thread.
+    public func deauthorize(completion: @escaping @Sendable () -> Void) {
+        giveBack()
+        Task { completion() }
+    }
+
+    // MARK: - State
+
+    private func begin() throws -> LAContext {
+        let context = LAContext()
+        let isFree = change { standing in
+            guard standing.state != .authorizing else { return false }
+            standing.context?.invalidate()
+            standing.context = context
+            standing.state = .authorizing
+            return true
+        }
+        guard isFree else { throw LAError(.systemCancel) }
+        return context
+    }
+
+    private func end(_ context: LAContext, _ state: State) {
+        change { standing in
+            if standing.context === context { standing.state = state }
+        }
+    }
+
+    private func giveBack() {
+        let context = change { standing in
+            defer { standing.context = nil }
+            standing.state = .notAuthorized
+            return standing.context
+        }
+        context?.invalidate()
+    }
+
+    private func change<Value: Sendable>(_ body: (inout Standing) -> Value) -> Value {
+        registrar.withMutation(of: self, keyPath: \.state) { standing.withLock { body(&$0) } }
+    }
+
+    private func outcome(_ body: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

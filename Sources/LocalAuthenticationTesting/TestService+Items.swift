@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+internal import Crypto
+internal import Foundation
+internal import SecretMemory
+internal import Vault
+
+// Protected items: the same refusals as a chip's, and the same prompts.
+extension TestService {
+    func seal(
+        _ secret: SecretBox,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        guard secret.bytes.count > 0 else { throw VaultError(.secretEmpty) }
+        guard secret.bytes.count <= 1 << 20 else {
+            throw VaultError(.secretTooLarge(bytes: secret.bytes.count))
+        }
+        return try await keep(.secret(secret), access, applicationPassword)
+    }
+
+    func makeKey(
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        try await keep(.key(P256.KeyAgreement.PrivateKey()), access, applicationPassword)
+    }
+
+    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+        let now = await standing()
+        return items.map { item in
+            guard let entry = vault.entry(item) else { return .tampered }
+            let isDead =
+                entry.access.isBoundToCurrentSet && !entry.access.takesPasscode
+                && entry.binding.fingers != now.fingers
+            return isDead ? .enrollmentChanged : .valid
+        }
+    }
+
+    private func keep(
+        _ contents: TestVault.Contents,
+        _ access: AccessControl,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> SealedItem {
+        let now = await standing()
+        if access.takesPasscode, now.passcode == nil { throw VaultError(.passcodeNotSet, Self.profile) }
+        if access.needsApplicationPassword, password == nil {
+            throw VaultError(.applicationPasswordNeeded, "sealed item")
+        }
+        return vault.keep(
+            TestVault.Entry(
+                access: access,
+                contents: contents,
+                applicationPassword: access.needsApplicationPassword ? password : nil,
+                binding: now
+            )
+        )
+    }
+
+    func secret(
+        in item: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        let (contents, shown) = try await open(item, request, presenter)
+        switch contents {
+        case .secret(let secret): return Released(secret, after: shown)
+        case .key: throw .vault(VaultError(.noSuchItem, "sealed secret"))
+        }
+    }
+
+    func signature(
+        over digest: Data,
+        with key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<Signature> {
+        guard let hash = HashedElsewhere(digest) else {
+            throw .vault(VaultError(.digestWrongSize(bytes: digest.count)))
+        }
+        let (key, shown) = try await openKey(key, request, presenter)
+        guard let signing = try? P256.Signing.PrivateKey(rawRepresentation: key.rawRepresentation),
+            let raw = try? signing.signature(for: hash).rawRepresentation,
+            let signature = Signature(raw: raw)
+        else { throw .vault(VaultError(.chipFailed)) }
+        return Released(signature, after: shown)
+    }
+
+    func sharedSecret(
+        with publicKey: Data,
+        of key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        let (key, shown) = try await openKey(key, request, presenter)
+        guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
+            let product = try? key.sharedSecretFromKeyAgreement(with: other)
+        else { throw .vault(VaultError(.chipFailed, cause: "no point of the curve")) }
+        let box = product.withUnsafeBytes { bytes in
+            SecretBox(SecretBytes(count: bytes.count) { $0.copyMemory(from: bytes) })
+        }
+        return Released(box, after: shown)
+    }
+
+    private func openKey(
+        _ item: SealedItem,
+        _ request: ReleaseRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> (P256.KeyAgreement.PrivateKey, [Evaluation]) {
+        let (contents, shown) = try await open(item, request, presenter)
+        switch contents {
+        case .key(let key): return (key, shown)
+        case .secret: throw .vault(VaultError(.noSuchItem, "sealed key"))
+        }
+    }
+
+    /// Asks for what the item wants and was not shown before, and opens it where that is enough.
+    private func open(
+        _ item: SealedItem,
+        _ request: ReleaseRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> (TestVault.Contents, [Evaluation]) {
+        guard let entry = vault.entry(item) else { throw .vault(VaultError(.itemTampered, "sealed item")) }
+        if entry.access.needsApplicationPassword, request.applicationPassword == nil {
+            throw .vault(VaultError(.applicationPasswordNeeded, "sealed item"))
+        }
+        var evaluations: [Evaluation] = []
+        for part in try await missing(for: entry, request) {
+            evaluations.append(try await ask(part, entry.access, request.evaluation, presenter))
+        }
+        if let password = entry.applicationPassword, let given = request.applicationPassword,
+            !SecretBytes.areEqual(password.bytes, given.bytes)
+        {
+            throw .vault(VaultError(.applicationPasswordWrong, "sealed item"))
+        }
+        return (entry.contents, evaluations)
+    }
+
+    private func missing(
+        for entry: TestVault.Entry,
+        _ request: ReleaseRequest
+    ) async throws(ReleaseError) -> [AccessControl] {
+        do {
+            return try entry.asking(after: vault.shown(to: request.evaluation.session), await standing())
+        } catch {
+            throw .vault(error)
+        }
+    }
+
+    private func ask(
+        _ part: AccessControl,
+        _ access: AccessControl,
+        _ request: EvaluationRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Evaluation {
+        var request = request
+        request.policy = part.takesPasscode ? .deviceOwner : .biometrics
+        request.takesPasscodeAlone = part == .devicePasscode
+        if !access.allowsReuse { request.reuse = .zero }
+        do {
+            return try await evaluate(request, presenter: presenter)
+        } catch {
+            throw .evaluation(error)
+        }
+    }
+}
+
+/// 32 bytes that were hashed elsewhere, as a signing key takes them.
+private struct HashedElsewhere: Digest {
+    static let byteCount = 32
+    private let bytes: [UInt8]
+
+    init?(_ bytes: Data) {
+        guard bytes.count == HashedElsewhere.byteCount else { return nil }
+        self.bytes = [UInt8](bytes)
+    }
+
+    func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        try bytes.withUnsafeBytes(body)
+    }
+
+    func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
+
+    var description: String { "SHA-256 digest" }
+}

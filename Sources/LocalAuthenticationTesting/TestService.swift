@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+internal import Enrollment
+internal import Fingerprint
+internal import Foundation
+internal import MockReader
+internal import SecretMemory
+internal import StateStore
+internal import Synchronization
+internal import Vault
+
+/// The real engine over a scripted reader and a temporary state directory, and the vault in memory.
+final class TestService: AuthenticationService {
+    static let profile = "owner"
+
+    let reader: MockReader
+    let passcode = TestPasscode()
+    let clock = TestClock()
+    let state: StateAccess
+    let engine: AuthenticationEngine
+    let vault = TestVault()
+    /// The state directory goes when the last one that may use it is gone.
+    private let folder: TemporaryFolder
+    private let listeners = Mutex<[UUID: AsyncStream<Void>.Continuation]>([:])
+
+    init() {
+        var script = MockScript()
+        script.settings.stages = 1
+        let reader = MockReader(script)
+        let folder = TemporaryFolder()
+        let state = StateAccess(directory: StateDirectory(path: folder.path))
+        let source = MockReaderSource([reader])
+        self.reader = reader
+        self.folder = folder
+        self.state = state
+        engine = AuthenticationEngine(
+            profile: TestService.profile,
+            state: state,
+            passcode: passcode,
+            time: clock.time,
+            reader: { source.readers().first }
+        )
+    }
+
+    func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
+        await engine.preflight(policy, for: application)
+    }
+
+    func evaluate(
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> Evaluation {
+        let evaluation = try await engine.evaluate(request, presenter: presenter)
+        if let session = request.session { vault.remember(evaluation, in: session, await standing()) }
+        return evaluation
+    }
+
+    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
+        try await engine.isOptedOut(application)
+    }
+
+    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {
+        try await engine.setOptedOut(optedOut, for: application)
+    }
+
+    func store() async throws(EnrollmentError) -> EnrollmentStore {
+        do throws(StateError) {
+            return EnrollmentStore(database: try await state.created())
+        } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+
+    /// What items are bound to, as it is now.
+    func standing() async -> TestVault.Standing {
+        let fingers = try? await store().state(of: TestService.profile, application: "")?.generation
+        return TestVault.Standing(fingers: fingers, passcode: passcode.serial)
+    }
+
+    // MARK: - Events
+
+    /// An event for each reader that comes or goes, and each passcode.
+    func events() -> AsyncStream<Void> {
+        let (stream, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        listeners.withLock { $0[id] = sink }
+        let plugs = MockReaderSource([reader]).changes()
+        let forwarding = Task { for await _ in plugs { sink.yield() } }
+        sink.onTermination = { [weak self] _ in
+            forwarding.cancel()
+            self?.forget(id)
+        }
+        return stream
+    }
+
+    private func forget(_ listener: UUID) { listeners.withLock { $0[listener] = nil } }
+
+    /// Says that something has changed that the database does not show.
+    func announce() {
+        for sink in listeners.withLock({ Array($0.values) }) { sink.yield() }
+    }
+}
+
+/// A folder of its own, which goes with its owner.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() {
+        path =
+            FileManager.default.temporaryDirectory
+            .appending(path: "local-authentication-test-\(UUID().uuidString)").path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// The machine's clock, and what a test has let pass besides.
+final class TestClock: Sendable {
+    private let passed = Mutex<Int64>(0)
+
+    var time: MachineTime {
+        MachineTime { [self] in
+            let now = MachineTime.system.now()
+            let passed = passed.withLock(\.self)
+            return Moment(bootID: now.bootID, sinceBoot: now.sinceBoot + passed, wall: now.wall + passed)
+        }
+    }
+
+    func pass(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        passed.withLock { $0 += seconds * 1000 + attoseconds / 1_000_000_000_000_000 }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import Keychain
+import LocalAuthentication
+import LocalAuthenticationTesting
+import Testing
+
+/// The keychain on a made-up machine refuses as on a real one.
+@Suite struct MadeUpKeychainTests {
+    @Test func `an item for the present set of fingers is gone after another was added`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            try #expect(add(.biometryCurrentSet) == errSecSuccess)
+            device.next(.match)
+            #expect(read() == (errSecSuccess, Data("secret".utf8)))
+            device.next(.cancel)
+            #expect(read().0 == errSecUserCanceled)
+            device.addFinger(.leftIndex)
+            device.next(.match)
+            #expect(read().0 == errSecItemNotFound)
+        }
+    }
+
+    @Test func `a context that was evaluated reads without another prompt, and an ended one not at all`()
+        async throws
+    {
+        let device = TestDevice()
+        try await device.run {
+            try #expect(add(.userPresence) == errSecSuccess)
+            let context = LAContext()
+            device.next(.match)
+            let access = try control(.userPresence)
+            #expect(
+                try await context.evaluateAccessControl(access, operation: .useItem, localizedReason: "read")
+            )
+            #expect(read(context).0 == errSecSuccess)
+            #expect(device.prompts.count == 1)
+            context.invalidate()
+            #expect(read(context).0 == errSecAuthFailed)
+        }
+    }
+
+    @Test func `an application password opens an item, and another one does not`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            let context = LAContext()
+            context.setCredential(Data("right".utf8), type: .applicationPassword)
+            try #expect(add(.applicationPassword, context) == errSecSuccess)
+            #expect(read(context) == (errSecSuccess, Data("secret".utf8)))
+            context.setCredential(Data("wrong".utf8), type: .applicationPassword)
+            #expect(read(context).0 == errSecAuthFailed)
+            #expect(device.prompts.isEmpty)
+        }
+    }
+
+    @Test func `an item for the passcode takes it and no finger`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            try #expect(add(.devicePasscode) == errSecSuccess)
+            device.next(.match, .passcode("wrong"), .passcode(TestDevice.usualPasscode))
+            #expect(read().0 == errSecSuccess)
+            #expect(device.prompts.map(\.asksForFinger) == [false])
+        }
+    }
+
+    private func control(_ flags: SecAccessControlCreateFlags) throws -> SecAccessControl {
+        try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, flags, nil)
+        )
+    }
+
+    private func add(_ flags: SecAccessControlCreateFlags, _ context: LAContext? = nil) throws -> OSStatus {
+        var item: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "test", kSecAttrAccount: "me",
+            kSecValueData: Data("secret".utf8), kSecAttrAccessControl: try control(flags),
+        ]
+        item[kSecUseAuthenticationContext] = context
+        return SecItemAdd(item as CFDictionary, nil)
+    }
+
+    private func read(_ context: LAContext? = nil) -> (OSStatus, Data?) {
+        var query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "test", kSecReturnData: true,
+        ]
+        query[kSecUseAuthenticationContext] = context
+        var result: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &result)
+        return (status, result as? Data)
+    }
+}

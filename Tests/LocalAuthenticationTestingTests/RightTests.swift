@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LocalAuthentication
+import LocalAuthenticationTesting
+import Testing
+
+@Suite struct RightTests {
+    @Test func `a right goes from unknown over authorized to given back`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            let right = LARight(requirement: .biometry)
+            #expect(right.state == .unknown && right.tag == 0)
+            try await right.checkCanAuthorize()
+            device.next(.match)
+            try await right.authorize(localizedReason: "unlock")
+            #expect(right.state == .authorized)
+            await right.deauthorize()
+            #expect(right.state == .notAuthorized)
+            device.next(.cancel)
+            await #expect(throws: LAError.self) { try await right.authorize(localizedReason: "unlock") }
+            #expect(right.state == .notAuthorized)
+        }
+    }
+
+    @Test func `the passcode grants what a finger need not, and nothing else`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            device.lockOut()
+            for requirement in [LAAuthenticationRequirement.biometry, .biometryCurrentSet] {
+                let right = LARight(requirement: requirement)
+                await #expect { try await right.checkCanAuthorize() } throws: {
+                    ($0 as? LAError)?.code == .biometryLockout
+                }
+                await #expect { try await right.authorize(localizedReason: "no") } throws: {
+                    ($0 as? LAError)?.code == .biometryLockout
+                }
+            }
+            for right in [LARight(), LARight(requirement: .biometry(fallback: .devicePasscode))] {
+                try await right.checkCanAuthorize()
+                device.next(.passcode(TestDevice.usualPasscode))
+                try await right.authorize(localizedReason: "yes")
+                #expect(right.state == .authorized)
+            }
+        }
+    }
+
+    @Test func `giving a right back ends its prompt, and nothing is granted`() async {
+        let device = TestDevice()
+        await device.run {
+            let right = LARight()
+            device.next(.nothing)
+            async let error = { () async -> Int? in
+                do { try await right.authorize(localizedReason: "wait"); return nil } catch {
+                    return (error as? LAError)?.errorCode
+                }
+            }()
+            while device.prompts.isEmpty { await Task.yield() }
+            #expect(right.state == .authorizing)
+            await #expect(throws: LAError.self) { try await right.authorize(localizedReason: "twice") }
+            await right.deauthorize()
+            #expect(await error == -9)
+            #expect(right.state == .notAuthorized)
+        }
+    }
+}
