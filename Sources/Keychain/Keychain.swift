@@ -37,7 +37,10 @@ struct Keychain {
         )
         let contents =
             if let form { form.contents } else { try newContents(request.value ?? Data(), record, values) }
-        let item = try store.add(record, contents) { old in old.contents.item.map(values.isDead) ?? false }
+        let item = try store.add(record, contents) { old throws(KeychainError) in
+            guard let item = old.contents.item else { return false }
+            return try values.isDead(item)
+        }
         return try KeychainResult(request, store, values).object(added: item, request.value)
     }
 

@@ -45,7 +45,8 @@ package struct KeychainError: Error, Sendable, Hashable {
         // Apple's systems say so where an item asks for a passcode that is not set.
         case .passcodeNotSet, .passcodeNeeded, .passcodeExists, .noChip, .chipCleared, .accessRefused:
             self.init(errSecNotAvailable)
-        case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .passcodeWrongSize:
+        case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .passcodeWrongSize,
+            .publicKeyRefused:
             self.init(errSecParam)
         case .store(let error): self.init(error)
         case .chipBusy, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .counterLost:
