@@ -44,7 +44,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
         "Authentication", "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory",
-        "StateStore", "Vault", crypto, cryptoExtras, grdb,
+        "SoftwareTPM",
+        "StateStore", "Vault", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
