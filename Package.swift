@@ -47,7 +47,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "Keychain", "LocalAuthentication",
-        "SecretMemory", "StateStore", "Vault", crypto, cryptoExtras, grdb,
+        "SecretMemory", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
@@ -211,7 +211,7 @@ let package = Package(
         ),
 
         // Names of Apple's, for programs that import them. Nothing here depends on them: a module of this name in a build
-        // makes `#if canImport(Security)` true in all packages of that build (Docs/AppleNames.md).
+        // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
         .target(name: "Security", dependencies: ["Keychain"], swiftSettings: common),
         .target(name: "CryptoKit", dependencies: ["SecureEnclaveKeys", crypto], swiftSettings: common),
 

@@ -41,7 +41,10 @@ struct Keychain {
             case .sealed(let sealed)?: KeychainStore.NewContents.sealed(sealed)
             case nil: try newContents(request.value ?? Data(), record, values)
             }
-        let item = try store.add(record, contents) { old in values.isDead(old.contents) }
+        let item = try store.add(record, contents) { old throws(KeychainError) in
+            guard let item = old.contents.item else { return false }
+            return try values.isDead(item)
+        }
         return try KeychainResult(request, store, values).object(added: item, request.value)
     }
 

@@ -37,7 +37,7 @@ struct KeychainResult {
                         continue
                     case .value(let opened): value = opened
                     }
-                } else if values.isDead(sealed) {
+                } else if try values.isDead(sealed) {
                     dead.append(item.id)
                     continue
                 }

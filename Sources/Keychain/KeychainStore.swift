@@ -43,7 +43,7 @@ package struct KeychainStore: Sendable {
     package func add(
         _ record: ItemRecord,
         _ contents: NewContents,
-        unless isDead: (KeychainItem) -> Bool = { _ in false }
+        unless isDead: (KeychainItem) throws(KeychainError) -> Bool = { _ in false }
     ) throws(KeychainError) -> KeychainItem {
         let database = try self.database(creating: true)
         let now = Date().timeIntervalSince1970
@@ -62,7 +62,7 @@ package struct KeychainStore: Sendable {
                     throw KeychainError(errSecNotAvailable)
                 }
                 // A row that nobody can find or open must not keep another one out.
-                guard item.map(isDead) ?? true else { throw KeychainError(errSecDuplicateItem) }
+                if let item, try !isDead(item) { throw KeychainError(errSecDuplicateItem) }
                 try delete([id])
             }
         }

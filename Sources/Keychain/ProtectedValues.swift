@@ -61,12 +61,22 @@ struct ProtectedValues {
         case dead
     }
 
-    /// Asks for a value.
+    /// Asks for a value; nobody is asked for what is dead.
     ///
     /// - Throws: why the owner was not recognised, or why the chip refused.
     func open(_ item: SealedItem) throws(KeychainError) -> Opened {
-        let result = release(item, mayAsk: interface == .allow)
-        if isDead(result) { return .dead }
+        guard try !isDead(item) else { return .dead }
+        let mayAsk = interface == .allow
+        let result = context.releaseBlocking(reason: prompt) {
+            parts,
+            request,
+            presenter async throws(ReleaseError) -> SecretBox in
+            var request = request
+            if !mayAsk { request.evaluation.interactionAllowed = false }
+            return try await parts.service.secret(in: item, request, presenter: presenter).product
+        }
+        // A finger may have been added in between.
+        if case .failure(.vault(let error)) = result, error.code == .enrollmentChanged { return .dead }
         let secret = try mapped(result)
         let framed = secret.bytes.withUnsafeBytes { bytes in
             bytes.first == 1 ? Data(bytes.dropFirst()) : nil
@@ -75,27 +85,22 @@ struct ProtectedValues {
         return .value(framed)
     }
 
-    /// Whether a value never opens again; nobody is asked.
+    /// Whether a value never opens again; nobody is asked, nor is the chip.
     ///
     /// Only what is bound to a set of fingers can come to that.
-    func isDead(_ item: SealedItem) -> Bool {
-        item.access.isBoundToCurrentSet && isDead(release(item, mayAsk: false))
-    }
-
-    private func release(_ item: SealedItem, mayAsk: Bool) -> Result<SecretBox, ReleaseFailure> {
-        context.releaseBlocking(reason: prompt) {
+    func isDead(_ item: SealedItem) throws(KeychainError) -> Bool {
+        guard item.access.isBoundToCurrentSet else { return false }
+        let result = context.releaseBlocking {
             parts,
-            request,
-            presenter async throws(ReleaseError) -> SecretBox in
-            var request = request
-            if !mayAsk { request.evaluation.interactionAllowed = false }
-            return try await parts.service.secret(in: item, request, presenter: presenter).product
+            _,
+            _ async throws(ReleaseError) -> [VaultItem.Standing] in
+            do throws(VaultError) {
+                return try await parts.service.standing(of: [item])
+            } catch {
+                throw .vault(error)
+            }
         }
-    }
-
-    private func isDead(_ result: Result<SecretBox, ReleaseFailure>) -> Bool {
-        guard case .failure(.vault(let error)) = result else { return false }
-        return error.code == .enrollmentChanged
+        return try mapped(result) == [.enrollmentChanged]
     }
 
     private func mapped<Value>(_ result: Result<Value, ReleaseFailure>) throws(KeychainError) -> Value {

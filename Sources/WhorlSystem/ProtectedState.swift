@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import StateStore
 internal import Vault
 
@@ -11,6 +12,10 @@ internal import Vault
 actor ProtectedState {
     let directory: StateDirectory
     let chip: ChipChoice
+
+    /// Not the shared pool: all its threads may wait, in calls that block, for what is opened here.
+    private nonisolated let executor = QueueExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var database: StateDatabase?
     private var vault: Vault?
@@ -139,6 +144,16 @@ actor ProtectedState {
         _ body: () async throws(VaultError) -> Value
     ) async throws(StateError) -> Value {
         do { return try await body() } catch { throw StateError(error, in: directory) }
+    }
+}
+
+/// A serial queue, which gets a thread even when every thread of the shared pool waits.
+private final class QueueExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "whorl.state")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }
 

@@ -92,6 +92,17 @@ final class FakeChip: AuthenticationService {
         return SealedItem(kind: .secret, profile: "ada", access: access, publicKey: nil, encoded: name)
     }
 
+    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+        if let failure { throw VaultError(failure) }
+        return state.withLock { state in
+            items.map { item in
+                guard let kept = state.kept[item.encoded] else { return .tampered }
+                let isDead = item.access.isBoundToCurrentSet && kept.generation != state.generation
+                return isDead ? .enrollmentChanged : .valid
+            }
+        }
+    }
+
     func secret(
         in item: SealedItem,
         _ request: ReleaseRequest,
