@@ -25,7 +25,7 @@ struct KeychainResult {
         var dead: [Int64] = []
         for item in items {
             var value: Data?
-            if case .key(let sealed) = item.contents, values.isDeadKey(sealed) {
+            if case .key(let sealed) = item.contents, try values.isDead(sealed) {
                 dead.append(item.id)
                 continue
             }

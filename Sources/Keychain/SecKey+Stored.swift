@@ -108,28 +108,3 @@ extension ItemClass {
         return attributes
     }
 }
-
-extension ProtectedValues {
-    /// Whether an item never opens again; the owner is not asked.
-    func isDead(_ contents: ItemContents) -> Bool {
-        switch contents {
-        case .sealed: false
-        case .secret(let item): isDead(item)
-        case .key(let item): isDeadKey(item)
-        }
-    }
-
-    /// Whether a key never signs again, since the set of fingers is another one; neither the owner nor the chip is asked.
-    func isDeadKey(_ key: SealedItem) -> Bool {
-        guard key.access.isBoundToCurrentSet else { return false }
-        let standing = context.releaseBlocking { parts, _, _ async throws(ReleaseError) in
-            do throws(VaultError) {
-                return try await parts.service.standing(of: [key])
-            } catch {
-                throw .vault(error)
-            }
-        }
-        guard case .success(let standings) = standing else { return false }
-        return standings.first == .enrollmentChanged
-    }
-}
