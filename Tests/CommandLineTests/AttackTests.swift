@@ -35,8 +35,9 @@ struct AttackTests {
         #expect(try await session.run(["remove", "left-thumb"], reader: "mock:match").status == 0)
         let after = try await session.run(["domain-state", "--since", before, "--json"]).answer("result")
         #expect(after?["changed"] as? Bool == true)
-        let again = try await session.withPasscode("1234", run: "secret get s", reader: "mock:hang")
-        #expect(again.status != 0 && again.out == "", "\(again)")
+        let get = "secret get s --timeout 5"
+        let again = try await session.withPasscode("1234", run: get, reader: "mock:hang")
+        #expect(again.status == 13 && again.out == "", "\(again)")
         #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").status == 33)
     }
 
