@@ -35,9 +35,62 @@ struct AttackTests {
         #expect(try await session.run(["remove", "left-thumb"], reader: "mock:match").status == 0)
         let after = try await session.run(["domain-state", "--since", before, "--json"]).answer("result")
         #expect(after?["changed"] as? Bool == true)
-        let again = try await session.withPasscode("1234", run: "secret get s", reader: "mock:hang")
-        #expect(again.status != 0 && again.out == "", "\(again)")
+        let get = "secret get s --timeout 5"
+        let again = try await session.withPasscode("1234", run: get, reader: "mock:hang")
+        #expect(again.status == 13 && again.out == "", "\(again)")
         #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").status == 33)
+    }
+
+    // A5
+
+    @Test func `killed at every comparison, and side by side, a guesser of passcodes has five tries`()
+        async throws
+    {
+        // More than Whorl's five, and none is forgotten in time: the chip's count shows what it compared.
+        let limits = ["dictionarylockout", "-s", "-n", "100", "-t", "100000", "-l", "1000"]
+        #expect(try session.tpm.tool(arguments: limits).status == 0)
+        #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
+        // The chip notes once that passcodes are in use, and has the first command repeated.
+        #expect(try await session.withPasscode("1234", run: "passcode verify").status == 0)
+
+        let bus = try Interposer(inFrontOf: session.tpm)
+        // TPM2_HMAC is the comparison; the program never hears that the guess was wrong.
+        bus.decide { $1 == 0x155 ? .killSender(commandIsDone: true) : .pass }
+        for number in 1...3 {
+            let killed = try await verify("0000", through: bus.address)
+            #expect(killed.status == -SIGKILL && killed.out.isEmpty, "\(killed)")
+            #expect(try wrongTriesOfTheChip() == number)
+            // As a resource manager does for a program that has ended.
+            try session.tpm.flushLeaks()
+        }
+
+        let outcomes = try await withThrowingTaskGroup(of: WhorlProgram.Outcome.self) { group in
+            for number in 1...8 { group.addTask { try await verify("000\(number)") } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.allSatisfy { $0.status == 10 }, "\(outcomes)")
+        #expect(outcomes.count { $0.errorCode == "passcodeWrong" } == 2, "\(outcomes)")
+        #expect(outcomes.count { $0.errorCode == "passcodeThrottled" } == 6, "\(outcomes)")
+        let right = try await verify("1234")
+        #expect(right.status == 10 && right.errorCode == "passcodeThrottled", "\(right)")
+        #expect(try wrongTriesOfTheChip() == 5)
+    }
+
+    private func verify(_ passcode: String, through address: String? = nil) async throws
+        -> WhorlProgram.Outcome
+    {
+        // The shell becomes the program, so that it is the program that is killed.
+        try await session.sh(
+            "echo \(passcode) > \(passcode); exec \"$W\" passcode verify --json --passcode-fd 3 3<\(passcode)",
+            environment: ["WHORL_TCTI": address ?? session.tpm.address]
+        )
+    }
+
+    /// How many wrong authorization values the chip itself has counted (TPM_PT_LOCKOUT_COUNTER).
+    private func wrongTriesOfTheChip() throws -> Int? {
+        let properties = try session.tpm.tool("getcap", "properties-variable").output
+        let count = try #require(properties.firstMatch(of: /TPM2_PT_LOCKOUT_COUNTER: 0x([0-9A-Fa-f]+)/))
+        return Int(count.1, radix: 16)
     }
 
     // A9

@@ -24,7 +24,7 @@ struct ExitStatusTests {
 
     @Test func `whatever keeps the TPM from being used has one number, whoever needs it`() {
         let unusable: [VaultError.Code] = [
-            .noChip, .chipBusy, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull,
+            .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull,
         ]
         for code in unusable {
             let direct = Failure(VaultError(code))

@@ -27,6 +27,8 @@ struct VaultSession: Sendable {
     }
 
     /// Runs a line of shell, in which `$W` is the program; for input and open files.
+    ///
+    /// Not for `wait`: the threads of Dispatch block SIGCHLD, what they start inherits that, and dash would wait for ever.
     func sh(
         _ line: String,
         reader: String? = nil,

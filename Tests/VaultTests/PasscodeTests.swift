@@ -171,6 +171,25 @@ struct PasscodeTests {
         #expect(try await first.passcodeWait(of: "ada") == .seconds(60))
     }
 
+    @Test func `the look at the tries and the count of the next are one step, many at once`() async throws {
+        let bench = try patient()
+        let first = try bench.vault()
+        try await first.setPasscode(secret("1234"), of: "ada")
+        let second = try bench.vault(first.device)
+        // Of a size that none has: counted as every other, with neither scrypt nor the chip to keep them apart.
+        let taken = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<64 {
+                let vault = number % 2 == 0 ? first : second
+                group.addTask {
+                    await code { try await vault.verify(secret("123"), of: "ada") } == .passcodeWrong
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(taken == 5)
+        #expect(try await second.passcodeWait(of: "ada") == .seconds(60))
+    }
+
     @Test func `a program that is killed at the chip's answer has used its try`() async throws {
         let bench = try patient()
         let vault = try bench.vault()
