@@ -45,20 +45,29 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         try await RightWork.run { _ = try self.keptKey(nil) }
     }
 
-    /// The key in the chip, for one use.
-    func openKey() throws -> SecKey { try keptKey(try authorization()) }
+    /// Does something with the key in the chip.
+    func withKey<Value>(_ body: (SecKey) throws -> Value) throws -> Value {
+        try authorized { try body(try keptKey($0)) }
+    }
 
     /// The secret, for one use.
     func openSecret() throws -> Data {
-        let context = try authorization()
-        _ = try keptKey(context)
-        return try items.loadSecret(context)
+        try authorized { context in
+            _ = try keptKey(context)
+            return try items.loadSecret(context)
+        }
     }
 
-    /// What the owner was recognised by.
-    private func authorization() throws -> LAContext {
-        guard let openContext else { throw LAError.rightNotAuthorized(items.identifier) }
-        return openContext
+    /// Does something with what the owner was recognised by.
+    ///
+    /// - Throws: `notInteractive` unless the right is authorized; `appCancel` when that is taken back meanwhile.
+    private func authorized<Value>(_ body: (LAContext) throws -> Value) throws -> Value {
+        guard let context = openContext else { throw LAError.rightNotAuthorized(items.identifier) }
+        do {
+            return try body(context)
+        } catch {
+            throw openContext === context ? error : LAError(.appCancel)
+        }
     }
 
     /// The key that is kept now; another one of the same name is another right.
@@ -71,7 +80,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
 
 extension LAError {
     /// Only `authorize` asks the owner.
-    fileprivate static func rightNotAuthorized(_ identifier: String) -> LAError {
+    static func rightNotAuthorized(_ identifier: String) -> LAError {
         LAError(
             .notInteractive,
             message: "The right \"\(identifier)\" is not authorized.",

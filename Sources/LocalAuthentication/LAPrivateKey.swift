@@ -6,10 +6,9 @@ internal import Keychain
 ///
 /// What it does needs an authorized right and prompts for nothing. It keeps its right, and with it the authorization.
 ///
-/// All its operations throw ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel``,
-/// ``LAError/invalidContext`` or `errSecAuthFailed` when that is taken back meanwhile, and else a status of
-/// `NSOSStatusErrorDomain`: `errSecItemNotFound` where the right is no more, `errSecParam` for an algorithm that does not fit
-/// and for data that make no sense.
+/// All its operations throw ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` when that is taken
+/// back meanwhile, and else a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` where the right is no more, `errSecParam`
+/// for an algorithm that does not fit and for data that make no sense.
 public final class LAPrivateKey: NSObject, Sendable {
     private let right: LAPersistedRight
 
@@ -47,8 +46,9 @@ public final class LAPrivateKey: NSObject, Sendable {
     public func canSign(using algorithm: SecKeyAlgorithm) -> Bool { can(.sign, algorithm) }
 
     private func signature(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
-        let key = try right.openKey()
-        return try bytes(from: { SecKeyCreateSignature(key, algorithm, data as CFData, $0) })
+        try right.withKey { key in
+            try bytes(from: { SecKeyCreateSignature(key, algorithm, data as CFData, $0) })
+        }
     }
 
     // MARK: - Decrypt
@@ -77,8 +77,9 @@ public final class LAPrivateKey: NSObject, Sendable {
     public func canDecrypt(using algorithm: SecKeyAlgorithm) -> Bool { can(.decrypt, algorithm) }
 
     private func decrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
-        let key = try right.openKey()
-        return try bytes(from: { SecKeyCreateDecryptedData(key, algorithm, data as CFData, $0) })
+        try right.withKey { key in
+            try bytes(from: { SecKeyCreateDecryptedData(key, algorithm, data as CFData, $0) })
+        }
     }
 
     // MARK: - Exchange
@@ -119,17 +120,24 @@ public final class LAPrivateKey: NSObject, Sendable {
         _ algorithm: SecKeyAlgorithm,
         _ parameters: ExchangeTerms
     ) throws -> Data {
-        let key = try right.openKey()
+        try right.withKey { key in
+            let other = try exchangeKey(other)
+            return try bytes(from: {
+                SecKeyCopyKeyExchangeResult(key, algorithm, other, parameters.dictionary, $0)
+            })
+        }
+    }
+
+    /// The other's key; `errSecDecode` for bytes that are none.
+    private func exchangeKey(_ x963: Data) throws -> SecKey {
         let kind: [CFString: Any] = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPublic,
         ]
         var error: Unmanaged<CFError>?
-        guard let other = SecKeyCreateWithData(other as CFData, kind as CFDictionary, &error) else {
+        guard let key = SecKeyCreateWithData(x963 as CFData, kind as CFDictionary, &error) else {
             throw error.rightFailure
         }
-        return try bytes(from: {
-            SecKeyCopyKeyExchangeResult(key, algorithm, other, parameters.dictionary, $0)
-        })
+        return key
     }
 
     private func can(_ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm) -> Bool {

@@ -75,10 +75,10 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
             end(context, .authorized)
         } catch {
             end(context, .notAuthorized)
-            throw error
+            throw isCurrent(context) ? error : LAError(.appCancel)
         }
         // Given back while the owner was asked: what was shown does not count.
-        guard standing.withLock({ $0.context === context }) else { throw LAError(.appCancel) }
+        guard isCurrent(context) else { throw LAError(.appCancel) }
     }
 
     /// The same with a completion, which is called once, on a private thread.
@@ -138,6 +138,9 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
             if standing.context === context { standing.state = state }
         }
     }
+
+    /// Whether the right was not given back since.
+    private func isCurrent(_ context: LAContext) -> Bool { standing.withLock { $0.context === context } }
 
     private func giveBack() {
         let context = change { standing in

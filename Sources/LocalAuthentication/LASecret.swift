@@ -15,9 +15,9 @@ public final class LASecret: NSObject, Sendable {
     ///
     /// It is ordinary memory, as with Apple.
     ///
-    /// - Throws: ``LAError/notInteractive`` unless the right is authorized; a status of `NSOSStatusErrorDomain` else:
-    ///   `errSecItemNotFound` where the right has no secret, or is no more; `errSecAuthFailed` when the authorization is taken
-    ///   back meanwhile; another one where the chip or the store refused.
+    /// - Throws: ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` when that is taken back
+    ///   meanwhile; else a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` where the right has no secret, or is no more;
+    ///   another one where the chip or the store refused.
     public var rawData: Data {
         get async throws { try await RightWork.run { try self.right.openSecret() } }
     }

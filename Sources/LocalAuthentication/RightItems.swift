@@ -104,13 +104,15 @@ struct RightItems: Sendable, Hashable {
 
     /// The secret, through a context that the owner was recognised by.
     ///
-    /// - Throws: `errSecItemNotFound` where there is none.
+    /// - Throws: `errSecItemNotFound` where there is none; `notInteractive` where what was shown is no longer enough.
     func loadSecret(_ context: LAContext) throws -> Data {
         var query = secret
         query[kSecReturnData] = true
         query[kSecUseAuthenticationContext] = context
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
+        // As a key says it.
+        if status == errSecInteractionNotAllowed { throw LAError.rightNotAuthorized(identifier) }
         if status == errSecItemNotFound {
             throw NSError(
                 right: status,

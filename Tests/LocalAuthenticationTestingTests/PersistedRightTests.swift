@@ -55,6 +55,21 @@ import Testing
         }
     }
 
+    @Test func `where what was shown is no longer enough, nobody is asked anew`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            let right = try await store.saveRight(LARight(), identifier: "safe", secret: message)
+            device.next(.match, .passcode(TestDevice.usualPasscode))
+            try await right.authorize(localizedReason: "open")
+            device.removeAllFingers()
+            await expectNotAuthorized(right)
+            #expect(device.prompts.count == 1)
+            try await right.authorize(localizedReason: "open")
+            #expect(try await right.secret.rawData == message)
+            #expect(device.prompts.count == 2)
+        }
+    }
+
     @Test func `the key decrypts and exchanges keys after one touch, and its public half asks nobody`()
         async throws
     {
