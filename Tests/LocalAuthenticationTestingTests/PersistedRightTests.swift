@@ -179,6 +179,21 @@ import Testing
         }
     }
 
+    @Test func `a program that deletes its keys deletes its rights, and no later one has their secrets`()
+        async throws
+    {
+        let device = TestDevice()
+        try await device.run {
+            _ = try await store.saveRight(LARight(), identifier: "safe", secret: message)
+            #expect(SecItemDelete([kSecClass: kSecClassKey] as CFDictionary) == errSecSuccess)
+            await expect(errSecItemNotFound) { try await store.right(forIdentifier: "safe") }
+            let new = try await store.saveRight(LARight(), identifier: "safe")
+            device.next(.match)
+            try await new.authorize(localizedReason: "open")
+            await expect(errSecItemNotFound) { try await new.secret.rawData }
+        }
+    }
+
     @Test func `what is not there has a status of its own, and a name must not be empty`() async throws {
         let device = TestDevice()
         try await device.run {
