@@ -59,7 +59,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LocalAuthenticationTestingTests": [
         "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
-        "LocalAuthenticationTesting",
+        "LocalAuthenticationTesting", "ReplyProbe",
     ],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
@@ -237,6 +237,12 @@ let package = Package(
             dependencies: ["Fingerprint", "LibfprintReader"],
             path: "Tests/Support/ReaderProbe",
             exclude: ["testbed.py"],
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "ReplyProbe",
+            dependencies: ["LocalAuthentication", "LocalAuthenticationTesting"],
+            path: "Tests/Support/ReplyProbe",
             swiftSettings: common
         ),
         .target(

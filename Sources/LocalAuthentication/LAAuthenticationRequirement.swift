@@ -40,6 +40,27 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
 
     /// Whether only a finger meets it.
     var needsFinger: Bool { !flags.contains(.userPresence) }
+
+    /// What a stored access control asks for; `nil` for one that no right has.
+    init?(stored access: SecAccessControl) {
+        let flags = access.flags.subtracting(.privateKeyUsage)
+        guard [.userPresence, .biometryAny, .biometryCurrentSet].contains(flags) else { return nil }
+        self.flags = flags
+        super.init()
+    }
+
+    /// What guards something that asks for this.
+    func accessControl(_ usage: SecAccessControlCreateFlags = []) -> SecAccessControl {
+        guard
+            let access = SecAccessControlCreateWithFlags(
+                nil,
+                kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+                flags.union(usage),
+                nil
+            )
+        else { preconditionFailure("each requirement has an access control") }
+        return access
+    }
 }
 
 /// What may stand in for a finger.

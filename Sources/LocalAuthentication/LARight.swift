@@ -31,7 +31,8 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         var context: LAContext?
     }
 
-    private let requirement: LAAuthenticationRequirement
+    /// What is asked of the owner.
+    let requirement: LAAuthenticationRequirement
     private let standing = Mutex(Standing())
     private let registrar = ObservationRegistrar()
 
@@ -61,28 +62,23 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     /// - Parameter localizedReason: Why; it must not be empty or blank.
     /// - Throws: ``LAError``; `systemCancel` while another call asks.
     public func authorize(localizedReason: String) async throws {
-        guard
-            let access = SecAccessControlCreateWithFlags(
-                nil,
-                kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
-                requirement.flags,
-                nil
-            )
-        else { preconditionFailure("each requirement has an access control") }
         let context = try begin()
         do {
+            try await checkExistence()
             try await context.evaluateAccessControl(
-                access,
+                requirement.accessControl(),
                 operation: .useItem,
                 localizedReason: localizedReason
             )
+            // What the owner has shown opens what is kept for the right; nothing but `authorize` asks for more.
+            context.interactionNotAllowed = true
             end(context, .authorized)
         } catch {
             end(context, .notAuthorized)
-            throw error
+            throw isCurrent(context) ? error : LAError(.appCancel)
         }
         // Given back while the owner was asked: what was shown does not count.
-        guard standing.withLock({ $0.context === context }) else { throw LAError(.appCancel) }
+        guard isCurrent(context) else { throw LAError(.appCancel) }
     }
 
     /// The same with a completion, which is called once, on a private thread.
@@ -94,6 +90,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     ///
     /// - Throws: ``LAError`` with the reason when not.
     public func checkCanAuthorize() async throws {
+        try await checkExistence()
         let policy: LAPolicy =
             requirement.needsFinger ? .deviceOwnerAuthenticationWithBiometrics : .deviceOwnerAuthentication
         var error: NSError?
@@ -117,6 +114,12 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     // MARK: - State
 
+    /// Whether there still is what the right stands for; one that is not saved stands for itself.
+    func checkExistence() async throws {}
+
+    /// What the owner was recognised by; `nil` unless the right is authorized.
+    var openContext: LAContext? { standing.withLock { $0.state == .authorized ? $0.context : nil } }
+
     private func begin() throws -> LAContext {
         let context = LAContext()
         let isFree = change { standing in
@@ -135,6 +138,9 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
             if standing.context === context { standing.state = state }
         }
     }
+
+    /// Whether the right was not given back since.
+    private func isCurrent(_ context: LAContext) -> Bool { standing.withLock { $0.context === context } }
 
     private func giveBack() {
         let context = change { standing in

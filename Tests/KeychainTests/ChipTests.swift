@@ -100,6 +100,29 @@ struct `With a TPM` {
         }
     }
 
+    @Test func `a saved right is a key and a secret of the chip, which one prompt opens`() async throws {
+        let vault = try await services.vault()
+        try await vault.setPasscode(secret("1234"), of: "ada")
+        try await ContextParts.$ofTask.withValue(parts) {
+            let store = LARightStore.shared
+            let right = try await store.saveRight(LARight(), identifier: "safe", secret: Data("v".utf8))
+            await #expect(throws: LAError.self) { try await right.secret.rawData }
+            // Whatever comes after it is not allowed to prompt.
+            try await right.authorize(localizedReason: "open the safe")
+            let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+            let signature = try await right.key.sign(Data("m".utf8), algorithm: algorithm)
+            try await right.key.publicKey.verify(Data("m".utf8), signature: signature, algorithm: algorithm)
+            let ecies = SecKeyAlgorithm.eciesEncryptionStandardX963SHA256AESGCM
+            let encrypted = try await right.key.publicKey.encrypt(Data("e".utf8), algorithm: ecies)
+            #expect(try await right.key.decrypt(encrypted, algorithm: ecies) == Data("e".utf8))
+            #expect(try await right.secret.rawData == Data("v".utf8))
+            await right.deauthorize()
+            await #expect(throws: LAError.self) { try await right.secret.rawData }
+            try await store.removeAllRights()
+            await #expect(throws: NSError.self) { try await store.right(forIdentifier: "safe") }
+        }
+    }
+
     @Test func `a finger that is not enrolled opens nothing`() async {
         await run {
             let any: [CFString: Any] = [kSecAttrAccessControl: control(.biometryAny)]

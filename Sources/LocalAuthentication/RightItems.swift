@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+internal import Keychain
+
+/// What the keychain keeps for a saved right: a key of the chip, and a secret where there is one.
+///
+/// Both are ordinary items of the program's own access group, under a tag and a service that are theirs alone. The key is the
+/// right: without it there is none, whatever else is left. The calls block their caller, and ask nobody.
+struct RightItems: Sendable, Hashable {
+    /// The tag of the keys and the service of the secrets.
+    static let namespace = "whorl.right"
+
+    /// The name that the program gave the right.
+    let identifier: String
+
+    /// - Throws: `errSecParam` for an empty name.
+    init(_ identifier: String) throws {
+        guard !identifier.isEmpty else {
+            throw NSError(right: errSecParam, "The right has no name.", "Give it an identifier.")
+        }
+        self.identifier = identifier
+    }
+
+    // MARK: - Queries
+
+    private typealias Query = [CFString: Any]
+
+    private static var keys: Query {
+        [
+            kSecClass: kSecClassKey, kSecAttrApplicationTag: Data(namespace.utf8),
+            kSecAttrAccessGroup: ContextParts.current.application.rawValue,
+        ]
+    }
+
+    private static var secrets: Query {
+        [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: namespace,
+            kSecAttrAccessGroup: ContextParts.current.application.rawValue,
+        ]
+    }
+
+    // Bytes: two names that only look the same are two rights.
+    private var name: Data { Data(identifier.utf8) }
+    private var key: Query { RightItems.keys.merging([kSecAttrApplicationLabel: name]) { $1 } }
+    private var secret: Query { RightItems.secrets.merging([kSecAttrAccount: name]) { $1 } }
+
+    // MARK: - Saving
+
+    /// Makes the key, and keeps the secret with it.
+    ///
+    /// - Throws: `errSecDuplicateItem` where there is a right of this name, which stays as it is; why the chip or the store
+    ///   refused, and then nothing is kept.
+    func save(_ requirement: LAAuthenticationRequirement, _ secret: Data?) throws -> SecKey {
+        guard SecItemCopyMatching(key as CFDictionary, nil) != errSecSuccess else { throw duplicate }
+        // The label is one of the attributes that tell keys apart: of two that save at once, one comes first.
+        let made: Query = [
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+            kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecAttrIsPermanent: true,
+            kSecAttrAccessControl: requirement.accessControl(.privateKeyUsage),
+        ]
+        let wanted = made.merging(key) { own, _ in own }
+        var error: Unmanaged<CFError>?
+        guard let made = SecKeyCreateRandomKey(wanted as CFDictionary, &error) else {
+            let failure = error.rightFailure
+            throw failure.isStatus(errSecDuplicateItem) ? duplicate : failure
+        }
+        do {
+            try replace(secret, requirement)
+            return made
+        } catch {
+            SecItemDelete(key as CFDictionary)
+            throw error
+        }
+    }
+
+    /// Keeps a secret in the place of one whose right has died.
+    private func replace(_ value: Data?, _ requirement: LAAuthenticationRequirement) throws {
+        let status = SecItemDelete(secret as CFDictionary)
+        guard status == errSecSuccess || status == errSecItemNotFound else { throw failure(status) }
+        guard let value else { return }
+        let item = secret.merging([
+            kSecValueData: value, kSecAttrAccessControl: requirement.accessControl(),
+        ]) { $1 }
+        let added = SecItemAdd(item as CFDictionary, nil)
+        guard added == errSecSuccess else { throw failure(added) }
+    }
+
+    // MARK: - Using
+
+    /// The key, for use with a context.
+    ///
+    /// - Throws: `errSecItemNotFound` where there is none, or one that can never be used again.
+    func storedKey(_ context: LAContext? = nil) throws -> SecKey {
+        var query = key
+        query[kSecReturnRef] = true
+        query[kSecUseAuthenticationContext] = context
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &found)
+        guard status == errSecSuccess else { throw failure(status) }
+        guard let key = found as? SecKey else { throw failure(errSecItemNotFound) }
+        return key
+    }
+
+    /// The secret, through a context that the owner was recognised by.
+    ///
+    /// - Throws: `errSecItemNotFound` where there is none; `notInteractive` where what was shown is no longer enough.
+    func loadSecret(_ context: LAContext) throws -> Data {
+        var query = secret
+        query[kSecReturnData] = true
+        query[kSecUseAuthenticationContext] = context
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &found)
+        // As a key says it.
+        if status == errSecInteractionNotAllowed { throw LAError.rightNotAuthorized(identifier) }
+        if status == errSecItemNotFound {
+            throw NSError(
+                right: status,
+                "The right \"\(identifier)\" was saved without a secret.",
+                "Save it with one."
+            )
+        }
+        guard status == errSecSuccess, let value = found as? Data else { throw failure(status) }
+        return value
+    }
+
+    // MARK: - Removing
+
+    /// Removes key and secret, dead ones as well.
+    ///
+    /// - Returns: Whether there was anything.
+    func remove() throws -> Bool {
+        // The secret first: while there is a key, nobody saves another right of this name.
+        let hadSecret = try removed(SecItemDelete(secret as CFDictionary))
+        return try removed(SecItemDelete(key as CFDictionary)) || hadSecret
+    }
+
+    /// Removes all of them, and nothing else.
+    static func removeAll() throws {
+        for query in [secrets, keys] {
+            let status = SecItemDelete(query as CFDictionary)
+            guard status == errSecSuccess || status == errSecItemNotFound else {
+                throw NSError(right: status, "The saved rights were not removed.", nil)
+            }
+        }
+    }
+
+    private func removed(_ status: OSStatus) throws -> Bool {
+        guard status != errSecItemNotFound else { return false }
+        guard status == errSecSuccess else { throw failure(status) }
+        return true
+    }
+
+    // MARK: - Failures
+
+    /// There is no such right, or no longer.
+    var missing: NSError { failure(errSecItemNotFound) }
+
+    private var duplicate: NSError {
+        NSError(
+            right: errSecDuplicateItem,
+            "There is a saved right \"\(identifier)\".",
+            "Remove it first, or take another identifier."
+        )
+    }
+
+    private func failure(_ status: OSStatus) -> NSError {
+        guard status != errSecItemNotFound else {
+            return NSError(
+                right: status,
+                "There is no saved right \"\(identifier)\"; one for the present set of fingers ends when a finger is "
+                    + "added or removed.",
+                "Save it again."
+            )
+        }
+        let text = SecCopyErrorMessageString(status, nil).map(String.init(describing:)) ?? "status \(status)"
+        return NSError(right: status, "The saved right \"\(identifier)\" cannot be used: \(text)", nil)
+    }
+}
+
+extension NSError {
+    /// A status, in words.
+    convenience init(right status: OSStatus, _ message: String, _ recovery: String?) {
+        var info = [NSLocalizedDescriptionKey: message]
+        info[NSLocalizedRecoverySuggestionErrorKey] = recovery
+        self.init(domain: NSOSStatusErrorDomain, code: Int(status), userInfo: info)
+    }
+
+    fileprivate func isStatus(_ status: OSStatus) -> Bool {
+        domain == NSOSStatusErrorDomain && code == Int(status)
+    }
+}
+
+extension Unmanaged<CFError>? {
+    /// What a function of Apple's has left.
+    var rightFailure: NSError {
+        self?.takeRetainedValue() ?? NSError(right: errSecInternalError, "It failed without a reason.", nil)
+    }
+}

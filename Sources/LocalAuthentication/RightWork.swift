@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+internal import Dispatch
+
+/// Work on the keychain for the forms with a completion and the asynchronous ones: it blocks a thread, which is none of the
+/// shared pool's.
+enum RightWork {
+    private static let queue = DispatchQueue(label: "whorl.right", attributes: .concurrent)
+
+    /// Works, and returns when it is done.
+    static func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            start(work) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// Works, and calls back on the thread of the work.
+    static func start<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value,
+        _ completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        // What stands for the machine in a test belongs to the task, which the thread is not part of.
+        let parts = ContextParts.current
+        queue.async {
+            completion(ContextParts.$ofTask.withValue(parts) { Result(catching: work) })
+        }
+    }
+
+    /// Works, and calls back with a value or an error.
+    static func start<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value,
+        completion: @escaping @Sendable (Value?, (any Error)?) -> Void
+    ) {
+        start(work) { result in
+            switch result {
+            case .success(let value): completion(value, nil)
+            case .failure(let error): completion(nil, error)
+            }
+        }
+    }
+
+    /// Works, and calls back with the error or `nil`.
+    static func start(
+        _ work: @escaping @Sendable () throws -> Void,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        start(work) { result in
+            switch result {
+            case .success: completion(nil)
+            case .failure(let error): completion(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import AuthenticationContext
+import LocalAuthentication
+import Testing
+
+@Suite struct RightWithoutChipTests {
+    @Test func `without a chip a right is not saved, and the error says why`() async {
+        let parts = ContextParts(
+            service: Machine(),
+            presenter: TestPresenter(),
+            application: ApplicationID(rawValue: "org.example.test"),
+            state: .none
+        )
+        await ContextParts.$ofTask.withValue(parts) {
+            await #expect {
+                try await LARightStore.shared.saveRight(LARight(), identifier: "safe", secret: Data([1]))
+            } throws: {
+                let error = $0 as NSError
+                return error.domain == NSOSStatusErrorDomain && error.code == Int(errSecNotAvailable)
+                    && error.localizedDescription.contains("TPM")
+            }
+        }
+    }
+}
