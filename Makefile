@@ -76,11 +76,12 @@ test: setup-test ## builds and runs all tests; none is skipped for a missing too
 check: export WHORL_STRICT = 1
 check: STRICT = --explicit-target-dependency-import-check error
 check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, install
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Samples Package.swift
 	REQUIRE_PEERS=1 udev/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	scripts/check-readme .build/debug/whorl
 	scripts/check-consumer .build/debug/whorl
+	scripts/check-samples .build/debug/whorl
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
 
@@ -96,7 +97,7 @@ fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FU
 	SWIFT='$(SWIFT)' scripts/fuzz
 
 format: ## formats the Swift sources in place
-	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests Samples Package.swift
 
 clean: ## removes what was built
 	rm -rf .build .build-*

@@ -46,8 +46,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
-        "Authentication", "AuthenticationContext", "ChipDouble", "Keychain", "LocalAuthentication",
-        "SecretMemory", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem", crypto, cryptoExtras, grdb,
+        "Authentication", "AuthenticationContext", "ChipDouble", "Enrollment", "Fingerprint", "Keychain",
+        "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareTPM", "StateStore", "Vault",
+        "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",

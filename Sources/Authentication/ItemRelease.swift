@@ -14,6 +14,8 @@ struct ItemRelease: Sendable {
         let missing: VaultError
         let profile: String
         let access: @Sendable (Vault) async throws(VaultError) -> AccessControl
+        /// The item, where it lies with a keeper.
+        var sealed: SealedItem?
     }
 
     /// What was shown so far.
@@ -35,6 +37,15 @@ struct ItemRelease: Sendable {
         guard target.profile == engine.profile else { throw .vault(target.missing) }
         guard !access.needsApplicationPassword || request.applicationPassword != nil else {
             throw .vault(VaultError(.applicationPasswordNeeded, target.missing.subject))
+        }
+        // Nobody is asked for what never opens again, as far as that is known without the chip.
+        if let item = target.sealed, access.isBoundToCurrentSet {
+            let standing = try await inVault { () async throws(VaultError) in
+                try await engine.standing(of: [item])
+            }
+            guard standing != [.enrollmentChanged] else {
+                throw .vault(VaultError(.enrollmentChanged, target.missing.subject))
+            }
         }
         let known = await engine.known(in: request.evaluation.session, vault)
         do throws(ReleaseError) {
@@ -157,9 +168,11 @@ extension ItemRelease.Target {
             "sealed \(item.kind.rawValue)",
             cause: "it is of another vault or profile"
         )
-        return ItemRelease.Target(missing: missing, profile: item.profile) {
+        var target = ItemRelease.Target(missing: missing, profile: item.profile) {
             vault async throws(VaultError) in
             try vault.access(of: item)
         }
+        target.sealed = item
+        return target
     }
 }

@@ -25,6 +25,15 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
+    /// How many bytes the value has, without the byte for the kind.
+    var size: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .data(let data): data.count
+        case .number, .date: 8
+        }
+    }
+
     /// `nil` for what ``encoded`` does not give.
     init?(encoded: Data) {
         var bytes = ByteReader(encoded.dropFirst())
@@ -65,7 +74,13 @@ package enum AttributeValue: Sendable, Hashable {
 
     /// Whether both have the same bytes.
     package static func == (first: AttributeValue, second: AttributeValue) -> Bool {
-        first.encoded == second.encoded
+        switch (first, second) {
+        case (.text(let first), .text(let second)): first.utf8.elementsEqual(second.utf8)
+        case (.data(let first), .data(let second)): first == second
+        case (.number(let first), .number(let second)): first == second
+        case (.date(let first), .date(let second)): first.bitPattern == second.bitPattern
+        case (.text, _), (.data, _), (.number, _), (.date, _): false
+        }
     }
 
     /// Hashes the bytes.

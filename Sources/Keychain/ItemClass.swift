@@ -113,7 +113,7 @@ extension ItemClass.Form {
     /// - Throws: `errSecParam` for another type, and for more than 64 KiB.
     func value(_ object: Any) throws(KeychainError) -> AttributeValue {
         let value = try reading(object)
-        guard value.encoded.count <= ItemClass.Form.longest + 1 else { throw KeychainError(errSecParam) }
+        guard value.size <= ItemClass.Form.longest else { throw KeychainError(errSecParam) }
         return value
     }
 

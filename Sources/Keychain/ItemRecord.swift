@@ -61,6 +61,12 @@ package struct ItemRecord: Sendable, Hashable {
 
     /// `nil` for what ``encoded`` does not give.
     init?(encoded: Data) {
+        self.init(own: encoded)
+        guard self.encoded == encoded else { return nil }
+    }
+
+    /// Reads what ``encoded`` gave, as a code beside it says: that it is the one encoding is not looked at again.
+    init?(own encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.take(ItemRecord.form.count) == ItemRecord.form,
             let itemClass = bytes.text().flatMap(ItemClass.init(rawValue:)),
@@ -80,7 +86,6 @@ package struct ItemRecord: Sendable, Hashable {
         self.flags = SecAccessControlCreateFlags(rawValue: UInt(flags))
         isSynchronizable = synchronizable == 1
         self.attributes = attributes
-        guard self.encoded == encoded else { return nil }
     }
 
     /// What two items of a profile must not both have.

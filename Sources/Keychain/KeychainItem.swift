@@ -10,7 +10,9 @@ package struct KeychainItem: Sendable, Hashable {
     /// Whose item.
     package let profile: String
     /// Class, attributes and protection.
-    package var record: ItemRecord
+    package var record: ItemRecord { didSet { encodedRecord = record.encoded } }
+    /// ``record`` as it lies in the row, to which the value is bound.
+    private(set) var encodedRecord: Data
     /// The value, sealed.
     package var contents: ItemContents
 
@@ -71,10 +73,14 @@ package struct KeychainItem: Sendable, Hashable {
                 ),
                 .keychainRows
             ),
-            let decoded = ItemRecord(encoded: record),
+            let decoded = ItemRecord(own: record),
             let contents = ItemContents(sealing: sealing, encoded: value)
         else { return nil }
-        self.init(id: id, profile: profile, record: decoded, contents: contents)
+        self.id = id
+        self.profile = profile
+        self.record = decoded
+        self.contents = contents
+        encodedRecord = record
     }
 
     init(id: Int64, profile: String, record: ItemRecord, contents: ItemContents) {
@@ -82,6 +88,7 @@ package struct KeychainItem: Sendable, Hashable {
         self.profile = profile
         self.record = record
         self.contents = contents
+        encodedRecord = record.encoded
     }
 
     /// - Throws: `SQLITE_CONSTRAINT` where there is such an item already.
@@ -111,7 +118,6 @@ package struct KeychainItem: Sendable, Hashable {
     }
 
     private func arguments(_ keys: StateKeys) -> StatementArguments {
-        let encoded = record.encoded
         var arguments: StatementArguments = [
             profile, record.itemClass.rawValue, record.accessGroup, record.accessible,
             keys.code(for: record.identity(of: profile), .keychainRows),
@@ -119,9 +125,9 @@ package struct KeychainItem: Sendable, Hashable {
         for column in KeychainItem.columns {
             arguments += [record.attributes[column]?.encoded]
         }
-        let code = KeychainItem.code(id, profile, encoded, contents.sealing, contents.covered)
+        let code = KeychainItem.code(id, profile, encodedRecord, contents.sealing, contents.covered)
         arguments += [
-            encoded, contents.sealing, contents.encoded, keys.code(for: code, .keychainRows),
+            encodedRecord, contents.sealing, contents.encoded, keys.code(for: code, .keychainRows),
         ]
         return arguments
     }

@@ -182,7 +182,7 @@ package struct KeychainStore: Sendable {
     package func value(of item: KeychainItem) throws(KeychainError) -> Data {
         guard case .sealed(let sealed) = item.contents, let database = try existing(),
             let value = ValueSeal(keys: database.keys)
-                .open(sealed, for: item.id, of: item.profile, item.record.encoded)
+                .open(sealed, for: item.id, of: item.profile, item.encodedRecord)
         else { throw KeychainError(errSecInvalidRecord) }
         return value
     }

@@ -44,9 +44,10 @@ package struct ByteReader {
 
     /// A number, big-endian.
     package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
-        take(MemoryLayout<Number>.size)?.reduce(0) {
-            Number(truncatingIfNeeded: UInt64($0) << 8 | UInt64($1))
-        }
+        let size = MemoryLayout<Number>.size
+        guard rest.count >= size else { return nil }
+        defer { rest = rest.dropFirst(size) }
+        return Number(bigEndian: rest.withUnsafeBytes { $0.loadUnaligned(as: Number.self) })
     }
 
     /// A run of bytes behind its size.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import AuthenticationContext
+import Enrollment
+import Fingerprint
+import Foundation
+import Keychain
+import SoftwareTPM
+import Synchronization
+import Testing
+import Vault
+import WhorlSystem
+
+/// A machine as programs have it: the engine, a TPM of its own, and a reader on which the enrolled finger is laid
+/// whenever it asks.
+final class RealMachine: Sendable {
+    let tpm: SoftwareTPM
+    let services: SystemServices
+    private let parts: ContextParts
+    private let presenter = CountedPrompts()
+
+    /// With the left index finger enrolled.
+    convenience init() async throws {
+        try self.init(SoftwareTPM())
+        try await enroll(.leftIndex)
+    }
+
+    /// The program, started anew on the same machine.
+    convenience init(restarted machine: RealMachine) async throws {
+        await machine.services.letGoOfTPM()
+        try self.init(machine.tpm)
+    }
+
+    private init(_ tpm: SoftwareTPM) throws {
+        var configuration = SystemConfiguration(environment: [:])
+        configuration.stateDirectory = tpm.directory.path + "/whorl"
+        configuration.profile = "ada"
+        configuration.reader = "mock:then=match"
+        configuration.tpm = tpm.address
+        configuration.allowsSimulatedTPM = true
+        configuration.application = ApplicationID(rawValue: "org.example.app")
+        let services = SystemServices(configuration)
+        self.tpm = tpm
+        self.services = services
+        parts = ContextParts(
+            service: services.authentication,
+            presenter: presenter,
+            application: services.application,
+            state: services.stateAccess,
+            profile: services.profile,
+            hasChip: { (try? await services.vaultStatus().obstacle == nil) ?? false }
+        )
+    }
+
+    /// How often somebody was asked.
+    var prompts: Int { presenter.count }
+
+    /// Adds a finger, as `whorl enroll` does it in a process of its own.
+    func enroll(_ finger: Finger) async throws {
+        let reader = try await services.chosenReader()
+        _ = try await services.store().add(
+            Template(bytes: Array("mock:\(finger.rawValue)#1".utf8)),
+            as: finger,
+            label: nil,
+            profile: services.profile,
+            on: reader.info,
+            at: Date()
+        )
+    }
+
+    /// Runs the calls of a program, on a thread of their own: they wait for the engine, which may need a thread of the
+    /// shared pool.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let parts = parts
+        let result = await withCheckedContinuation { done in
+            Thread {
+                done.resume(returning: Result { try ContextParts.$ofTask.withValue(parts) { try body() } })
+            }.start()
+        }
+        return try result.get()
+    }
+
+    /// A stored item as it lies in its row.
+    func sealed(_ itemClass: ItemClass) async throws -> SealedItem {
+        let parts = parts
+        return try await run {
+            let store = KeychainStore(parts)
+            let items = try store.items(ItemMatch(itemClass, groups: store.groups), withValues: true)
+            return try #require(items.first?.contents.item)
+        }
+    }
+
+    /// What the chip answers to a program that says itself that an enrolled finger has matched, and so asks nobody.
+    func chipAnswer(to item: SealedItem) async throws -> VaultError? {
+        let vault = try await services.vault()
+        do throws(VaultError) {
+            switch item.kind {
+            case .secret: _ = try await vault.secret(in: item, shown: .matchedFinger(of: "ada"))
+            case .key:
+                _ = try await vault.sign(
+                    digest: Data(count: 32),
+                    with: item,
+                    shown: .matchedFinger(of: "ada")
+                )
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// A prompt that is counted; the finger is the reader's.
+private final class CountedPrompts: PromptPresenter {
+    private let shown = Mutex(0)
+
+    var count: Int { shown.withLock(\.self) }
+    var isInteractive: Bool { get async { true } }
+
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+        shown.withLock { $0 += 1 }
+        for await _ in updates {}
+        return nil
+    }
+}
