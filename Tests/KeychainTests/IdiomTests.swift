@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LocalAuthentication
-import Testing
-
+import AuthenticationContext
+import ChipDouble
 import Keychain
+import LocalAuthentication
+import Synchronization
+import Testing
 
 /// The ways in which programs for Apple's systems write it.
 @Suite struct `Idioms` {
@@ -73,6 +75,34 @@ import Keychain
             #expect(attributes?["type"] as? Int == 7)
             #expect(attributes?["invi"] as? Bool == true)
             #expect(attributes?["accc"] is SecAccessControl)
+        }
+    }
+
+    @Test func `an error that a function leaves is thrown on, and caught by its code from any thread`() throws
+    {
+        try onDouble { chip in
+            let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
+            chip.set(.fails(.userCancel))
+            let parts = ContextParts.current
+            let caught = Atomic(0)
+            DispatchQueue.concurrentPerform(iterations: 200) { _ in
+                ContextParts.$ofTask.withValue(parts) {
+                    do {
+                        var error: Unmanaged<CFError>?
+                        let digest = Data(count: 32) as CFData
+                        guard
+                            SecKeyCreateSignature(key, .ecdsaSignatureDigestX962SHA256, digest, &error) != nil
+                        else {
+                            throw try #require(error).takeRetainedValue() as any Error
+                        }
+                    } catch LAError.userCancel {
+                        caught.add(1, ordering: .relaxed)
+                    } catch {
+                        Issue.record("\(error)")
+                    }
+                }
+            }
+            #expect(caught.load(ordering: .relaxed) == 200)
         }
     }
 }
