@@ -116,7 +116,9 @@ struct PasscodeTests {
             }
         }
         func rows() async throws -> [Int] {
-            try await vault.database.read { try Int.fetchAll($0, sql: "SELECT id FROM keychain_items ORDER BY id") }
+            try await vault.database.read {
+                try Int.fetchAll($0, sql: "SELECT id FROM keychain_items ORDER BY id")
+            }
         }
         #expect(
             await code { try await vault.removePasscode(secret("1234"), of: "ada", force: false) }
