@@ -76,7 +76,7 @@ struct PasscodeVerbTests {
         let person = """
             seen() { for _ in $(seq 3000); do grep -aqs "$1" seen && return; sleep 0.02; done; }
             seen "Passcode: "; printf "0000\\r"; seen "4 tries left before a wait"
-            printf "0001\\r"; seen "3 tries left before a wait"; printf "\\033"; seen "status"
+            printf "0001\\r"; seen "3 tries left before a wait"; printf "\\033"; seen "status [0-9]"
             """
         let outcome = try await session.sh(
             """
