@@ -62,6 +62,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
         "LocalAuthenticationTesting", "ReplyProbe",
     ],
+    "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
@@ -106,6 +107,7 @@ let package = Package(
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
+        .library(name: "LoginAssertion", targets: ["LoginAssertion"]),
     ] + (fuzzes ? [] : [.executable(name: "whorl", targets: ["whorl"])]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -215,6 +217,9 @@ let package = Package(
         // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
         .target(name: "Security", dependencies: ["Keychain"], swiftSettings: common),
         .target(name: "CryptoKit", dependencies: ["SecureEnclaveKeys", crypto], swiftSettings: common),
+
+        // Signing in to a server: what a device says, which both sides read
+        .target(name: "LoginAssertion", dependencies: [crypto], swiftSettings: pure),
 
         // Fingers that nobody has, for tests and demonstrations
         .target(name: "SyntheticFingers", swiftSettings: common),

@@ -50,6 +50,7 @@ import Testing
         ),
         ("Security", ["Keychain"]),
         ("CryptoKit", ["SecureEnclaveKeys"]),
+        ("LoginAssertion", []),
         ("SyntheticFingers", []),
         ("GreyscalePNG", ["CPNG"]),
         (

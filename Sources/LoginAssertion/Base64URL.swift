@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Base64url without padding (RFC 4648, 5), in the one form that each byte string has.
+public enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    /// The number of each character, 255 for those that are none.
+    private static let numbers: [UInt8] = {
+        var numbers = [UInt8](repeating: 255, count: 256)
+        for (number, character) in alphabet.enumerated() { numbers[Int(character)] = UInt8(number) }
+        return numbers
+    }()
+
+    /// The text of any bytes.
+    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+            }
+        }
+        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of a text; `nil` for padding, white space, other characters, and bits that ``encode(_:)`` leaves 0.
+    ///
+    /// So no two texts give the same bytes, and a text is compared as well as its bytes are.
+    public static func decode(_ text: some Sequence<UInt8>) -> Data? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.underestimatedCount * 3 / 4)
+        var bits: UInt32 = 0
+        var count = 0
+        for character in text {
+            let number = numbers[Int(character)]
+            guard number < 64 else { return nil }
+            bits = bits << 6 | UInt32(number)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        guard count < 6, bits & (1 << UInt32(count) - 1) == 0 else { return nil }
+        return Data(bytes)
+    }
+
+    /// The bytes of a text; see ``decode(_:)-swift.type.method``.
+    public static func decode(_ text: String) -> Data? { decode(text.utf8) }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What a device says with its signature: to whom, for whom, with which key, in answer to what (Docs/LoginProtocol.md).
+public struct LoginClaims: Sendable, Hashable {
+    /// What the signature is for; one for a purpose is worth nothing for the other.
+    public enum Purpose: String, Sendable, Hashable, Codable, CaseIterable {
+        /// To make the key known to the server.
+        case enable
+        /// To sign in.
+        case login
+    }
+
+    /// How the owner of the device was recognised.
+    public enum Method: String, Sendable, Hashable, Codable, CaseIterable {
+        /// By a finger.
+        case finger
+        /// By the passcode of the device.
+        case passcode
+    }
+
+    /// The longest that an assertion may be valid, in seconds.
+    public static let longestLifetime = 60
+    /// The size of a challenge in bytes.
+    public static let challengeSize = 32
+
+    /// `aud`: the server that may accept it.
+    public let origin: LoginOrigin
+    /// `sub`: who signs in.
+    public let user: LoginName
+    /// `device`: on which device.
+    public let device: LoginName
+    /// `iss` and the header's `kid`: which key signs, by its thumbprint.
+    public let keyID: String
+    /// `purpose`.
+    public let purpose: Purpose
+    /// `nonce`: the server's challenge, 32 bytes.
+    public let challenge: Data
+    /// `iat`: seconds since 1970.
+    public let issuedAt: Int
+    /// `exp`: seconds since 1970, 1 to 60 behind ``issuedAt``.
+    public let expiresAt: Int
+    /// `jti`: 16 random bytes.
+    public let id: Data
+    /// `domain`: the digest of the enrolled fingers for this program, 32 bytes; `nil` where no finger is enrolled.
+    public let domainState: Data?
+    /// `method`.
+    public let method: Method
+    /// `app`: what the program says besides.
+    public let app: [String: String]
+
+    /// `nil` where a value is not of its size or range.
+    ///
+    /// - Parameters:
+    ///   - lifetime: 1 to 60 seconds.
+    ///   - app: At most 16; names of 1 to 32 of `a`–`z`, `0`–`9` and `_`, values of at most 256 bytes.
+    public init?(
+        origin: LoginOrigin,
+        user: LoginName,
+        device: LoginName,
+        keyID: String,
+        purpose: Purpose,
+        challenge: Data,
+        issuedAt: Int,
+        lifetime: Int = longestLifetime,
+        id: Data,
+        domainState: Data?,
+        method: Method,
+        app: [String: String] = [:]
+    ) {
+        guard Base64URL.decode(keyID)?.count == 32, challenge.count == Self.challengeSize,
+            (0...253_402_300_799).contains(issuedAt), (1...Self.longestLifetime).contains(lifetime),
+            id.count == 16, domainState.map({ $0.count == 32 }) ?? true,
+            method == .passcode || domainState != nil, app.count <= 16,
+            app.allSatisfy({ name, value in
+                (1...32).contains(name.utf8.count) && value.utf8.count <= 256
+                    && name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 95 }
+            })
+        else { return nil }
+        self.origin = origin
+        self.user = user
+        self.device = device
+        self.keyID = keyID
+        self.purpose = purpose
+        self.challenge = challenge
+        self.issuedAt = issuedAt
+        self.expiresAt = issuedAt + lifetime
+        self.id = id
+        self.domainState = domainState
+        self.method = method
+        self.app = app
+    }
+}

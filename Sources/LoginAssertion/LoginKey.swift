@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+public import Foundation
+
+/// The public half of a device's key: a point of P-256.
+public struct LoginKey: Sendable, Hashable {
+    /// SubjectPublicKeyInfo as DER, 91 bytes (RFC 5480).
+    public let der: Data
+    /// The key's name: its SHA-256 thumbprint in Base64url, 43 characters (RFC 7638).
+    public let id: String
+    private let key: P256.Signing.PublicKey
+
+    /// Reads a SubjectPublicKeyInfo; `nil` for anything but the one encoding of a point of P-256, uncompressed.
+    public init?(der: Data) {
+        guard der.count == 91, let key = try? P256.Signing.PublicKey(derRepresentation: der),
+            key.derRepresentation == der
+        else { return nil }
+        self.init(key)
+    }
+
+    /// Reads a point; `nil` for anything but 4, x, y of a point of P-256 (65 bytes; SEC 1, 2.3.3).
+    public init?(x963: Data) {
+        guard x963.count == 65, let key = try? P256.Signing.PublicKey(x963Representation: x963) else { return nil }
+        self.init(key)
+    }
+
+    private init(_ key: P256.Signing.PublicKey) {
+        self.key = key
+        der = key.derRepresentation
+        let point = key.x963Representation
+        let x = Base64URL.encode(point.dropFirst().prefix(32))
+        let y = Base64URL.encode(point.suffix(32))
+        // The members in the order of their names, without white space (RFC 7638, 3.3).
+        let jwk = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
+        id = Base64URL.encode(SHA256.hash(data: Data(jwk.utf8)))
+    }
+
+    /// Whether `signature`, r and s behind each other (64 bytes; RFC 7518, 3.4), is one of this key over `message`.
+    ///
+    /// - Returns: `false` also for what is no signature.
+    public func isValid(raw signature: Data, over message: some DataProtocol) -> Bool {
+        guard signature.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { return false }
+        return key.isValidSignature(signature, for: SHA256.hash(data: message))
+    }
+
+    /// Whether `signature`, `SEQUENCE { r, s }` (RFC 3279, 2.2.3), is one of this key over `message`.
+    ///
+    /// High s is as good as low s. Only the DER encoding is a signature: other forms of BER are not.
+    ///
+    /// - Returns: `false` also for what is no signature.
+    public func isValid(der signature: Data, over message: some DataProtocol) -> Bool {
+        guard signature.count <= 72, let parsed = try? P256.Signing.ECDSASignature(derRepresentation: signature),
+            parsed.derRepresentation == signature
+        else { return false }
+        return key.isValidSignature(parsed, for: SHA256.hash(data: message))
+    }
+
+    public static func == (left: LoginKey, right: LoginKey) -> Bool { left.der == right.der }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(der) }
+}
