@@ -66,6 +66,7 @@ extension UnverifiedAssertion {
     ///   - key: The device's key, as the server knows it.
     ///   - expectation: What it must say.
     ///   - now: Seconds since 1970.
+    /// - Returns: The claims, which now count.
     /// - Throws: why it is not accepted.
     public func verify(
         with key: LoginKey,

@@ -4,7 +4,9 @@ public import Foundation
 
 /// Base64url without padding (RFC 4648, 5), in the one form that each byte string has.
 public enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
+    )
     /// The number of each character, 255 for those that are none.
     private static let numbers: [UInt8] = {
         var numbers = [UInt8](repeating: 255, count: 256)

@@ -19,6 +19,7 @@ public struct AssertionDraft: Sendable {
     /// The assertion in compact form (RFC 7515, 7.1).
     ///
     /// - Parameter signature: r and s behind each other, 64 bytes, over ``signingInput``.
+    /// - Returns: Three parts with dots between them.
     public func signed(_ signature: Data) -> String {
         String(decoding: signingInput, as: UTF8.self) + "." + Base64URL.encode(signature)
     }
@@ -62,6 +63,7 @@ struct AssertionHeader {
     let keyID: String
 
     var json: [UInt8] {
-        CanonicalJSON.object(["alg": .text("ES256"), "kid": .text(keyID), "typ": .text("whorl-login+jwt")]).bytes
+        CanonicalJSON.object(["alg": .text("ES256"), "kid": .text(keyID), "typ": .text("whorl-login+jwt")])
+            .bytes
     }
 }

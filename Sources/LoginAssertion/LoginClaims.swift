@@ -52,9 +52,8 @@ public struct LoginClaims: Sendable, Hashable {
 
     /// `nil` where a value is not of its size or range.
     ///
-    /// - Parameters:
-    ///   - lifetime: 1 to 60 seconds.
-    ///   - app: At most 16; names of 1 to 32 of `a`–`z`, `0`–`9` and `_`, values of at most 256 bytes.
+    /// The lifetime is 1 to 60 seconds. The program's own are at most 16, with names of 1 to 32 of `a`–`z`, `0`–`9` and
+    /// `_`, and values of at most 256 bytes. A finger has a domain state.
     public init?(
         origin: LoginOrigin,
         user: LoginName,

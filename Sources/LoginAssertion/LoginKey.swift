@@ -21,7 +21,9 @@ public struct LoginKey: Sendable, Hashable {
 
     /// Reads a point; `nil` for anything but 4, x, y of a point of P-256 (65 bytes; SEC 1, 2.3.3).
     public init?(x963: Data) {
-        guard x963.count == 65, let key = try? P256.Signing.PublicKey(x963Representation: x963) else { return nil }
+        guard x963.count == 65, let key = try? P256.Signing.PublicKey(x963Representation: x963) else {
+            return nil
+        }
         self.init(key)
     }
 
@@ -40,7 +42,8 @@ public struct LoginKey: Sendable, Hashable {
     ///
     /// - Returns: `false` also for what is no signature.
     public func isValid(raw signature: Data, over message: some DataProtocol) -> Bool {
-        guard signature.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        guard signature.count == 64,
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
         else { return false }
         return key.isValidSignature(signature, for: SHA256.hash(data: message))
     }
@@ -51,13 +54,16 @@ public struct LoginKey: Sendable, Hashable {
     ///
     /// - Returns: `false` also for what is no signature.
     public func isValid(der signature: Data, over message: some DataProtocol) -> Bool {
-        guard signature.count <= 72, let parsed = try? P256.Signing.ECDSASignature(derRepresentation: signature),
+        guard signature.count <= 72,
+            let parsed = try? P256.Signing.ECDSASignature(derRepresentation: signature),
             parsed.derRepresentation == signature
         else { return false }
         return key.isValidSignature(parsed, for: SHA256.hash(data: message))
     }
 
+    /// Keys are the same where their points are.
     public static func == (left: LoginKey, right: LoginKey) -> Bool { left.der == right.der }
 
+    /// Goes by ``der``.
     public func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }

@@ -8,6 +8,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The text, at most 255 bytes.
     public let text: String
 
+    /// The text.
     public var description: String { text }
 
     /// `nil` for what is not the one text of an origin, and for `http` to another machine.

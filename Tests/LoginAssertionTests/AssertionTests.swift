@@ -6,46 +6,167 @@ import LoginAssertion
 import Testing
 
 @Suite struct `A login assertion` {
+    private let device: Device
+
+    init() throws { device = try Device() }
+
     @Test func `is read as it was written, and verified by the key that signed it`() throws {
-        let device = Device()
-        let assertion = try UnverifiedAssertion(try device.assertion())
-        let claims = try assertion.verify(with: device.key, expecting: device.expectation, at: Device.now)
-        #expect(claims == device.claims())
+        let claims = try #require(device.claims(app: ["amount": "12 €\n\"net\""]))
+        let assertion = try UnverifiedAssertion(device.assertion(claims))
+        let verified = try assertion.verify(
+            with: device.key,
+            expecting: device.expectation,
+            at: Device.now + 1
+        )
+        #expect(verified == claims)
+        #expect(verified.app == ["amount": "12 €\n\"net\""])
+    }
+
+    @Test(arguments: [
+        ["none": ""], ["quote": #"a"b\c/d"#], ["control": "\u{1}\u{8}\t\n\u{b}\u{c}\r\u{1f}\u{7f}"],
+        ["script": "東京 🙂 e\u{301}"], ["a1": "1", "a10": "2", "a2": "3", "_": "4", "0": "5"],
+    ])
+    func `is what Python verifies too, whatever the program says in it`(app: [String: String]) throws {
+        let claims = try #require(device.claims(app: app))
+        let vector = Protocol.Vector(
+            name: "made here",
+            result: "accepted",
+            assertion: try device.assertion(claims),
+            publicKey: Base64URL.encode(device.key.der),
+            now: Device.now,
+            origin: device.origin.text,
+            user: device.user.text,
+            device: device.name.text,
+            purpose: "login",
+            challenge: Base64URL.encode(device.challenge)
+        )
+        #expect(try Protocol.python(["verify"], input: JSONEncoder().encode(vector)) == "accepted")
+    }
+
+    @Test func `is not made of values that the other side would refuse`() {
+        #expect(device.claims(lifetime: 0) == nil)
+        #expect(device.claims(lifetime: 61) == nil)
+        #expect(device.claims(domainState: nil) == nil)
+        #expect(device.claims(domainState: nil, method: .passcode) != nil)
+        #expect(device.claims(domainState: Data(count: 31)) == nil)
+        #expect(device.claims(app: ["Amount": "1"]) == nil)
+        #expect(device.claims(app: ["": "1"]) == nil)
+        #expect(device.claims(app: ["a": String(repeating: "b", count: 257)]) == nil)
+    }
+
+    @Test func `counts for clocks at the ends of time, without a crash`() throws {
+        let assertion = try UnverifiedAssertion(device.assertion(#require(device.claims())))
+        for (now, fault) in [(Int.min, AssertionFault.notYetValid), (Int.max, .expired)] {
+            #expect(throws: fault) {
+                try assertion.verify(with: device.key, expecting: device.expectation, at: now)
+            }
+        }
     }
 }
 
-/// A device with a key of software, and a server that knows it.
-struct Device {
-    static let now = 1_800_000_000
-    let privateKey = P256.Signing.PrivateKey()
-    var key: LoginKey { LoginKey(x963: privateKey.publicKey.x963Representation)! }
-    let challenge = Data((0..<32).map { UInt8($0) })
-    let origin = LoginOrigin("https://bank.example")!
-    let user = LoginName("ada")!
-    let name = LoginName("laptop")!
-
-    var expectation: AssertionExpectation {
-        AssertionExpectation(origin: origin, user: user, device: name, challenge: challenge, purpose: .login)
+@Suite struct `A device's key` {
+    /// RFC 7638 has an example for RSA only; this is what another implementation gives for the same point.
+    @Test func `is named by its thumbprint, which Python computes too`() throws {
+        let vectors = try #require(Protocol.vectors)
+        let vector = try #require(vectors.first { $0.result == "accepted" })
+        let key = try #require(Base64URL.decode(vector.publicKey).flatMap { LoginKey(der: $0) })
+        #expect(try UnverifiedAssertion(vector.assertion).unverifiedClaims.keyID == key.id)
     }
 
-    func claims(app: [String: String] = [:]) -> LoginClaims {
-        LoginClaims(
-            origin: origin,
-            user: user,
-            device: name,
-            keyID: key.id,
-            purpose: .login,
-            challenge: challenge,
-            issuedAt: Self.now,
-            id: Data(repeating: 7, count: 16),
-            domainState: Data(repeating: 9, count: 32),
-            method: .finger,
-            app: app
-        )!
+    @Test func `is read from the one encoding only`() throws {
+        let key = P256.Signing.PrivateKey().publicKey
+        #expect(LoginKey(der: key.derRepresentation)?.der == key.derRepresentation)
+        #expect(LoginKey(der: key.derRepresentation + [0]) == nil)
+        #expect(LoginKey(der: key.derRepresentation.dropLast()) == nil)
+        #expect(LoginKey(der: P384.Signing.PrivateKey().publicKey.derRepresentation) == nil)
+        #expect(LoginKey(x963: key.compressedRepresentation) == nil)
+        var off = key.x963Representation
+        off[64] ^= 1
+        #expect(LoginKey(x963: off) == nil)
+        #expect(LoginKey(x963: Data([0])) == nil)
     }
 
-    func assertion(_ claims: LoginClaims? = nil) throws -> String {
-        let draft = AssertionDraft(claims ?? self.claims())
-        return draft.signed(try privateKey.signature(for: draft.signingInput).rawRepresentation)
+    /// What react-native-biometrics and its kin send: DER over the server's bytes.
+    @Test func `takes a signature in DER, low or high, and in no other form of BER`() throws {
+        let privateKey = P256.Signing.PrivateKey()
+        let key = try #require(LoginKey(x963: privateKey.publicKey.x963Representation))
+        let message = Data("challenge".utf8)
+        let good = try privateKey.signature(for: message)
+        let (r, s) = (Data(good.rawRepresentation.prefix(32)), Data(good.rawRepresentation.suffix(32)))
+        #expect(key.isValid(der: good.derRepresentation, over: message))
+        #expect(key.isValid(der: DER.signature(r, s), over: message))
+        #expect(key.isValid(der: DER.signature(r, DER.order(minus: s)), over: message))
+        #expect(!key.isValid(der: good.derRepresentation, over: Data("another".utf8)))
+        #expect(!key.isValid(der: good.rawRepresentation, over: message))
+        #expect(!key.isValid(raw: good.derRepresentation, over: message))
+        for (name, form) in DER.otherForms(r, s) {
+            #expect(!key.isValid(der: form, over: message), "\(name)")
+        }
+        let zero = Data(count: 32)
+        for (r, s) in [(zero, s), (r, zero), (zero, zero), (DER.order, s), (r, DER.order), (s, r)] {
+            #expect(!key.isValid(der: DER.signature(r, s), over: message))
+            #expect(!key.isValid(raw: r + s, over: message))
+        }
+    }
+}
+
+@Suite struct `Base64url` {
+    @Test func `has one text for each byte string`() {
+        for count in 0..<70 {
+            let bytes = Data((0..<count).map { _ in .random(in: .min ... .max) })
+            let text = Base64URL.encode(bytes)
+            #expect(Base64URL.decode(text) == bytes)
+            #expect(
+                text
+                    == bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                    .replacing("=", with: "")
+            )
+        }
+        for text in ["A", "AAAAA", "AB", "AA=", "AA==", "A A", "AA\n", "A+", "A/", "é", "AAB"] {
+            #expect(Base64URL.decode(text) == nil, "\(text)")
+        }
+    }
+}
+
+@Suite struct `An origin` {
+    @Test(arguments: [
+        "https://bank.example", "https://bank.example:8443", "http://localhost:8080", "http://127.0.0.1",
+        "http://[::1]:65535", "https://xn--bcher-kva.example", "https://10.0.0.1",
+    ])
+    func `is its text`(text: String) { #expect(LoginOrigin(text)?.text == text) }
+
+    @Test(arguments: [
+        "", "https://", "bank.example", "https://bank.example/", "https://bank.example:443",
+        "http://localhost:80",
+        "https://Bank.example", "HTTPS://bank.example", "https://bank.example:0",
+        "https://bank.example:65536",
+        "https://bank.example:08", "http://bank.example", "https://ada@bank.example",
+        "https://bank.example?x",
+        "https://bank.example#x", "https://bank.example\n", "https://bücher.example", "https://.example",
+        "http://localhost.evil.example", "http://127.0.0.1.evil.example", "https://bank .example",
+    ])
+    func `is none`(text: String) { #expect(LoginOrigin(text) == nil) }
+
+    @Test func `of 256 bytes is none`() {
+        #expect(LoginOrigin("https://" + String(repeating: "a", count: 247)) != nil)
+        #expect(LoginOrigin("https://" + String(repeating: "a", count: 248)) == nil)
+    }
+}
+
+@Suite struct `A name` {
+    @Test func `is compared by its bytes`() throws {
+        #expect(LoginName("é") != LoginName("e\u{301}"))
+        #expect(LoginName("ada") == LoginName("ada"))
+        #expect(Set([LoginName("é"), LoginName("e\u{301}")]).count == 2)
+    }
+
+    @Test(arguments: [
+        "", " ada", "ada ", "a\nda", "a\u{200B}da", "a\u{202E}da", "\u{FEFF}ada", "a\u{7F}", "ada\u{A0}",
+    ])
+    func `is none`(text: String) { #expect(LoginName(text) == nil) }
+
+    @Test func `has at most 128 bytes`() {
+        #expect(LoginName(String(repeating: "é", count: 64)) != nil)
+        #expect(LoginName(String(repeating: "é", count: 64) + "a") == nil)
     }
 }
