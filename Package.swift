@@ -84,7 +84,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
     "Authentication", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain", "LibfprintReader",
-    "MockReader", "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt", "Vault",
+    "LoginAssertion", "MockReader", "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt",
+    "Vault",
     "WhorlSystem", "whorl", crypto, grdb,
 ]
 

@@ -169,13 +169,13 @@ private let message = Data("the combination is 7-12-31".utf8)
     }
 }
 
-/// The other side: Python's `cryptography`, which has ECDH, the derivation and AES-GCM of its own (OpenSSL's).
+/// The other side: Debian's `cryptography` for Python, which has ECDH, the derivation and AES-GCM of its own (OpenSSL's).
 private enum Peer {
     static func run(_ verb: String, _ bits: Int, _ isIVDerived: Bool, _ key: Data, _ data: Data) throws
         -> Data
     {
         let arguments = ["-c", program, verb, String(bits), isIVDerived ? "kdf" : "zero", key.hex]
-        return try KeychainTests.run("python3", arguments, input: data)
+        return try KeychainTests.run("/usr/bin/python3", arguments, input: data)
     }
 
     private static let program = """
