@@ -259,6 +259,13 @@ let package = Package(
             swiftSettings: common
         ),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
+        // `scripts/bench` runs it.
+        .executableTarget(
+            name: "LoginBench",
+            dependencies: ["LoginAssertion", crypto],
+            path: "Bench/login",
+            swiftSettings: common
+        ),
         // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
         .executableTarget(
             name: "ReleaseBench",

@@ -43,7 +43,8 @@ public struct UnverifiedAssertion: Sendable {
     /// - Throws: ``AssertionFault/malformed`` for anything but what ``AssertionDraft`` writes, byte by byte.
     public init(_ compact: String) throws(AssertionFault) {
         guard compact.utf8.count <= Self.longest else { throw .malformed }
-        let parts = compact.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let bytes = Array(compact.utf8)
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3,
             let header = Base64URL.decode(parts[0]),
             let payload = Base64URL.decode(parts[1]),
@@ -53,7 +54,7 @@ public struct UnverifiedAssertion: Sendable {
             header.elementsEqual(AssertionHeader(keyID: claims.keyID).json)
         else { throw .malformed }
         unverifiedClaims = claims
-        signingInput = Data(compact.utf8.prefix(parts[0].count + 1 + parts[1].count))
+        signingInput = Data(bytes.prefix(parts[0].count + 1 + parts[1].count))
         self.signature = signature
     }
 }

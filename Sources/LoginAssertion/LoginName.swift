@@ -25,8 +25,13 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Texts that look alike are different names: they are compared by their bytes, not by Unicode's equivalence.
     public init?(_ text: String) {
-        guard (1...Self.longest).contains(text.utf8.count),
-            let first = text.unicodeScalars.first, !first.properties.isWhitespace,
+        guard (1...Self.longest).contains(text.utf8.count) else { return nil }
+        if text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) {
+            // As most names are.
+            self.text = text
+            return
+        }
+        guard let first = text.unicodeScalars.first, !first.properties.isWhitespace,
             let last = text.unicodeScalars.last, !last.properties.isWhitespace,
             text.unicodeScalars.allSatisfy(Self.isSeen)
         else { return nil }
