@@ -47,7 +47,7 @@ endif
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test program build man completions test check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-test program build man completions docs test check demo bench nightly fuzz format clean \
 	install install-program install-udev uninstall
 
 help: ## lists these targets
@@ -75,15 +75,20 @@ test: setup-test ## builds and runs all tests; none is skipped for a missing too
 
 check: export WHORL_STRICT = 1
 check: STRICT = --explicit-target-dependency-import-check error
-check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, install
-	$(SWIFT) format lint --strict --recursive Sources Tests Samples Package.swift
+check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install
+	$(SWIFT) format lint --strict --recursive Sources Tests Samples Bench Package.swift
 	REQUIRE_PEERS=1 udev/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	scripts/check-readme .build/debug/whorl
 	scripts/check-consumer .build/debug/whorl
 	scripts/check-samples .build/debug/whorl
+	scripts/docs
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
+
+docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
+	$(SWIFT) build
+	scripts/docs
 
 bench: setup-test program ## measures what Docs/Benchmarks.md tells
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
@@ -97,7 +102,7 @@ fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FU
 	SWIFT='$(SWIFT)' scripts/fuzz
 
 format: ## formats the Swift sources in place
-	$(SWIFT) format --in-place --recursive Sources Tests Samples Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests Samples Bench Package.swift
 
 clean: ## removes what was built
 	rm -rf .build .build-*

@@ -89,7 +89,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     /// - Parameters:
     ///   - publicKey: The other's, as ANSI X9.63 (65 bytes).
     ///   - algorithm: One that ``canExchangeKeys(using:)`` names.
-    ///   - parameters: What the algorithm takes besides; the keys are those of ``SecKeyKeyExchangeParameter``, or their texts.
+    ///   - parameters: What the algorithm takes besides; the keys are those of `SecKeyKeyExchangeParameter`, or their texts.
     /// - Returns: The secret, in ordinary memory, as with Apple.
     /// - Throws: as the class says; `errSecDecode` for bytes that are no public key.
     public func exchangeKeys(

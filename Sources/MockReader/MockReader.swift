@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A reader made of a script, for the tests of programs that embed Whorl.
 ///
-/// It keeps the promises of ``FingerprintReader`` (one operation at a time, cancellation, the order of events),
+/// It keeps the promises of `FingerprintReader` (one operation at a time, cancellation, the order of events),
 /// and its answers are honest: a presentation is a finger, a template names the finger that it was made of, and
 /// they match when they are the same. It compares no images and says nothing about a real reader's errors.
 ///

@@ -40,7 +40,7 @@ public enum MockFinger: Sendable, Hashable {
 /// How a ``MockReader`` lies.
 ///
 /// An identification names a print outside the gallery, which the layers above have to refuse. A verification,
-/// an enrollment and a capture, which have nothing to name, end with ``ReaderError/Code/untrustworthy``.
+/// an enrollment and a capture, which have nothing to name, end with `ReaderError.Code.untrustworthy`.
 public enum MockLie: String, Sendable, Hashable, CaseIterable {
     /// The print has the greatest identity there is, as an index behind the gallery's end would be read.
     case index

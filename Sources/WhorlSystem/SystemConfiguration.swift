@@ -5,7 +5,7 @@ internal import Foundation
 
 /// What a person or a program chooses before Whorl starts; every choice has a default.
 public struct SystemConfiguration: Sendable {
-    /// Where prints and the audit log live; `nil` means ``StateDirectory/standard(environment:)``.
+    /// Where prints and the audit log live; `nil` means `StateDirectory.standard(environment:)`.
     public var stateDirectory: String?
     /// Whose fingers; `nil` means the user's name.
     public var profile: String?

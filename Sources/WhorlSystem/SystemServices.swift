@@ -22,7 +22,7 @@ public final class SystemServices: Sendable {
     public let accessGroups: [String]
     /// Where the state lives.
     public let stateDirectory: StateDirectory
-    /// The engine, for what is not behind ``AuthenticationService``: the audit log, the attempts.
+    /// The engine, for what is not behind `AuthenticationService`: the audit log, the attempts.
     public let engine: AuthenticationEngine
     /// The database, for what keeps rows of its own there: the keychain.
     package let stateAccess: StateAccess

@@ -58,7 +58,8 @@ final class Subject {
 
     func makeOldest(_ number: Int) async throws {
         let store = try await services.store()
-        for finger in try await store.fingers(of: services.profile) where finger.finger != Finger.allCases[number] {
+        for finger in try await store.fingers(of: services.profile)
+        where finger.finger != Finger.allCases[number] {
             try await store.recordMatch(finger.id, updated: nil, at: Date())
         }
         tell("ok")
@@ -102,7 +103,11 @@ final class Subject {
     // MARK: - A whole evaluation
 
     func evaluate() async throws {
-        let request = EvaluationRequest(policy: .biometrics, reason: "be measured", application: services.application)
+        let request = EvaluationRequest(
+            policy: .biometrics,
+            reason: "be measured",
+            application: services.application
+        )
         let prompt = SilentPrompt()
         let evaluation = try await services.authentication.evaluate(request, presenter: prompt)
         let end = now()

@@ -41,6 +41,7 @@ while let line = readLine() {
 
 func tellObjects() {
     let types = ["FpPrint", "FpImage", "GCancellable", "GTask", nil]
-    let counts = types.map { type in "\(type ?? "all")=\(object_count_live(type))/\(object_count_made(type))" }
+    let counts = types.map { type in "\(type ?? "all")=\(object_count_live(type))/\(object_count_made(type))"
+    }
     tell(counts.joined(separator: " "))
 }

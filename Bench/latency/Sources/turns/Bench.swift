@@ -57,7 +57,8 @@ struct Bench {
     func compareReaders(_ rounds: Int, _ table: Table) throws {
         let all = (0..<Bench.enrolled).map { "\($0)" }
         let galleries = [
-            ("1 print", ["0"]), ("10 prints, it is the first", all), ("10 prints, it is the last", all.reversed()),
+            ("1 print", ["0"]), ("10 prints, it is the first", all),
+            ("10 prints, it is the last", all.reversed()),
         ]
         for (name, gallery) in galleries {
             let clients = [try c("ten"), try swift("ten")]
@@ -97,12 +98,37 @@ struct Bench {
 
         for (name, swift, c) in [("1 print", swift1, c1), ("10 prints", swift10, c10)] {
             let what = "image to result, whole evaluation, \(name)"
-            table.row("\(what), until the prompt is told, against C's callback", swift.results, against: c.results, bar: 1.05)
-            table.row("\(what), until it returns, against C that has closed the reader too", swift.ends, against: c.ends, bar: 1.05)
-            table.row("\(what), until it returns, against C's callback", swift.ends, against: c.results, bar: nil)
+            table.row(
+                "\(what), until the prompt is told, against C's callback",
+                swift.results,
+                against: c.results,
+                bar: 1.05
+            )
+            table.row(
+                "\(what), until it returns, against C that has closed the reader too",
+                swift.ends,
+                against: c.ends,
+                bar: 1.05
+            )
+            table.row(
+                "\(what), until it returns, against C's callback",
+                swift.ends,
+                against: c.results,
+                bar: nil
+            )
         }
-        table.row("habitual finger of 10 against it alone", swift10.results, against: swift1.results, bar: 1.1)
-        table.row("fixed order, it is the last of 10, against it alone", last.results, against: swift1.results, bar: nil)
+        table.row(
+            "habitual finger of 10 against it alone",
+            swift10.results,
+            against: swift1.results,
+            bar: 1.1
+        )
+        table.row(
+            "fixed order, it is the last of 10, against it alone",
+            last.results,
+            against: swift1.results,
+            bar: nil
+        )
         for client in plain + [one, ten] { client.stop() }
     }
 

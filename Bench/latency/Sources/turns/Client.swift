@@ -50,7 +50,8 @@ final class Client {
     /// Resident memory, in KiB.
     var resident: Int {
         let pages = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8)
-        return (pages?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize()) / 1024
+        return (pages?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize())
+            / 1024
     }
 
     /// A command without a finger; its one line of an answer.
@@ -70,7 +71,8 @@ final class Client {
     func measure(_ command: String, putting picture: [UInt8]) throws -> Outcome {
         let (answer, written) = try operate(command, [picture])
         let words = answer.split(separator: " ")
-        guard words.count == 4, words[0] == "result", let result = Int(words[1]), let end = Int(words[2]) else {
+        guard words.count == 4, words[0] == "result", let result = Int(words[1]), let end = Int(words[2])
+        else {
             throw Failure(text: "\(name) answered: \(answer)")
         }
         return Outcome(result: result - written, end: end - written, who: String(words[3]))
@@ -86,7 +88,9 @@ final class Client {
         while true {
             let answer = try line()
             guard answer == "touch" else { return (answer, written) }
-            guard let picture = pictures.next() else { throw Failure(text: "\(name) asks for one touch too many") }
+            guard let picture = pictures.next() else {
+                throw Failure(text: "\(name) asks for one touch too many")
+            }
             written = try hand.put(picture)
         }
     }

@@ -26,7 +26,10 @@ final class Hand {
         let bytes = size.withUnsafeBytes { Array($0) } + picture
         var sent = 0
         while sent < bytes.count {
-            let count = bytes.withUnsafeBytes { write(connection, $0.baseAddress! + sent, bytes.count - sent) }
+            let count = bytes.withUnsafeBytes {
+                let rest = UnsafeRawBufferPointer(rebasing: $0[sent...])
+                return write(connection, rest.baseAddress, rest.count)
+            }
             guard count > 0 else { throw Failure(text: "the reader at \(path) hung up") }
             sent += count
         }
@@ -38,8 +41,10 @@ final class Hand {
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        let isConnected = withUnsafeBytes(of: &address) {
-            connect(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
+        let isConnected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
         }
         guard isConnected else { throw Failure(text: "no reader at \(path)") }
         return descriptor

@@ -25,8 +25,9 @@ final class Lane {
         ends = Figures(presses: presses.count)
     }
 
-    /// Runs all lanes in turns: each takes all of its presses once, then it is the next one's turn; who is first,
-    /// changes. A first run does not count.
+    /// Runs all lanes in turns; a first run does not count.
+    ///
+    /// Each lane takes all of its presses once, then it is the next one's turn; who is first, changes.
     static func run(_ lanes: [Lane], rounds: Int) throws {
         var order = lanes
         for round in -1..<rounds {
@@ -39,7 +40,9 @@ final class Lane {
         for (number, picture) in presses.enumerated() {
             if let preparation { try client.ask(preparation) }
             let outcome = try client.measure(command, putting: picture)
-            guard outcome.who == "0" else { throw Failure(text: "\(client.name): the finger was \(outcome.who)") }
+            guard outcome.who == "0" else {
+                throw Failure(text: "\(client.name): the finger was \(outcome.who)")
+            }
             guard counts else { continue }
             results.append(nanoseconds: outcome.result, press: number)
             ends.append(nanoseconds: outcome.end, press: number)
