@@ -91,11 +91,3 @@ extension SecAccessControl {
         throw .status(errSecParam, "an access control that guards a key in the chip needs privateKeyUsage")
     }
 }
-
-private func throwing<Value>(_ body: () throws(KeyFailure) -> Value) throws(NSError) -> Value {
-    do throws(KeyFailure) {
-        return try body()
-    } catch let failure {
-        throw failure.cfError
-    }
-}
