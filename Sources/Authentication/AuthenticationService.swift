@@ -71,6 +71,13 @@ public protocol AuthenticationService: Sendable {
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem
 
+    /// Takes what a keeper stored; neither the owner nor a chip is asked, so whether it opens anywhere is not known.
+    ///
+    /// - Parameter encoded: What ``SealedItem/encoded`` of one of this service's items gave.
+    /// - Returns: The item.
+    /// - Throws: `itemTampered` for anything that has not the form of a sealed item.
+    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem
+
     /// How sealed items stand, as far as it can be told without asking anybody, the chip included.
     ///
     /// The chip has the last word: it may refuse what is told as valid here.

@@ -79,6 +79,11 @@ extension AuthenticationService {
         throw VaultError(.noChip, cause: "no vault")
     }
 
+    /// What has the form of an item that some vault has sealed.
+    public func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+        try SealedItem(encoded: encoded)
+    }
+
     /// None: a service without a vault knows no item.
     public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         throw VaultError(.noChip, cause: "no vault")

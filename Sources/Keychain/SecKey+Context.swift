@@ -31,6 +31,12 @@ extension KeyContext? {
         }
     }
 
+    /// What a keeper stored, as the service that it comes from reads it; `nil` for anything else.
+    func item(encoded: Data) -> SealedItem? {
+        let service = self?.core.service ?? ContextParts.current.service
+        return try? service.sealedItem(encoded: encoded)
+    }
+
     /// Makes a key in the chip.
     func makeKey(_ access: SecAccessControl?) throws(KeyFailure) -> KeyMaterial {
         let control: AccessControl

@@ -27,6 +27,11 @@ extension TestService {
         try await keep(.key(P256.KeyAgreement.PrivateKey()), access, applicationPassword)
     }
 
+    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+        guard let item = PretendedItem(encoded: encoded) else { return try SealedItem(encoded: encoded) }
+        return item.sealed
+    }
+
     func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         let now = await standing()
         return items.map { item in
