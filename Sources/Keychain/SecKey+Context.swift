@@ -84,7 +84,12 @@ extension SecKey {
     ) throws(KeyFailure) -> Data {
         let digest = Data(count: max(0, 32 - hash.count)) + hash.prefix(32)
         let signature = try context.run { parts, request, presenter throws(ReleaseError) in
-            try await parts.service.signature(over: digest, with: item, request, presenter: presenter).product
+            try await parts.service.signature(
+                over: digest,
+                with: .sealed(item),
+                request,
+                presenter: presenter
+            ).product
         }
         return switch form {
         case .der: signature.der

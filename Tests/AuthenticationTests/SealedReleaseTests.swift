@@ -45,7 +45,7 @@ struct `Releasing sealed items` {
         )
         #expect(
             await refusal { () async throws(ReleaseError) in
-                try await engine.signature(over: Data(), with: key, release(), presenter: presenter)
+                try await engine.signature(over: Data(), with: .sealed(key), release(), presenter: presenter)
             }?.vault == .digestWrongSize(bytes: 0)
         )
         #expect(presenter.prompts.isEmpty)
@@ -58,7 +58,7 @@ struct `Releasing sealed items` {
         let presenter = ScriptedPresenter()
         #expect(
             await refusal { () async throws(ReleaseError) in
-                try await bench.engine().secret(in: item, release(), presenter: presenter)
+                try await bench.engine().secret(in: .sealed(item), release(), presenter: presenter)
             }?.vault == .itemTampered
         )
         #expect(presenter.prompts.isEmpty)

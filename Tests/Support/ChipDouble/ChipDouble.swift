@@ -89,11 +89,12 @@ package final class ChipDouble: AuthenticationService {
     }
 
     package func secret(
-        in item: SealedItem,
+        in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> {
-        try state.withLock { state throws(ReleaseError) in
+        guard case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
+        return try state.withLock { state throws(ReleaseError) in
             try ChipDouble.open(item, request, &state)
             guard let secret = state.secrets[item.encoded] else { throw .vault(VaultError(.itemTampered)) }
             return Released(secret, after: [])
@@ -111,10 +112,11 @@ package final class ChipDouble: AuthenticationService {
 
     package func signature(
         over digest: Data,
-        with key: SealedItem,
+        with key: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature> {
+        guard case .sealed(let key) = key else { throw .vault(VaultError(.noSuchItem)) }
         let chip = try use(key, request)
         guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
         let signing = try? P256.Signing.PrivateKey(rawRepresentation: chip.rawRepresentation)
