@@ -4,18 +4,24 @@ public import Foundation
 public import SecretMemory
 public import Vault
 
+/// What items give to their owner.
 extension AuthenticationEngine {
     /// Asks the person for what a secret's access control wants, and gives the secret that the chip releases for it.
     @concurrent
     public func secret(
-        _ id: ItemID,
+        in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> {
-        try await ItemRelease(engine: self, request: request, presenter: presenter).run(.stored(id)) {
+        let password = request.applicationPassword
+        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(item) {
             vault,
             proof throws(VaultError) in
-            try await vault.secret(id, shown: proof, applicationPassword: request.applicationPassword)
+            switch item {
+            case .stored(let id): try await vault.secret(id, shown: proof, applicationPassword: password)
+            case .sealed(let item):
+                try await vault.secret(in: item, shown: proof, applicationPassword: password)
+            }
         }
     }
 
@@ -23,16 +29,40 @@ extension AuthenticationEngine {
     @concurrent
     public func signature(
         over digest: Data,
-        with id: ItemID,
+        with key: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature> {
-        try await ItemRelease(engine: self, request: request, presenter: presenter).run(.stored(id)) {
+        // Nobody is asked for what cannot be signed.
+        guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
+        let password = request.applicationPassword
+        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(key) {
             vault,
             proof throws(VaultError) in
-            try await vault.sign(
-                digest: digest,
-                with: id,
+            switch key {
+            case .stored(let id):
+                try await vault.sign(digest: digest, with: id, shown: proof, applicationPassword: password)
+            case .sealed(let key):
+                try await vault.sign(digest: digest, with: key, shown: proof, applicationPassword: password)
+            }
+        }
+    }
+
+    /// Asks the person for what the key's access control wants, and has the chip multiply another's public key with it.
+    @concurrent
+    public func sharedSecret(
+        with publicKey: Data,
+        of key: SealedItem,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<SecretBox> {
+        do throws(VaultError) { try Vault.check(publicKey: publicKey) } catch { throw .vault(error) }
+        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(.sealed(key)) {
+            vault,
+            proof throws(VaultError) in
+            try await vault.sharedSecret(
+                with: publicKey,
+                of: key,
                 shown: proof,
                 applicationPassword: request.applicationPassword
             )

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Enrollment
-public import Foundation
 public import SecretMemory
 import StateStore
 public import Vault
 
-/// Items that lie with a keeper of their own.
+/// Making items that lie with a keeper of their own, and looking at them.
 extension AuthenticationEngine {
     /// Seals a secret for the chip, for whoever keeps the sealed item; the vault is made when nothing was ever stored.
     @concurrent
@@ -49,63 +48,6 @@ extension AuthenticationEngine {
             throw VaultError(error, of: profile)
         }
         return try await vault.standing(of: items, profile: profile, generation: generation)
-    }
-
-    /// Asks the person for what the item's access control wants, and gives the secret that the chip releases for it.
-    @concurrent
-    public func secret(
-        in item: SealedItem,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        try await ItemRelease(engine: self, request: request, presenter: presenter).run(.sealed(item)) {
-            vault,
-            proof throws(VaultError) in
-            try await vault.secret(in: item, shown: proof, applicationPassword: request.applicationPassword)
-        }
-    }
-
-    /// Asks the person for what the key's access control wants, and has the chip sign with it.
-    @concurrent
-    public func signature(
-        over digest: Data,
-        with key: SealedItem,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
-        // Nobody is asked for what cannot be signed.
-        guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
-        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(.sealed(key)) {
-            vault,
-            proof throws(VaultError) in
-            try await vault.sign(
-                digest: digest,
-                with: key,
-                shown: proof,
-                applicationPassword: request.applicationPassword
-            )
-        }
-    }
-
-    /// Asks the person for what the key's access control wants, and has the chip multiply another's public key with it.
-    @concurrent
-    public func sharedSecret(
-        with publicKey: Data,
-        of key: SealedItem,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        do throws(VaultError) { try Vault.check(publicKey: publicKey) } catch { throw .vault(error) }
-        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(.sealed(key)) {
-            vault,
-            proof throws(VaultError) in
-            try await vault.sharedSecret(
-                with: publicKey,
-                of: key,
-                shown: proof,
-                applicationPassword: request.applicationPassword
-            )
-        }
     }
 
     /// The vault, in which a new item can be bound to what its access control names.

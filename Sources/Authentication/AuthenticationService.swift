@@ -22,32 +22,6 @@ public protocol AuthenticationService: Sendable {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation
 
-    /// Asks the person for what a secret's access control wants, and gives the secret that the chip releases for it.
-    ///
-    /// There is no verdict to be believed: where the access control is not met, the secret is not there. What was
-    /// shown stays in the service.
-    func secret(
-        _ id: ItemID,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox>
-
-    /// Asks the person for what a key's access control wants, and has the chip sign with it.
-    ///
-    /// - Parameters:
-    ///   - digest: SHA-256 of what is signed, 32 bytes.
-    ///   - id: Which key.
-    ///   - request: How the person is asked.
-    ///   - presenter: Shows the prompt.
-    /// - Returns: The signature, and how the owner was recognised.
-    /// - Throws: why the owner was not recognised, or why the vault refused.
-    func signature(
-        over digest: Data,
-        with id: ItemID,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature>
-
     /// Seals a secret for the chip, for whoever keeps the sealed item; nothing is stored here.
     ///
     /// - Parameters:
@@ -71,6 +45,13 @@ public protocol AuthenticationService: Sendable {
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem
 
+    /// Takes what a keeper stored; neither the owner nor a chip is asked, so whether it opens anywhere is not known.
+    ///
+    /// - Parameter encoded: What ``SealedItem/encoded`` of one of this service's items gave.
+    /// - Returns: The item.
+    /// - Throws: `itemTampered` for anything that has not the form of a sealed item.
+    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem
+
     /// How sealed items stand, as far as it can be told without asking anybody, the chip included.
     ///
     /// The chip has the last word: it may refuse what is told as valid here.
@@ -80,17 +61,28 @@ public protocol AuthenticationService: Sendable {
     /// - Throws: `store`.
     func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing]
 
-    /// Asks the person for what the item's access control wants, and gives the secret that the chip releases for it.
+    /// Asks the person for what a secret's access control wants, and gives the secret that the chip releases for it.
+    ///
+    /// There is no verdict to be believed: where the access control is not met, the secret is not there. What was
+    /// shown stays in the service.
     func secret(
-        in item: SealedItem,
+        in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox>
 
-    /// Asks the person for what the key's access control wants, and has the chip sign 32 bytes, a SHA-256, with it.
+    /// Asks the person for what a key's access control wants, and has the chip sign with it.
+    ///
+    /// - Parameters:
+    ///   - digest: SHA-256 of what is signed, 32 bytes.
+    ///   - key: Which key.
+    ///   - request: How the person is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The signature, and how the owner was recognised.
+    /// - Throws: why the owner was not recognised, or why the vault refused.
     func signature(
         over digest: Data,
-        with key: SealedItem,
+        with key: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature>
@@ -100,7 +92,7 @@ public protocol AuthenticationService: Sendable {
     ///
     /// - Parameters:
     ///   - publicKey: The other's, as ANSI X9.63 (0x04, X, Y; 65 bytes).
-    ///   - key: Whose private half stays in the chip.
+    ///   - key: Whose private half stays in the chip; keys of the vault's table sign only.
     ///   - request: How the person is asked.
     ///   - presenter: Shows the prompt.
     /// - Returns: The X coordinate of the product, 32 bytes.

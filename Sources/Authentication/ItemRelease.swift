@@ -8,16 +8,6 @@ struct ItemRelease: Sendable {
     let request: ReleaseRequest
     let presenter: any PromptPresenter
 
-    /// What is opened: an item of the vault's table, or one that lies with a keeper.
-    struct Target: Sendable {
-        /// What is told where it is not one of this profile.
-        let missing: VaultError
-        let profile: String
-        let access: @Sendable (Vault) async throws(VaultError) -> AccessControl
-        /// The item, where it lies with a keeper.
-        var sealed: SealedItem?
-    }
-
     /// What was shown so far.
     private struct Shown: Sendable {
         var proof: OwnerProof
@@ -28,23 +18,23 @@ struct ItemRelease: Sendable {
     ///
     /// Where the chip does not take the passcode that the session remembers, it asks for all of it.
     func run<Product: Sendable>(
-        _ target: Target,
+        _ item: ProtectedItem,
         _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
     ) async throws(ReleaseError) -> Released<Product> {
         let found = try await inVault { () async throws(VaultError) in try await engine.vault.inChip() }
-        guard let vault = found else { throw .vault(target.missing) }
-        let access = try await inVault { () async throws(VaultError) in try await target.access(vault) }
-        guard target.profile == engine.profile else { throw .vault(target.missing) }
+        guard let vault = found else { throw .vault(item.missing) }
+        let access = try await inVault { () async throws(VaultError) in try await item.access(vault) }
+        guard item.profile == engine.profile else { throw .vault(item.missing) }
         guard !access.needsApplicationPassword || request.applicationPassword != nil else {
-            throw .vault(VaultError(.applicationPasswordNeeded, target.missing.subject))
+            throw .vault(VaultError(.applicationPasswordNeeded, item.missing.subject))
         }
         // Nobody is asked for what never opens again, as far as that is known without the chip.
-        if let item = target.sealed, access.isBoundToCurrentSet {
+        if case .sealed(let sealed) = item, access.isBoundToCurrentSet {
             let standing = try await inVault { () async throws(VaultError) in
-                try await engine.standing(of: [item])
+                try await engine.standing(of: [sealed])
             }
             guard standing != [.enrollmentChanged] else {
-                throw .vault(VaultError(.enrollmentChanged, target.missing.subject))
+                throw .vault(VaultError(.enrollmentChanged, item.missing.subject))
             }
         }
         let known = await engine.known(in: request.evaluation.session, vault)
@@ -152,27 +142,33 @@ extension VaultError {
     }
 }
 
-extension ItemRelease.Target {
-    /// An item of the vault's table.
-    static func stored(_ id: ItemID) -> ItemRelease.Target {
-        ItemRelease.Target(missing: VaultError(.noSuchItem, id.spoken), profile: id.profile) {
-            vault async throws(VaultError) in
-            try await vault.access(of: id)
+extension ProtectedItem {
+    /// Whose item.
+    fileprivate var profile: String {
+        switch self {
+        case .stored(let id): id.profile
+        case .sealed(let item): item.profile
         }
     }
 
-    /// An item that lies with its keeper; the vault says what opens it, and not the item.
-    static func sealed(_ item: SealedItem) -> ItemRelease.Target {
-        let missing = VaultError(
-            .itemTampered,
-            "sealed \(item.kind.rawValue)",
-            cause: "it is of another vault or profile"
-        )
-        var target = ItemRelease.Target(missing: missing, profile: item.profile) {
-            vault async throws(VaultError) in
-            try vault.access(of: item)
+    /// What is told where it is not one of this profile.
+    fileprivate var missing: VaultError {
+        switch self {
+        case .stored(let id): VaultError(.noSuchItem, id.spoken)
+        case .sealed(let item):
+            VaultError(
+                .itemTampered,
+                "sealed \(item.kind.rawValue)",
+                cause: "it is of another vault or profile"
+            )
         }
-        target.sealed = item
-        return target
+    }
+
+    /// What opens it; the vault says so, and not the item.
+    fileprivate func access(_ vault: Vault) async throws(VaultError) -> AccessControl {
+        switch self {
+        case .stored(let id): try await vault.access(of: id)
+        case .sealed(let item): try vault.access(of: item)
+        }
     }
 }

@@ -4,6 +4,14 @@ public import Foundation
 public import SecretMemory
 public import Vault
 
+/// An item that opens to its access control, wherever it lies.
+public enum ProtectedItem: Sendable, Hashable {
+    /// In the vault's table.
+    case stored(ItemID)
+    /// With a keeper of its own.
+    case sealed(SealedItem)
+}
+
 /// A request for what an item holds.
 public struct ReleaseRequest: Sendable {
     /// How the person is asked.
@@ -43,65 +51,43 @@ public enum ReleaseError: Error, Sendable, Hashable {
 }
 
 extension AuthenticationService {
-    /// Nothing: a service without a vault releases nothing.
-    public func secret(
-        _ id: ItemID,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        throw .vault(VaultError(.noChip, cause: "no vault"))
-    }
-
-    /// Nothing: a service without a vault signs nothing.
-    public func signature(
-        over digest: Data,
-        with id: ItemID,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
-        throw .vault(VaultError(.noChip, cause: "no vault"))
-    }
-
     /// Nothing: a service without a vault seals nothing.
     public func seal(
         _ secret: SecretBox,
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
-        throw VaultError(.noChip, cause: "no vault")
-    }
+    ) async throws(VaultError) -> SealedItem { throw .noVault }
 
     /// Nothing: a service without a vault makes no key.
     public func makeKey(
         access: AccessControl,
         applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
-        throw VaultError(.noChip, cause: "no vault")
+    ) async throws(VaultError) -> SealedItem { throw .noVault }
+
+    /// What has the form of an item that some vault has sealed.
+    public func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+        try SealedItem(encoded: encoded)
     }
 
     /// None: a service without a vault knows no item.
     public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
-        throw VaultError(.noChip, cause: "no vault")
+        throw .noVault
     }
 
     /// Nothing: a service without a vault releases nothing.
     public func secret(
-        in item: SealedItem,
+        in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        throw .vault(VaultError(.noChip, cause: "no vault"))
-    }
+    ) async throws(ReleaseError) -> Released<SecretBox> { throw .vault(.noVault) }
 
     /// Nothing: a service without a vault signs nothing.
     public func signature(
         over digest: Data,
-        with key: SealedItem,
+        with key: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
-        throw .vault(VaultError(.noChip, cause: "no vault"))
-    }
+    ) async throws(ReleaseError) -> Released<Signature> { throw .vault(.noVault) }
 
     /// Nothing: a service without a vault agrees on nothing.
     public func sharedSecret(
@@ -109,7 +95,5 @@ extension AuthenticationService {
         of key: SealedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        throw .vault(VaultError(.noChip, cause: "no vault"))
-    }
+    ) async throws(ReleaseError) -> Released<SecretBox> { throw .vault(.noVault) }
 }

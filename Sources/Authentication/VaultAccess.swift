@@ -40,9 +40,14 @@ public struct VaultAccess: Sendable {
     /// There is no vault, and so neither a passcode nor an item.
     public static let none = VaultAccess(
         existing: { () throws(VaultError) in nil },
-        inChip: { () throws(VaultError) in throw VaultError(.noChip, cause: "no vault") },
-        made: { () throws(VaultError) in throw VaultError(.noChip, cause: "no vault") }
+        inChip: { () throws(VaultError) in throw .noVault },
+        made: { () throws(VaultError) in throw .noVault }
     )
+}
+
+extension VaultError {
+    /// There is no vault to ask.
+    package static var noVault: VaultError { VaultError(.noChip, cause: "no vault") }
 }
 
 extension AuthenticationError {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Authentication
+internal import Synchronization
 package import Vault
 
 /// Why an operation on a protected item did not come to its end.
@@ -55,5 +56,53 @@ extension ContextCore {
         _ operation: @escaping Operation<Value>
     ) -> Result<Value, ReleaseFailure> {
         WorkerThread.releases.wait { await self.release(reason: reason, operation) }
+    }
+
+    /// Begins an operation on a protected item.
+    ///
+    /// - Throws: `invalidContext`; nothing has begun then.
+    private func beginRelease<Value: Sendable>(
+        reason: String?,
+        _ operation: @escaping Operation<Value>
+    ) throws(LAError) -> (number: Int, task: Task<Result<Value, ReleaseError>, Never>) {
+        let parts = parts()
+        return try state.withLock { state throws(LAError) in
+            guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }
+            let reasons = [reason, state.settings.reason].compactMap(\.self)
+            var request = ReleaseRequest(
+                state.settings.request(
+                    .deviceOwner,
+                    reason: reasons.first { !DisplayText.isBlank($0) } ?? "use a protected item",
+                    for: parts.application
+                ),
+                applicationPassword: state.credentials[.applicationPassword]
+            )
+            request.evaluation.session = session
+            let presenter = state.settings.presenter ?? parts.presenter
+            let task = Task(executorPreference: WorkerThread.releases) { [request] in
+                do throws(ReleaseError) {
+                    return Result<Value, ReleaseError>.success(try await operation(parts, request, presenter))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            state.releaseCount += 1
+            state.releases[state.releaseCount] = { task.cancel() }
+            return (state.releaseCount, task)
+        }
+    }
+
+    /// Writes the end of an operation down; after ``invalidate()`` nothing is a success any more.
+    private func endRelease<Value: Sendable>(
+        _ number: Int,
+        _ result: Result<Value, ReleaseError>
+    ) -> Result<Value, ReleaseFailure> {
+        state.withLock { state in
+            state.releases[number] = nil
+            guard !state.isInvalidated else {
+                return .failure(.context(LAError(AuthenticationError(.appCancel))))
+            }
+            return result.mapError(ReleaseFailure.init)
+        }
     }
 }

@@ -13,30 +13,19 @@ package final class ContextCore: Sendable {
     /// How an evaluation ended: what the owner has shown, in order, which is nothing only where nothing was asked for.
     package typealias Outcome = Result<[Evaluation], LAError>
 
-    private struct State {
-        var settings = ContextSettings()
-        var domainState: Data?
-        var isInvalidated = false
-        var running: Task<Outcome, Never>?
-        /// The program's own password for items that take one.
-        var applicationPassword: SecretBox?
-        /// Kept and told of, and used for nothing.
-        var smartCardPIN: SecretBox?
-        /// What ends each operation on a protected item that goes on.
-        var releases: [Int: @Sendable () -> Void] = [:]
-        var releaseCount = 0
-    }
-
-    private let parts: @Sendable () -> ContextParts
-    private let state = Mutex(State())
+    let parts: @Sendable () -> ContextParts
+    let state = Mutex(ContextState())
     /// What the owner has shown to this context; it opens items without another prompt.
-    private let session = OwnerSession()
+    let session = OwnerSession()
     /// A serial queue gets a thread even when every thread of the shared pool waits for the reply.
     private let replies = DispatchQueue(label: "whorl.reply")
     /// Is told when ``evaluatedDomainState`` may be another one.
     private let domainStateDidChange = Mutex<@Sendable () -> Void>({})
 
     package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
+
+    /// Who evaluates, seals and releases for this context.
+    package var service: any AuthenticationService { parts().service }
 
     /// Calls `body` whenever ``evaluatedDomainState`` may be another one.
     package func onDomainStateChange(_ body: @escaping @Sendable () -> Void) {
@@ -124,7 +113,7 @@ package final class ContextCore: Sendable {
             request.session = session
             let requests = try demand.requests(
                 from: request,
-                hasApplicationPassword: state.applicationPassword != nil
+                hasApplicationPassword: state.credentials[.applicationPassword] != nil
             )
             guard state.running == nil else { throw .contextIsBusy }
             let presenter = state.settings.presenter ?? parts.presenter
@@ -172,8 +161,7 @@ package final class ContextCore: Sendable {
     package func invalidate() {
         let (running, releases) = state.withLock { state in
             state.isInvalidated = true
-            state.applicationPassword = nil
-            state.smartCardPIN = nil
+            state.credentials = [:]
             return (state.running, Array(state.releases.values))
         }
         session.forget()
@@ -181,13 +169,7 @@ package final class ContextCore: Sendable {
         for cancel in releases { cancel() }
     }
 
-    // MARK: - Protected items
-
-    /// The program's own password, for items that take one besides; `nil` when none was given.
-    package var applicationPassword: SecretBox? {
-        get { state.withLock(\.applicationPassword) }
-        set { state.withLock { if !$0.isInvalidated { $0.applicationPassword = newValue } } }
-    }
+    // MARK: - Credentials
 
     /// Keeps or forgets one of the program's credentials.
     ///
@@ -195,70 +177,14 @@ package final class ContextCore: Sendable {
     package func setCredential(_ credential: SecretBox?, _ kind: CredentialKind) -> Bool {
         state.withLock { state in
             guard !state.isInvalidated else { return false }
-            switch kind {
-            case .applicationPassword: state.applicationPassword = credential
-            case .smartCardPIN: state.smartCardPIN = credential
-            }
+            state.credentials[kind] = credential
             return true
         }
     }
 
     /// Whether a credential is kept.
     package func hasCredential(_ kind: CredentialKind) -> Bool {
-        state.withLock { state in
-            switch kind {
-            case .applicationPassword: state.applicationPassword != nil
-            case .smartCardPIN: state.smartCardPIN != nil
-            }
-        }
-    }
-
-    /// Begins an operation on a protected item.
-    ///
-    /// - Throws: `invalidContext`; nothing has begun then.
-    func beginRelease<Value: Sendable>(
-        reason: String?,
-        _ operation: @escaping Operation<Value>
-    ) throws(LAError) -> (number: Int, task: Task<Result<Value, ReleaseError>, Never>) {
-        let parts = parts()
-        return try state.withLock { state throws(LAError) in
-            guard !state.isInvalidated else { throw LAError(AuthenticationError(.invalidContext)) }
-            let reasons = [reason, state.settings.reason].compactMap(\.self)
-            var request = ReleaseRequest(
-                state.settings.request(
-                    .deviceOwner,
-                    reason: reasons.first { !DisplayText.isBlank($0) } ?? "use a protected item",
-                    for: parts.application
-                ),
-                applicationPassword: state.applicationPassword
-            )
-            request.evaluation.session = session
-            let presenter = state.settings.presenter ?? parts.presenter
-            let task = Task(executorPreference: WorkerThread.releases) { [request] in
-                do throws(ReleaseError) {
-                    return Result<Value, ReleaseError>.success(try await operation(parts, request, presenter))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            state.releaseCount += 1
-            state.releases[state.releaseCount] = { task.cancel() }
-            return (state.releaseCount, task)
-        }
-    }
-
-    /// Writes the end of an operation down; after ``invalidate()`` nothing is a success any more.
-    func endRelease<Value: Sendable>(
-        _ number: Int,
-        _ result: Result<Value, ReleaseError>
-    ) -> Result<Value, ReleaseFailure> {
-        state.withLock { state in
-            state.releases[number] = nil
-            guard !state.isInvalidated else {
-                return .failure(.context(LAError(AuthenticationError(.appCancel))))
-            }
-            return result.mapError(ReleaseFailure.init)
-        }
+        state.withLock { $0.credentials[kind] != nil }
     }
 }
 

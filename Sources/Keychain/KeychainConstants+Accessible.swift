@@ -3,6 +3,8 @@
 // When an item can be opened at all. A Linux machine has no lock of its own that the kernel or the chip knows, so items
 // are readable while their user can run programs, whatever the value; it is kept, given back and matched. Only
 // `…WhenPasscodeSetThisDeviceOnly` does something of its own.
+//
+// An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
 
 /// Apple: while the device is unlocked; the default.
 nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlocked: CFString = "ak"

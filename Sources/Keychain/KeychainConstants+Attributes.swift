@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The attributes of items of all classes, and of generic passwords.
+//
+// An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
 
 // MARK: - Of every item
 

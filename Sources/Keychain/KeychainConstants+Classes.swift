@@ -2,8 +2,8 @@
 
 // What a keychain dictionary is about: the classes of items, what goes in, what comes out, and how it is searched.
 //
-// The texts are Apple's. An `NSString` of a literal never changes, which the compiler cannot see: hence
-// `nonisolated(unsafe)`, here and in the other files of constants.
+// The texts are Apple's.
+// An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
 
 // MARK: - Classes
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The attributes of keys and certificates, and their values.
+//
+// An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
 
 // MARK: - Of keys
 

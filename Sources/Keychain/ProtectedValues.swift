@@ -73,7 +73,7 @@ struct ProtectedValues {
             presenter async throws(ReleaseError) -> SecretBox in
             var request = request
             if !mayAsk { request.evaluation.interactionAllowed = false }
-            return try await parts.service.secret(in: item, request, presenter: presenter).product
+            return try await parts.service.secret(in: .sealed(item), request, presenter: presenter).product
         }
         // A finger may have been added in between.
         if case .failure(.vault(let error)) = result, error.code == .enrollmentChanged { return .dead }

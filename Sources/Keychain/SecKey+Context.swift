@@ -31,6 +31,12 @@ extension KeyContext? {
         }
     }
 
+    /// What a keeper stored, as the service that it comes from reads it; `nil` for anything else.
+    func item(encoded: Data) -> SealedItem? {
+        let service = self?.core.service ?? ContextParts.current.service
+        return try? service.sealedItem(encoded: encoded)
+    }
+
     /// Makes a key in the chip.
     func makeKey(_ access: SecAccessControl?) throws(KeyFailure) -> KeyMaterial {
         let control: AccessControl
@@ -78,7 +84,12 @@ extension SecKey {
     ) throws(KeyFailure) -> Data {
         let digest = Data(count: max(0, 32 - hash.count)) + hash.prefix(32)
         let signature = try context.run { parts, request, presenter throws(ReleaseError) in
-            try await parts.service.signature(over: digest, with: item, request, presenter: presenter).product
+            try await parts.service.signature(
+                over: digest,
+                with: .sealed(item),
+                request,
+                presenter: presenter
+            ).product
         }
         return switch form {
         case .der: signature.der

@@ -35,16 +35,11 @@ extension SecKey {
         _ context: (any ContextHolder)?
     ) throws(NSError) -> EnclaveKey {
         try throwing { () throws(KeyFailure) in
-            let item: SealedItem
-            do throws(VaultError) {
-                item = try SealedItem(encoded: dataRepresentation)
-            } catch {
-                throw .status(errSecDecode, "the bytes are no key of the chip")
-            }
-            guard let material = KeyMaterial(sealed: item) else {
-                throw .status(errSecDecode, "the bytes are no key of the chip")
-            }
-            return try EnclaveKey(material, nil, context.map(KeyContext.init))
+            let context = context.map(KeyContext.init)
+            guard let item = context.item(encoded: dataRepresentation),
+                let material = KeyMaterial(sealed: item)
+            else { throw .status(errSecDecode, "the bytes are no key of the chip") }
+            return try EnclaveKey(material, nil, context)
         }
     }
 
@@ -89,13 +84,5 @@ extension SecAccessControl {
     func checkForChip() throws(KeyFailure) {
         guard isConstrained, !flags.contains(.privateKeyUsage) else { return }
         throw .status(errSecParam, "an access control that guards a key in the chip needs privateKeyUsage")
-    }
-}
-
-private func throwing<Value>(_ body: () throws(KeyFailure) -> Value) throws(NSError) -> Value {
-    do throws(KeyFailure) {
-        return try body()
-    } catch let failure {
-        throw failure.cfError
     }
 }

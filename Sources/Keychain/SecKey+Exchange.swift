@@ -34,10 +34,21 @@ extension SecKey {
         return hash.derive(from: secret.bytes, sharedInfo: parameters.sharedInfo, count: count)
             .withUnsafeBytes { Data($0) }
     }
+
+    /// The same for another module of the package.
+    ///
+    /// - Throws: as ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)`` leaves it.
+    package func exchanged(
+        _ algorithm: SecKeyAlgorithm,
+        with other: SecKey,
+        _ parameters: ExchangeParameters
+    ) throws(NSError) -> Data {
+        try throwing { () throws(KeyFailure) in try exchange(algorithm, with: other, parameters) }
+    }
 }
 
 /// What a program gives to a key exchange besides the keys.
-struct ExchangeParameters {
+package struct ExchangeParameters: Sendable {
     /// More than any cipher takes; a bound, so that a wrong number is an error and not the end of the memory.
     static let largest = 1 << 20
 
@@ -48,6 +59,17 @@ struct ExchangeParameters {
         let parameters = KeyParameters(dictionary)
         requestedSize = try parameters.number(SecKeyKeyExchangeParameter.requestedSize.name)
         sharedInfo = try parameters.data(SecKeyKeyExchangeParameter.sharedInfo.name) ?? Data()
+    }
+
+    /// Takes a program's, whose keys are those of ``SecKeyKeyExchangeParameter`` or their texts.
+    ///
+    /// - Throws: `errSecParam` for a value of the wrong type.
+    package init(named parameters: [AnyHashable: Any]) throws(NSError) {
+        let named = parameters.map { key, value in
+            ((key.base as? SecKeyKeyExchangeParameter).map { AnyHashable($0.name) } ?? key, value)
+        }
+        let dictionary = Dictionary(named) { first, _ in first } as NSDictionary
+        self = try throwing { () throws(KeyFailure) in try ExchangeParameters(dictionary) }
     }
 }
 

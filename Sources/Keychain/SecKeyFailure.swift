@@ -63,6 +63,15 @@ extension NSError {
 /// Where a function of Apple's leaves its error.
 typealias CFErrorPointer = UnsafeMutablePointer<Unmanaged<CFError>?>?
 
+/// Does something for another module of the package, which gets the error that a program would get.
+func throwing<Value>(_ body: () throws(KeyFailure) -> Value) throws(NSError) -> Value {
+    do throws(KeyFailure) {
+        return try body()
+    } catch let failure {
+        throw failure.cfError
+    }
+}
+
 /// Does what a function of Apple's shall do; its error goes where the caller wants it, and `nil` says that there is one.
 func reporting<Value>(
     to error: CFErrorPointer,

@@ -97,7 +97,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         algorithm: SecKeyAlgorithm,
         parameters: [AnyHashable: Any]
     ) async throws -> Data {
-        let parameters = ExchangeTerms(parameters)
+        let parameters = Result { try ExchangeParameters(named: parameters) }
         return try await RightWork.run { try self.exchanged(publicKey, algorithm, parameters) }
     }
 
@@ -108,7 +108,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         parameters: [AnyHashable: Any],
         completion: @escaping @Sendable (Data?, (any Error)?) -> Void
     ) {
-        let parameters = ExchangeTerms(parameters)
+        let parameters = Result { try ExchangeParameters(named: parameters) }
         RightWork.start({ try self.exchanged(publicKey, algorithm, parameters) }, completion: completion)
     }
 
@@ -118,13 +118,16 @@ public final class LAPrivateKey: NSObject, Sendable {
     private func exchanged(
         _ other: Data,
         _ algorithm: SecKeyAlgorithm,
-        _ parameters: ExchangeTerms
+        _ parameters: Result<ExchangeParameters, any Error>
     ) throws -> Data {
         try right.withKey { key in
             let other = try exchangeKey(other)
-            return try bytes(from: {
-                SecKeyCopyKeyExchangeResult(key, algorithm, other, parameters.dictionary, $0)
-            })
+            let parameters = try parameters.get()
+            do throws(NSError) {
+                return try key.exchanged(algorithm, with: other, parameters)
+            } catch {
+                throw error.ofRight
+            }
         }
     }
 
@@ -145,26 +148,14 @@ public final class LAPrivateKey: NSObject, Sendable {
     }
 }
 
-/// What a program gives to a key exchange besides the keys, on its way to another thread.
-private struct ExchangeTerms: Sendable {
-    /// A copy of the program's, which nobody changes.
-    nonisolated(unsafe) let dictionary: CFDictionary
-
-    init(_ parameters: [AnyHashable: Any]) {
-        let named = parameters.map { key, value in
-            (
-                (key.base as? SecKeyKeyExchangeParameter).map { AnyHashable($0.rawValue as NSString) } ?? key,
-                value
-            )
-        }
-        dictionary = Dictionary(named) { first, _ in first } as NSDictionary
-    }
-}
-
 /// The bytes that a function of Apple's gives, or its error: an ``LAError`` as one.
 func bytes(from call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
     var error: Unmanaged<CFError>?
     if let data = call(&error) { return Data(referencing: data) }
-    let failure = error.rightFailure
-    throw failure.domain == LAErrorDomain ? LAError(_nsError: failure) : failure
+    throw error.rightFailure.ofRight
+}
+
+extension NSError {
+    /// What a program gets for the error of a function of Apple's.
+    fileprivate var ofRight: any Error { domain == LAErrorDomain ? LAError(_nsError: self) : self }
 }

@@ -27,6 +27,11 @@ extension TestService {
         try await keep(.key(P256.KeyAgreement.PrivateKey()), access, applicationPassword)
     }
 
+    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+        guard let item = PretendedItem(encoded: encoded) else { return try SealedItem(encoded: encoded) }
+        return item.sealed
+    }
+
     func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         let now = await standing()
         return items.map { item in
@@ -59,7 +64,7 @@ extension TestService {
     }
 
     func secret(
-        in item: SealedItem,
+        in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> {
@@ -72,7 +77,7 @@ extension TestService {
 
     func signature(
         over digest: Data,
-        with key: SealedItem,
+        with key: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature> {
@@ -93,7 +98,7 @@ extension TestService {
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> {
-        let (key, shown) = try await openKey(key, request, presenter)
+        let (key, shown) = try await openKey(.sealed(key), request, presenter)
         guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
             let product = try? key.sharedSecretFromKeyAgreement(with: other)
         else { throw .vault(VaultError(.chipFailed, cause: "no point of the curve")) }
@@ -104,7 +109,7 @@ extension TestService {
     }
 
     private func openKey(
-        _ item: SealedItem,
+        _ item: ProtectedItem,
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
     ) async throws(ReleaseError) -> (P256.KeyAgreement.PrivateKey, [Evaluation]) {
@@ -117,11 +122,11 @@ extension TestService {
 
     /// Asks for what the item wants and was not shown before, and opens it where that is enough.
     private func open(
-        _ item: SealedItem,
+        _ item: ProtectedItem,
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
     ) async throws(ReleaseError) -> (TestVault.Contents, [Evaluation]) {
-        guard let entry = vault.entry(item) else { throw .vault(VaultError(.itemTampered, "sealed item")) }
+        let entry = try entry(item)
         if entry.access.needsApplicationPassword, request.applicationPassword == nil {
             throw .vault(VaultError(.applicationPasswordNeeded, "sealed item"))
         }
@@ -135,6 +140,18 @@ extension TestService {
             throw .vault(VaultError(.applicationPasswordWrong, "sealed item"))
         }
         return (entry.contents, evaluations)
+    }
+
+    /// A test's vault has no table: what is stored there is not there.
+    private func entry(_ item: ProtectedItem) throws(ReleaseError) -> TestVault.Entry {
+        switch item {
+        case .stored: throw .vault(.noVault)
+        case .sealed(let item):
+            guard let entry = vault.entry(item) else {
+                throw .vault(VaultError(.itemTampered, "sealed item"))
+            }
+            return entry
+        }
     }
 
     private func missing(

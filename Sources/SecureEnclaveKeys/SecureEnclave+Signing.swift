@@ -3,6 +3,8 @@
 public import Crypto
 public import LocalAuthentication
 
+// Apple has two types for one key of the chip, so this file and the one of the key agreement are alike: what they share
+// beyond Apple's shape is `ChipKey`.
 extension SecureEnclave.P256.Signing {
     /// A key that signs, in the chip.
     ///

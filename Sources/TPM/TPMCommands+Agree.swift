@@ -26,16 +26,14 @@ extension TPMCommands {
         meeting policy: Policy,
         with credentials: Credentials
     ) throws(TPMError) -> SecretBytes {
-        try connection.withSequence(root) { (root) throws(TPMError) in
-            try connection.use(
-                key,
-                under: root,
-                meeting: policy,
-                with: credentials,
-                encrypting: .encryptsResponse
-            ) { (key, session) throws(TPMError) in
-                try connection.multiply(point, with: key, session: session)
-            }
+        try connection.use(
+            key,
+            under: root,
+            meeting: policy,
+            with: credentials,
+            encrypting: .encryptsResponse
+        ) { (key, session) throws(TPMError) in
+            try connection.multiply(point, with: key, session: session)
         }
     }
 }

@@ -46,11 +46,9 @@ extension TPMCommands {
         with credentials: Credentials
     ) throws(TPMError) -> ECDSASignature {
         guard digest.count == 32 else { throw TPMError(.tooLarge, cause: "a digest of 32 bytes is signed") }
-        return try connection.withSequence(root) { (root) throws(TPMError) in
-            try connection.use(key, under: root, meeting: policy, with: credentials, encrypting: []) {
-                (key, session) throws(TPMError) in
-                try connection.sign(digest, with: key, session: session)
-            }
+        return try connection.use(key, under: root, meeting: policy, with: credentials, encrypting: []) {
+            (key, session) throws(TPMError) in
+            try connection.sign(digest, with: key, session: session)
         }
     }
 
@@ -73,16 +71,14 @@ extension TPMCommands {
         meeting policy: Policy,
         with credentials: Credentials
     ) throws(TPMError) -> SecretBytes {
-        try connection.withSequence(root) { (root) throws(TPMError) in
-            try connection.use(
-                object,
-                under: root,
-                meeting: policy,
-                with: credentials,
-                encrypting: .encryptsResponse
-            ) { (object, session) throws(TPMError) in
-                try connection.unseal(object, session: session)
-            }
+        try connection.use(
+            object,
+            under: root,
+            meeting: policy,
+            with: credentials,
+            encrypting: .encryptsResponse
+        ) { (object, session) throws(TPMError) in
+            try connection.unseal(object, session: session)
         }
     }
 
@@ -153,23 +149,26 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Meets a policy, loads the object, and has a command use it by that policy session.
+    /// Meets a policy, loads the object, and has a command use it by that policy session, in one sequence.
     func use<Value: ~Copyable>(
         _ object: TPMObject,
-        under root: ESYS_TR,
+        under root: StorageRoot,
         meeting policy: Policy,
         with credentials: Credentials,
         encrypting use: Session.Use,
         _ command: (_ object: ESYS_TR, _ session: ESYS_TR) throws(TPMError) -> Value
     ) throws(TPMError) -> Value {
-        var session = try session(meeting: policy, with: credentials, root: root, needed: object.name)
-        let loaded = try LoadedObject(object, under: root, on: self)
-        guard let auth = credentials.authValue else {
-            return try session.spend(use) { (session) throws(TPMError) in try command(loaded.handle, session)
+        try withSequence(root) { (root) throws(TPMError) in
+            var session = try session(meeting: policy, with: credentials, root: root, needed: object.name)
+            let loaded = try LoadedObject(object, under: root, on: self)
+            guard let auth = credentials.authValue else {
+                return try session.spend(use) { (session) throws(TPMError) in
+                    try command(loaded.handle, session)
+                }
             }
-        }
-        return try withAuth(auth.bytes, of: loaded.handle) { () throws(TPMError) in
-            try session.spend(use) { (session) throws(TPMError) in try command(loaded.handle, session) }
+            return try withAuth(auth.bytes, of: loaded.handle) { () throws(TPMError) in
+                try session.spend(use) { (session) throws(TPMError) in try command(loaded.handle, session) }
+            }
         }
     }
 

@@ -23,10 +23,6 @@ public struct SealedItem: Sendable, Hashable {
     /// - Parameter encoded: What ``encoded`` gave.
     /// - Throws: `itemTampered` for anything that has not the form of a sealed item.
     public init(encoded: Data) throws(VaultError) {
-        if let pretended = PretendedItem(encoded: encoded) {
-            self = pretended.sealed
-            return
-        }
         guard let item = LooseItem(encoded: encoded) else {
             throw VaultError(.itemTampered, "sealed item", cause: "its form is another one")
         }

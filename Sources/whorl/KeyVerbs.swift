@@ -114,7 +114,7 @@ struct Key: AsyncParsableCommand {
             ) { request, presenter throws(ReleaseError) in
                 try await session.services.authentication.signature(
                     over: digest,
-                    with: id,
+                    with: .stored(id),
                     request,
                     presenter: presenter
                 )

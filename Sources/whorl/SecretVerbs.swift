@@ -72,7 +72,11 @@ struct Secret: AsyncParsableCommand {
                 patience: global.patience,
                 otherwise: "get the secret “\(id.name.text)”"
             ) { request, presenter throws(ReleaseError) in
-                try await session.services.authentication.secret(id, request, presenter: presenter)
+                try await session.services.authentication.secret(
+                    in: .stored(id),
+                    request,
+                    presenter: presenter
+                )
             }
             return Answer(
                 result: ["name": .string(id.name.text)],

@@ -26,7 +26,7 @@ struct `A session of the owner` {
         _ = try await engine.evaluate(evaluation(in: session), presenter: presenter)
         let released = try await engine.signature(
             over: digest,
-            with: key,
+            with: .sealed(key),
             release(in: session, interactionAllowed: false),
             presenter: presenter
         )
@@ -42,12 +42,12 @@ struct `A session of the owner` {
         let item = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
         let presenter = ScriptedPresenter()
         for _ in 0..<2 {
-            let given = try await engine.secret(in: item, release(), presenter: presenter)
+            let given = try await engine.secret(in: .sealed(item), release(), presenter: presenter)
             #expect(given.evaluations.count == 1)
         }
         let session = OwnerSession()
         for count in [1, 0, 0] {
-            let given = try await engine.secret(in: item, release(in: session), presenter: presenter)
+            let given = try await engine.secret(in: .sealed(item), release(in: session), presenter: presenter)
             #expect(given.evaluations.count == count && data(given.product) == data(box("x")))
         }
         #expect(presenter.prompts.count == 3)
@@ -64,18 +64,18 @@ struct `A session of the owner` {
         #expect(
             await refusal { () async throws(ReleaseError) in
                 try await engine.secret(
-                    in: item,
+                    in: .sealed(item),
                     release(in: session, interactionAllowed: false),
                     presenter: ScriptedPresenter()
                 )
             }?.evaluation == .notInteractive
         )
         let typing = TypingPresenter([.type("1234")])
-        let given = try await engine.secret(in: item, release(in: session), presenter: typing)
+        let given = try await engine.secret(in: .sealed(item), release(in: session), presenter: typing)
         #expect(given.evaluations.map(\.method) == [.passcode])
         #expect(typing.prompts.map(\.parts) == [.passcode])
         let again = try await engine.secret(
-            in: item,
+            in: .sealed(item),
             release(in: session, interactionAllowed: false),
             presenter: typing
         )
@@ -93,10 +93,10 @@ struct `A session of the owner` {
         let typing = TypingPresenter([.type("1234")])
         _ = try await engine.evaluate(evaluation(.deviceOwner, in: session), presenter: typing)
         let silent = release(in: session, interactionAllowed: false)
-        #expect(try await engine.secret(in: presence, silent, presenter: typing).evaluations.isEmpty)
+        #expect(try await engine.secret(in: .sealed(presence), silent, presenter: typing).evaluations.isEmpty)
         #expect(
             await refusal { () async throws(ReleaseError) in
-                try await engine.secret(in: finger, silent, presenter: typing)
+                try await engine.secret(in: .sealed(finger), silent, presenter: typing)
             }?.evaluation == .notInteractive
         )
     }
@@ -119,7 +119,7 @@ struct `A session of the owner` {
             await refusal { () async throws(ReleaseError) in
                 try await engine.signature(
                     over: digest,
-                    with: key,
+                    with: .sealed(key),
                     release(in: session, interactionAllowed: false, reuse: .seconds(60)),
                     presenter: ScriptedPresenter()
                 )
@@ -139,13 +139,17 @@ struct `A session of the owner` {
         // The second touch is on the sensor while the session is told to forget.
         for _ in 0..<2 {
             let given = try await engine.secret(
-                in: item,
+                in: .sealed(item),
                 release(in: session),
                 presenter: ScriptedPresenter()
             )
             #expect(given.evaluations.count == 1)
         }
-        let given = try await engine.secret(in: item, release(in: session), presenter: ScriptedPresenter())
+        let given = try await engine.secret(
+            in: .sealed(item),
+            release(in: session),
+            presenter: ScriptedPresenter()
+        )
         #expect(given.evaluations.isEmpty)
     }
 
@@ -161,18 +165,24 @@ struct `A session of the owner` {
         try await bench.enroll(.leftIndex)
         // The finger is still enrolled, the set is another one: the chip tells them apart.
         #expect(
-            try await engine.secret(in: any, silent, presenter: ScriptedPresenter()).evaluations.isEmpty
+            try await engine.secret(in: .sealed(any), silent, presenter: ScriptedPresenter()).evaluations
+                .isEmpty
         )
         #expect(try await engine.standing(of: [any, set]) == [.valid, .enrollmentChanged])
         #expect(
             await refusal { () async throws(ReleaseError) in
-                try await engine.signature(over: digest, with: set, silent, presenter: ScriptedPresenter())
+                try await engine.signature(
+                    over: digest,
+                    with: .sealed(set),
+                    silent,
+                    presenter: ScriptedPresenter()
+                )
             }?.vault == .enrollmentChanged
         )
         try await bench.remove(first)
         #expect(
             await refusal { () async throws(ReleaseError) in
-                try await engine.secret(in: any, silent, presenter: ScriptedPresenter())
+                try await engine.secret(in: .sealed(any), silent, presenter: ScriptedPresenter())
             }?.evaluation == .notInteractive
         )
     }
@@ -186,7 +196,11 @@ struct `A session of the owner` {
         for (passcode, next) in [("1234", "5678"), ("5678", "9999")] {
             let typing = TypingPresenter([.type(passcode)])
             for count in [1, 0] {
-                let given = try await engine.secret(in: item, release(in: session), presenter: typing)
+                let given = try await engine.secret(
+                    in: .sealed(item),
+                    release(in: session),
+                    presenter: typing
+                )
                 #expect(given.evaluations.count == count)
             }
             try await bench.vault.changePasscode(box(passcode), to: box(next), of: "owner")
@@ -194,7 +208,7 @@ struct `A session of the owner` {
         try await bench.vault.removePasscode(box("9999"), of: "owner", force: true)
         #expect(
             await refusal { () async throws(ReleaseError) in
-                try await engine.secret(in: item, release(in: session), presenter: TypingPresenter())
+                try await engine.secret(in: .sealed(item), release(in: session), presenter: TypingPresenter())
             }?.evaluation == .passcodeNotSet
         )
     }
@@ -218,7 +232,7 @@ struct `A session of the owner` {
             since: session.visit()
         )
         let given = try await engine.secret(
-            in: item,
+            in: .sealed(item),
             release(in: session),
             presenter: TypingPresenter([.type("1234")])
         )
@@ -237,7 +251,7 @@ struct `A session of the owner` {
         for (profile, opens) in [("bob", false), ("owner", true)] {
             session.add(.init(profile: profile, print: print), since: session.visit())
             let refused = await refusal { () async throws(ReleaseError) in
-                try await engine.secret(in: item, silent, presenter: ScriptedPresenter())
+                try await engine.secret(in: .sealed(item), silent, presenter: ScriptedPresenter())
             }
             #expect((refused == nil) == opens)
         }

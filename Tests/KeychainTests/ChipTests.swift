@@ -87,7 +87,7 @@ struct `With a TPM` {
         await run {
             func with(_ password: String) -> [CFString: Any] {
                 let context = LAContext()
-                context.core.applicationPassword = secret(password)
+                context.setCredential(Data(password.utf8), type: .applicationPassword)
                 return [kSecUseAuthenticationContext: context]
             }
             let item: [CFString: Any] = [

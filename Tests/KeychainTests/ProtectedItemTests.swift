@@ -203,9 +203,7 @@ import Vault
     @Test func `an application password comes from the context`() {
         func context(_ password: String?) -> LAContext {
             let context = LAContext()
-            context.core.applicationPassword = password.map { text in
-                SecretBox(SecretBytes(count: text.utf8.count) { $0.copyBytes(from: text.utf8) })
-            }
+            context.setCredential(password.map { Data($0.utf8) }, type: .applicationPassword)
             return context
         }
         bench.run {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Authentication
 import LocalAuthentication
 import Observation
 import SecretMemory
@@ -33,12 +34,14 @@ import Testing
         #expect(!context.isCredentialSet(type))
     }
 
-    @Test func `the program's password is the same bytes inside`() {
+    @Test func `an operation gets the program's password, the same bytes`() async throws {
         let context = LAContext.on(Machine())
         let password = Data([0, 1, 255, 0])
         context.setCredential(password, type: .applicationPassword)
-        let kept = context.core.applicationPassword?.bytes.withUnsafeBytes { Data($0) }
-        #expect(kept == password)
+        let kept = try await context.core.release { _, request, _ throws(ReleaseError) in
+            request.applicationPassword
+        }.get()
+        #expect(kept?.bytes.withUnsafeBytes { Data($0) } == password)
     }
 
     @Test func `kinds and operations have Apple's numbers`() {

@@ -104,10 +104,11 @@ final class FakeChip: AuthenticationService {
     }
 
     func secret(
-        in item: SealedItem,
+        in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> {
+        guard case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
         if let failure { throw .vault(VaultError(failure)) }
         let (kept, generation) = state.withLock { ($0.kept[item.encoded], $0.generation) }
         guard let kept else { throw .vault(VaultError(.itemTampered)) }

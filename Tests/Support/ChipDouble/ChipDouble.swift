@@ -28,7 +28,8 @@ package final class ChipDouble: AuthenticationService {
         var set = 1
         var prompts = 0
         var requests: [ReleaseRequest] = []
-        var sessions: Set<ObjectIdentifier> = []
+        /// Those that something was shown to; kept, so that no later one has the identity of one that has ended.
+        var sessions: [OwnerSession] = []
         var refusal: VaultError?
     }
 
@@ -89,11 +90,12 @@ package final class ChipDouble: AuthenticationService {
     }
 
     package func secret(
-        in item: SealedItem,
+        in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> {
-        try state.withLock { state throws(ReleaseError) in
+        guard case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
+        return try state.withLock { state throws(ReleaseError) in
             try ChipDouble.open(item, request, &state)
             guard let secret = state.secrets[item.encoded] else { throw .vault(VaultError(.itemTampered)) }
             return Released(secret, after: [])
@@ -111,10 +113,11 @@ package final class ChipDouble: AuthenticationService {
 
     package func signature(
         over digest: Data,
-        with key: SealedItem,
+        with key: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature> {
+        guard case .sealed(let key) = key else { throw .vault(VaultError(.noSuchItem)) }
         let chip = try use(key, request)
         guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
         let signing = try? P256.Signing.PrivateKey(rawRepresentation: chip.rawRepresentation)
@@ -165,14 +168,14 @@ package final class ChipDouble: AuthenticationService {
             throw .vault(VaultError(.applicationPasswordNeeded))
         }
         guard item.access != .none, item.access != .none.withApplicationPassword else { return }
-        let session = request.evaluation.session.map { ObjectIdentifier($0) }
-        if let session, state.sessions.contains(session) { return }
+        let session = request.evaluation.session
+        if let session, state.sessions.contains(where: { $0 === session }) { return }
         guard request.evaluation.interactionAllowed else {
             throw .evaluation(AuthenticationError(.notInteractive))
         }
         state.prompts += 1
         switch state.owner {
-        case .shows: if let session { state.sessions.insert(session) }
+        case .shows: if let session { state.sessions.append(session) }
         case .fails(let code): throw .evaluation(AuthenticationError(code))
         }
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
-import StateStore
+internal import Foundation
+internal import StateStore
+internal import Vault
 
-/// A sealed item that no chip has sealed, for tests of apps: a name for what a test's own vault keeps in memory.
+/// A sealed item that no chip has sealed: a name for what a test's own vault keeps in memory.
 ///
-/// Its bytes read back as a ``SealedItem`` so that whoever keeps items stores it as any other. No vault opens it: to
-/// one with a chip it is `itemTampered`.
-package struct PretendedItem: Sendable, Hashable {
-    package let kind: ItemKind
-    package let profile: String
-    package let access: AccessControl
-    package let publicKey: Data?
-    package let id: UUID
+/// Whoever keeps items stores its bytes as any other's. No vault opens it: to one with a chip it is `itemTampered`.
+struct PretendedItem: Sendable, Hashable {
+    let kind: ItemKind
+    let profile: String
+    let access: AccessControl
+    let publicKey: Data?
+    let id: UUID
 
     private static let start = Data("whorl pretended item v1\n".utf8)
 
-    package init(kind: ItemKind, profile: String, access: AccessControl, publicKey: Data?, id: UUID) {
+    init(kind: ItemKind, profile: String, access: AccessControl, publicKey: Data?, id: UUID) {
         self.kind = kind
         self.profile = profile
         self.access = access
@@ -25,11 +25,10 @@ package struct PretendedItem: Sendable, Hashable {
     }
 
     /// What its keeper stores, and what it tells of it.
-    package var sealed: SealedItem {
+    var sealed: SealedItem {
         var bytes = ByteWriter(PretendedItem.start)
-        for part in [Data(profile.utf8), access.encoded, publicKey ?? Data(), Data(id.uuidString.utf8)] {
-            bytes.append(sized: part)
-        }
+        for part in [profile, access.text, id.uuidString] { bytes.append(sized: Data(part.utf8)) }
+        bytes.append(sized: publicKey ?? Data())
         return SealedItem(
             kind: kind,
             profile: profile,
@@ -40,13 +39,14 @@ package struct PretendedItem: Sendable, Hashable {
     }
 
     /// `nil` for anything that ``sealed`` does not give.
-    package init?(encoded: Data) {
+    init?(encoded: Data) {
         guard encoded.count <= 4096, encoded.starts(with: PretendedItem.start) else { return nil }
         var bytes = ByteReader(encoded.dropFirst(PretendedItem.start.count))
-        guard let profile = bytes.sized().flatMap({ String(data: $0, encoding: .utf8) }),
-            let access = bytes.sized().flatMap({ AccessControl(encoded: $0) }),
-            let publicKey = bytes.sized(), [0, 65].contains(publicKey.count),
+        guard let profile = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) }),
+            let access = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) })
+                .flatMap({ try? AccessControl($0) }),
             let id = bytes.sized().flatMap({ UUID(uuidString: String(decoding: $0, as: UTF8.self)) }),
+            let publicKey = bytes.sized(), [0, 65].contains(publicKey.count),
             bytes.isAtEnd
         else { return nil }
         self.init(
