@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// A store in one SQLite database, for one machine; several processes may have it open.
+///
+/// The database is in WAL mode. What changes devices or documents is synced to the disk before it is acknowledged. What a
+/// sign-in writes is not: it survives the end of the process, and a power cut may take it. A challenge that was answered
+/// must not come back so; therefore all that were given out before the machine started are dropped at the first opening
+/// after it.
+public final class SQLiteRelyingPartyStore: Sendable {
+    /// Where the database lies.
+    public let path: String
+    private let queue: DatabaseQueue
+    private let durability = SQLiteDurability()
+
+    /// Opens the database, and makes it, with mode 0600, where there is none; its directory must be there.
+    ///
+    /// A file that is not a database of this kind and version, or that others may use, is refused and stays as it is.
+    ///
+    /// - Throws: `store`.
+    public convenience init(path: String) throws(RelyingPartyError) {
+        try self.init(path: path, bootID: MachineBoot.id())
+    }
+
+    /// - Parameter bootID: Names the time since the machine started; `nil` where nothing does, and then no challenge
+    ///   survives an opening.
+    init(path: String, bootID: String?) throws(RelyingPartyError) {
+        self.path = path
+        do {
+            queue = try SQLiteFile(path: path).open()
+            try queue.writeWithoutTransaction { [durability] db in
+                try durability.change(to: .full, db)
+                try db.inTransaction(.immediate) {
+                    try Self.dropChallenges(notOf: bootID, db)
+                    return .commit
+                }
+            }
+        } catch {
+            throw RelyingPartyError(sqlite: error, path: path)
+        }
+    }
+
+    private static func dropChallenges(notOf bootID: String?, _ db: Database) throws {
+        let known = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE name = 'boot'")
+        guard bootID == nil || known != bootID else { return }
+        try db.execute(sql: "DELETE FROM challenges")
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO meta (name, value) VALUES ('boot', ?)",
+            arguments: [bootID ?? ""]
+        )
+    }
+
+    /// Runs `body` in an IMMEDIATE transaction on the connection's own thread, to its end also where the task is
+    /// cancelled.
+    func write<Value: Sendable>(
+        _ level: SQLiteDurability.Level,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(RelyingPartyError) -> Value {
+        typealias Answer = Result<Value, RelyingPartyError>
+        return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
+            queue.asyncWriteWithoutTransaction { [durability, path] db in
+                done.resume(
+                    returning: Answer(path) {
+                        try durability.change(to: level, db)
+                        var value: Value?
+                        try db.inTransaction(.immediate) {
+                            value = try body(db)
+                            return .commit
+                        }
+                        guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+                        return value
+                    }
+                )
+            }
+        }.get()
+    }
+
+    /// Runs `body`, which is to be one statement that changes nothing.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(RelyingPartyError) -> Value {
+        typealias Answer = Result<Value, RelyingPartyError>
+        return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
+            queue.asyncWriteWithoutTransaction { [path] db in
+                done.resume(returning: Answer(path) { try body(db) })
+            }
+        }.get()
+    }
+}
+
+extension Result where Failure == RelyingPartyError {
+    fileprivate init(_ path: String, _ body: () throws -> Success) {
+        do {
+            self = .success(try body())
+        } catch {
+            self = .failure(RelyingPartyError(sqlite: error, path: path))
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import RelyingParty
+
+/// A store in a PostgreSQL database, for several instances behind one balancer.
+///
+/// Each operation is one statement or one transaction. What is acknowledged is on the disk where the server's
+/// `synchronous_commit` says so, as it does unless it was changed; counts of tries are not, nor are challenges that are
+/// only given out. After a failover to a replica that lagged behind, an answered challenge may be back for as long as it
+/// lives: replicate synchronously.
+public final class PostgreSQLRelyingPartyStore: Sendable {
+    let pool: PostgreSQLPool
+
+    /// Connects, and makes the tables where there are none, in a schema named `whorl_login`.
+    ///
+    /// A schema of that name that is another program's, or another version's, is refused and stays as it is. The thread
+    /// of the caller is not blocked.
+    ///
+    /// - Parameters:
+    ///   - url: `postgres://…`, as libpq reads it. A password is better in `~/.pgpass`, where no list of processes shows
+    ///     it.
+    ///   - connections: The most connections; each has a thread of its own.
+    /// - Throws: `store`.
+    public init(url: String, connections: Int = 8) async throws(RelyingPartyError) {
+        pool = PostgreSQLPool(url: url, size: connections)
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try PostgreSQLSchema.prepare(&connection)
+        }
+    }
+}
