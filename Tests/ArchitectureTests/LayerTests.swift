@@ -51,6 +51,16 @@ import Testing
         ("Security", ["Keychain"]),
         ("CryptoKit", ["SecureEnclaveKeys"]),
         ("LoginAssertion", []),
+        ("LoginTransport", ["LoginAssertion", "SecretMemory"]),
+        (
+            "BiometricLogin",
+            [
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
+                "LoginTransport", "SecretMemory", "StateStore", "Vault",
+            ]
+        ),
+        ("BiometricLoginHTTP", ["LoginAssertion", "LoginTransport", "SecretMemory"]),
+        ("whorl-login-http", ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory"]),
         ("SyntheticFingers", []),
         ("GreyscalePNG", ["CPNG"]),
         (
