@@ -38,8 +38,14 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "SoftwareTPM", "StateStore", "TPM",
         "Vault", crypto, grdb,
     ],
+    "BiometricLoginTests": [
+        "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Fingerprint",
+        "LocalAuthenticationTesting", "LoginAssertion", "LoginTransport", "SecretMemory", "SoftwareTPM",
+        "StateStore", "Vault", "WhorlSystem", crypto,
+    ],
     "CommandLineTests": [
         "Authentication", "GreyscalePNG", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl",
+        "whorl-login-http",
     ],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
     "FingerprintTests": ["Fingerprint"],
@@ -112,7 +118,15 @@ let package = Package(
         .library(name: "LoginAssertion", targets: ["LoginAssertion"]),
         .library(name: "RelyingParty", targets: ["RelyingParty"]),
         .library(name: "RelyingPartyPostgreSQL", targets: ["RelyingPartyPostgreSQL"]),
-    ] + (fuzzes ? [] : [.executable(name: "whorl", targets: ["whorl"])]),
+        .library(name: "BiometricLogin", targets: ["BiometricLogin"]),
+        .library(name: "BiometricLoginHTTP", targets: ["BiometricLoginHTTP"]),
+    ]
+        + (fuzzes
+            ? []
+            : [
+                .executable(name: "whorl", targets: ["whorl"]),
+                .executable(name: "whorl-login-http", targets: ["whorl-login-http"]),
+            ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
@@ -233,6 +247,26 @@ let package = Package(
             swiftSettings: common
         ),
 
+        // The device's half; the network is apart from it, so that whoever brings one of his own links no other
+        .target(
+            name: "LoginTransport",
+            dependencies: ["LoginAssertion", "SecretMemory"],
+            swiftSettings: common
+        ),
+        .target(
+            name: "BiometricLogin",
+            dependencies: [
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
+                "LoginTransport", "SecretMemory", "StateStore", "Vault", crypto,
+            ],
+            swiftSettings: common
+        ),
+        .target(
+            name: "BiometricLoginHTTP",
+            dependencies: ["LoginAssertion", "LoginTransport", "SecretMemory"],
+            swiftSettings: common
+        ),
+
         // Fingers that nobody has, for tests and demonstrations
         .target(name: "SyntheticFingers", swiftSettings: common),
         .target(name: "GreyscalePNG", dependencies: ["CPNG"], swiftSettings: common),
@@ -242,6 +276,11 @@ let package = Package(
         fuzzes
             ? .target(name: "whorl", dependencies: program, exclude: ["Program.swift"], swiftSettings: common)
             : .executableTarget(name: "whorl", dependencies: program, swiftSettings: common),
+        .executableTarget(
+            name: "whorl-login-http",
+            dependencies: ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory"],
+            swiftSettings: common
+        ),
 
         // Tests
         .target(

@@ -54,6 +54,16 @@ import Testing
         ("LoginAssertion", []),
         ("RelyingParty", ["LoginAssertion"]),
         ("RelyingPartyPostgreSQL", ["CPQ", "LoginAssertion", "RelyingParty"]),
+        ("LoginTransport", ["LoginAssertion", "SecretMemory"]),
+        (
+            "BiometricLogin",
+            [
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
+                "LoginTransport", "SecretMemory", "StateStore", "Vault",
+            ]
+        ),
+        ("BiometricLoginHTTP", ["LoginAssertion", "LoginTransport", "SecretMemory"]),
+        ("whorl-login-http", ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory"]),
         ("SyntheticFingers", []),
         ("GreyscalePNG", ["CPNG"]),
         (

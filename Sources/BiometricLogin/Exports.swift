@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// An app names a server, a user and a transport to use this module.
+@_exported public import LoginAssertion
+@_exported public import LoginTransport
+@_exported public import SecretMemory
+
+// What a failure holds, and who shows a prompt; no program need know the modules that these come from.
+@_exported public import struct Authentication.AuthenticationError
+@_exported public import struct Authentication.Prompt
+@_exported public import enum Authentication.PromptAction
+@_exported public import protocol Authentication.PromptPresenter
+@_exported public import enum Authentication.PromptUpdate
+@_exported public import struct StateStore.StateError
+@_exported public import struct Vault.VaultError

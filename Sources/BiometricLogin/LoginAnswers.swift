@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import LoginAssertion
+internal import LoginTransport
+internal import SecretMemory
+
+/// A server's challenge, found to be one.
+struct Challenge {
+    /// 32 bytes.
+    let bytes: Data
+
+    /// - Throws: `answerRefused` for any other size, and where the server calls itself otherwise: what is signed for it
+    ///   would be worth something elsewhere, or nothing at all.
+    init(_ response: LoginResponse, from origin: LoginOrigin) throws(LoginError) {
+        struct Answer: Decodable {
+            let challenge: String
+            let expiresAt: Int
+            let origin: String
+        }
+        let answer = try response.decoded(as: Answer.self, status: 201)
+        guard answer.origin == origin.text else { throw LoginError(.answerRefused(.otherOrigin)) }
+        guard let bytes = Base64URL.decode(answer.challenge), bytes.count == LoginClaims.challengeSize else {
+            throw LoginError(.answerRefused(.malformed))
+        }
+        self.bytes = bytes
+    }
+}
+
+extension LoginResponse {
+    /// Whether a device was registered as it was asked for.
+    func checkRegistered(_ user: LoginName, _ device: LoginName, _ key: LoginKey) throws(LoginError) -> Date {
+        struct Answer: Decodable {
+            let user: String
+            let device: String
+            let keyID: String
+            let name: String
+            let enabledAt: Int
+        }
+        let answer = try decoded(as: Answer.self, status: 201)
+        // By their bytes: text that only looks alike is another name.
+        guard LoginName(answer.user) == user, LoginName(answer.device) == device, answer.keyID == key.id
+        else {
+            throw LoginError(.answerRefused(.otherDevice))
+        }
+        return try Self.date(answer.enabledAt)
+    }
+
+    /// The session, found to have a token that can be used.
+    func session() throws(LoginError) -> (token: SecretBox, expiresAt: Date) {
+        /// The decoder takes the token as text: a copy that cannot be wiped. It lives for minutes, and is taken over into
+        /// locked memory here.
+        struct Answer: Decodable {
+            let token: String
+            let tokenType: String
+            let expiresAt: Int
+        }
+        let answer = try decoded(as: Answer.self, status: 201)
+        let token = SecretBox(plain: answer.token)
+        guard answer.tokenType == "Bearer", token.isTokenText else {
+            throw LoginError(.answerRefused(.malformed))
+        }
+        return (token, try Self.date(answer.expiresAt))
+    }
+
+    private static func date(_ seconds: Int) throws(LoginError) -> Date {
+        guard (0...253_402_300_799).contains(seconds) else { throw LoginError(.answerRefused(.malformed)) }
+        return Date(timeIntervalSince1970: Double(seconds))
+    }
+
+    /// What the body says, where the status is the one that is meant.
+    fileprivate func decoded<Answer: Decodable>(as: Answer.Type, status: Int) throws(LoginError) -> Answer {
+        try check(status)
+        guard contentType?.isMedia("application/json") == true,
+            let answer = try? JSONDecoder().decode(Answer.self, from: data)
+        else { throw LoginError(.answerRefused(.malformed)) }
+        return answer
+    }
+
+    /// Goes on where the status is the one that is meant.
+    ///
+    /// - Throws: what any other answer means.
+    func check(_ wanted: Int) throws(LoginError) {
+        guard body.bytes.count <= Self.longestBody else { throw LoginError(.answerRefused(.tooLarge)) }
+        guard status != wanted else { return }
+        switch status {
+        case 300..<400: throw LoginError(.answerRefused(.redirected))
+        case 400..<500:
+            guard let code = problem else { throw LoginError(.answerRefused(.malformed)) }
+            throw LoginError(meaning(of: code))
+        case 500..<600: throw LoginError(.serverFailed(status: status))
+        default: throw LoginError(.answerRefused(.malformed))
+        }
+    }
+
+    /// The code of a problem document (RFC 9457); of its texts nothing is taken.
+    private var problem: String? {
+        struct Problem: Decodable { let code: String }
+        guard contentType?.isMedia("application/problem+json") == true else { return nil }
+        return (try? JSONDecoder().decode(Problem.self, from: data))?.code
+    }
+
+    private func meaning(of code: String) -> LoginError.Code {
+        switch (status, code) {
+        case (401, "unknown_key"): .mustEnableAgain(.unknownToServer)
+        case (403, "reenable_required"): .mustEnableAgain(.serverWantsItAgain)
+        case (401, "unauthorized"): .unauthorized
+        case (429, _): .tooManyTries(seconds: min(max(retryAfter ?? 60, 1), 86_400))
+        default: .refused(LoginError.Refusal(rawValue: code) ?? .other)
+        }
+    }
+
+    private var data: Data { body.bytes.withUnsafeBytes { Data($0) } }
+}
+
+extension String {
+    /// Whether a `Content-Type` names this kind, whatever its parameters are.
+    fileprivate func isMedia(_ type: String) -> Bool {
+        prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() == type
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+internal import Foundation
+public import LoginAssertion
+internal import LoginTransport
+public import SecretMemory
+internal import Vault
+
+extension LoginClient {
+    /// Signs in: a challenge, one prompt, a signature of the chip, a session.
+    ///
+    /// Where the key is of no use any more (the server knows it no more, or wants another after the fingers changed; a
+    /// finger was added or removed; the chip was cleared) the key is deleted here and `mustEnableAgain` is thrown.
+    ///
+    /// - Parameters:
+    ///   - user: Who; without one, whoever has enabled the login here.
+    ///   - reason: Why the owner is asked; `sign in to HOST as USER` if nothing is said.
+    ///   - claims: What the program says to the server besides, signed with the rest: at most 16, with names of `a`–`z`,
+    ///     `0`–`9` and `_` and values of at most 256 bytes.
+    ///   - password: The user's password too, where the server asks for both.
+    /// - Returns: The session.
+    /// - Throws: a ``LoginError``.
+    public func attempt(
+        _ user: LoginName? = nil,
+        reason: String? = nil,
+        claims: [String: String] = [:],
+        password: SecretBox? = nil
+    ) async throws(LoginError) -> LoginSession {
+        try await desk().attempt(user, reason, claims, password)
+    }
+
+    /// Signs in, and enables the login on the way where it is not: one call, and one prompt in either case.
+    ///
+    /// - Parameters:
+    ///   - user: Who.
+    ///   - deviceName: What the server shows of this device, for people.
+    ///   - reason: Why the owner is asked.
+    ///   - claims: What the program says to the server besides.
+    ///   - credential: Is asked for only where a key has to be made known to the server; `nil` ends the call with the reason
+    ///     for which it was asked, `notEnabled` or `mustEnableAgain`.
+    /// - Returns: The session.
+    /// - Throws: a ``LoginError``.
+    public func start(
+        _ user: LoginName,
+        deviceName: String,
+        reason: String? = nil,
+        claims: [String: String] = [:],
+        credential: () async -> LoginCredential?
+    ) async throws(LoginError) -> LoginSession {
+        let desk = desk()
+        do throws(LoginError) {
+            return try await desk.attempt(user, reason, claims, nil)
+        } catch {
+            guard error.code == .notEnabled || error.mustEnableAgain, let credential = await credential()
+            else {
+                throw error
+            }
+            let shown = try await desk.enable(user, with: credential, deviceName: deviceName, reason)
+                .recognition
+            return try await desk.attempt(user, reason, claims, nil, shown)
+        }
+    }
+}
+
+extension LoginDesk {
+    /// Signs in with what was shown already, or asks.
+    func attempt(
+        _ user: LoginName?,
+        _ reason: String?,
+        _ claims: [String: String],
+        _ password: SecretBox?,
+        _ shown: Owner.Recognition? = nil
+    ) async throws(LoginError) -> LoginSession {
+        guard let (user, record) = try await found(user), !record.keys.isEmpty else {
+            throw LoginError(.notEnabled)
+        }
+        let reason = self.reason(reason, for: user)
+        var left: LoginRecord? = record
+        var shown = shown
+        var loss = LoginError(.notEnabled)
+        // One key, but where an answer was lost: then the server has one of two.
+        for key in record.keys {
+            do throws(LoginError) {
+                let session = try await signIn(user, record.device, key, &shown, reason, claims, password)
+                if record.pending != nil { try await keep(record.knowing(key), of: user) }
+                return session
+            } catch {
+                guard error.mustEnableAgain else { throw error }
+                left = left?.forgetting(key)
+                try await keep(left, of: user)
+                loss = error
+            }
+        }
+        throw loss
+    }
+
+    private func signIn(
+        _ user: LoginName,
+        _ device: String,
+        _ key: LoginRecord.Key,
+        _ shown: inout Owner.Recognition?,
+        _ reason: String,
+        _ app: [String: String],
+        _ password: SecretBox?
+    ) async throws(LoginError) -> LoginSession {
+        guard let pair = LoginKeyPair(key), let device = LoginName(device) else {
+            throw LoginError(.mustEnableAgain(.keyLost))
+        }
+        // Nobody is asked for a key that is of no use.
+        if shown == nil, let loss = try await owner.loss(of: pair.item, madeFor: key.fingers) {
+            throw LoginError(.mustEnableAgain(loss))
+        }
+        let challenge = try await challenge(.login, for: user, on: device)
+        let recognition: Owner.Recognition
+        if let shown {
+            recognition = shown
+        } else {
+            recognition = try await owner.recognise(for: pair.item.access, reason)
+        }
+        shown = recognition
+        let evaluation = recognition.evaluation
+        guard !pair.item.access.isBoundToCurrentSet || evaluation.domainState == key.fingers else {
+            throw LoginError(.mustEnableAgain(.fingersChanged))
+        }
+        let assertion = try await assertion(
+            .login,
+            of: user,
+            on: device,
+            challenge,
+            with: pair,
+            recognition,
+            app: app,
+            reason
+        )
+        let (token, expiresAt) = try await send(.signIn(assertion, password: password, to: server)).session()
+        return LoginSession(
+            token: token,
+            expiresAt: expiresAt,
+            user: user,
+            device: device,
+            method: recognition.method,
+            readerKind: evaluation.readerKind
+        )
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+internal import AuthenticationContext
+internal import Foundation
+internal import LoginAssertion
+internal import LoginTransport
+internal import SecretMemory
+internal import Vault
+
+/// What one call of a client works with: the owner, the records, the server.
+struct LoginDesk {
+    let server: LoginOrigin
+    let transport: any LoginTransport
+    let options: LoginOptions
+    let owner: Owner
+    let records: RecordStore
+
+    init(server: LoginOrigin, transport: any LoginTransport, options: LoginOptions, parts: ContextParts) {
+        self.server = server
+        self.transport = transport
+        self.options = options
+        owner = Owner(parts: parts, options: options)
+        records = RecordStore(parts: parts, service: "whorl login " + server.text)
+    }
+
+    // MARK: - Records
+
+    func record(of user: LoginName) async throws(LoginError) -> LoginRecord? {
+        try await records.record(of: user.text, as: LoginRecord.self)
+    }
+
+    /// The record of a user, or of the only one.
+    func found(_ user: LoginName?) async throws(LoginError) -> (LoginName, LoginRecord)? {
+        let users = if let user { [user] } else { try await users() }
+        guard users.count < 2 else { throw LoginError(.severalAccounts) }
+        guard let user = users.first, let record = try await record(of: user) else { return nil }
+        return (user, record)
+    }
+
+    /// Those who have a record here.
+    func users() async throws(LoginError) -> [LoginName] {
+        try await records.accounts().compactMap { LoginName($0) }
+    }
+
+    /// Keeps a record, or deletes it where there is none left.
+    func keep(_ record: LoginRecord?, of user: LoginName) async throws(LoginError) {
+        if let record {
+            try await records.put(record, of: user.text, label: "Login of \(user) to \(server)")
+        } else {
+            try await records.delete(user.text)
+        }
+    }
+
+    // MARK: - The server
+
+    func send(_ request: LoginRequest) async throws(LoginError) -> LoginResponse {
+        do {
+            return try await transport.send(request)
+        } catch let error as LoginTransportError {
+            throw LoginError(.transport(error))
+        } catch is CancellationError {
+            throw LoginError(.transport(.cancelled))
+        } catch {
+            // It may hold what was sent: only that there was one is told.
+            throw LoginError(.transport(.failed))
+        }
+    }
+
+    func challenge(
+        _ purpose: LoginClaims.Purpose,
+        for user: LoginName,
+        on device: LoginName
+    ) async throws(LoginError) -> Challenge {
+        try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
+    }
+
+    // MARK: - The assertion
+
+    /// What the device says, signed by the chip.
+    ///
+    /// Between the touch and the signature nothing else is waited for: the challenge is there, and the chip is what it
+    /// takes.
+    func assertion(
+        _ purpose: LoginClaims.Purpose,
+        of user: LoginName,
+        on device: LoginName,
+        _ challenge: Challenge,
+        with pair: LoginKeyPair,
+        _ recognition: Owner.Recognition,
+        app: [String: String] = [:],
+        _ reason: String
+    ) async throws(LoginError) -> String {
+        let claims = LoginClaims(
+            origin: server,
+            user: user,
+            device: device,
+            keyID: pair.key.id,
+            purpose: purpose,
+            challenge: challenge.bytes,
+            issuedAt: Int(Date().timeIntervalSince1970),
+            id: Data((0..<16).map { _ in UInt8.random(in: 0...255) }),
+            domainState: recognition.evaluation.domainState,
+            method: recognition.method,
+            app: app
+        )
+        guard let claims else { throw LoginError(.claimsRefused) }
+        let draft = AssertionDraft(claims)
+        return draft.signed(try await owner.sign(draft.signingInput, with: pair.item, recognition, reason))
+    }
+
+    /// What the prompt says where the program says nothing.
+    func reason(_ given: String?, for user: LoginName) -> String {
+        if let given, !DisplayText.isBlank(given) { return given }
+        let host = server.text.drop { $0 != "/" }.dropFirst(2)
+        return "sign in to \(host) as \(user)"
+    }
+}

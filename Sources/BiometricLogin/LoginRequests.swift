@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import LoginAssertion
+internal import LoginTransport
+internal import SecretMemory
+
+/// How somebody shows to a server who they are, other than with the key.
+public enum LoginCredential: Sendable {
+    /// The user's password at that server, UTF-8.
+    case password(SecretBox)
+    /// A session's token.
+    case session(SecretBox)
+
+    /// The value of `Authorization`.
+    func authorization(of user: LoginName) throws(LoginError) -> SecretBox {
+        switch self {
+        case .password(let password):
+            guard !user.text.contains(":") else { throw LoginError(.userUnusable) }
+            return .joined("Basic ", base64: [SecretBox(plain: user.text + ":"), password])
+        case .session(let token):
+            // It becomes a header's value as it is, so it may not end one.
+            guard token.isTokenText else { throw LoginError(.unauthorized) }
+            return .joined([SecretBox(plain: "Bearer "), token])
+        }
+    }
+}
+
+extension LoginRequest {
+    static func challenge(
+        for user: LoginName,
+        on device: LoginName,
+        _ purpose: LoginClaims.Purpose,
+        to origin: LoginOrigin
+    ) -> LoginRequest {
+        let body = JSONText.object([
+            ("user", .text(user.text)), ("device", .text(device.text)), ("purpose", .text(purpose.rawValue)),
+        ])
+        return LoginRequest(to: origin, .post, "/v1/challenges", body: body)
+    }
+
+    static func enable(
+        _ assertion: String,
+        key: LoginKey,
+        name: String,
+        authorization: SecretBox,
+        to origin: LoginOrigin
+    ) -> LoginRequest {
+        let body = JSONText.object([
+            ("assertion", .text(assertion)), ("publicKey", .text(Base64URL.encode(key.der))),
+            ("name", .text(name)),
+        ])
+        return LoginRequest(to: origin, .post, "/v1/devices", authorization: authorization, body: body)
+    }
+
+    static func signIn(_ assertion: String, password: SecretBox?, to origin: LoginOrigin) -> LoginRequest {
+        var members: [(String, JSONText.Value)] = [("assertion", .text(assertion))]
+        if let password { members.append(("password", .secret(password))) }
+        return LoginRequest(to: origin, .post, "/v1/sessions", body: JSONText.object(members))
+    }
+
+    static func revoke(_ device: LoginName, authorization: SecretBox, to origin: LoginOrigin) -> LoginRequest
+    {
+        // A device's name is what this module made: 16 bytes in Base64url.
+        LoginRequest(to: origin, .delete, "/v1/devices/\(device.text)", authorization: authorization)
+    }
+}
+
+/// An object of texts as JSON, written straight into locked memory: one of them may be a password.
+enum JSONText {
+    enum Value {
+        case text(String)
+        case secret(SecretBox)
+    }
+
+    static func object(_ members: [(name: String, value: Value)]) -> SecretBox {
+        var size = 2
+        for (name, value) in members {
+            // Each byte takes six at most.
+            size += name.utf8.count + 6 + 6 * value.size
+        }
+        var room = SecretBuffer(capacity: size)
+        var separator = UInt8(ascii: "{")
+        for (name, value) in members {
+            _ = room.append(separator)
+            separator = UInt8(ascii: ",")
+            quote(name.utf8, &room)
+            _ = room.append(UInt8(ascii: ":"))
+            switch value {
+            case .text(let text): quote(text.utf8, &room)
+            case .secret(let box): box.bytes.withUnsafeBytes { quote($0, &room) }
+            }
+        }
+        _ = room.append(UInt8(ascii: "}"))
+        return SecretBox(room.take())
+    }
+
+    private static func quote(_ bytes: some Sequence<UInt8>, _ room: inout SecretBuffer) {
+        let digits = Array("0123456789abcdef".utf8)
+        _ = room.append(UInt8(ascii: "\""))
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                _ = room.append(UInt8(ascii: "\\"))
+                _ = room.append(byte)
+            case 0..<0x20:
+                for character in "\\u00".utf8 { _ = room.append(character) }
+                _ = room.append(digits[Int(byte >> 4)])
+                _ = room.append(digits[Int(byte & 15)])
+            default: _ = room.append(byte)
+            }
+        }
+        _ = room.append(UInt8(ascii: "\""))
+    }
+}
+
+extension JSONText.Value {
+    fileprivate var size: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .secret(let box): box.bytes.count
+        }
+    }
+}
+
+extension SecretBox {
+    /// The bytes of a text that is no secret.
+    convenience init(plain text: String) {
+        let bytes = Array(text.utf8)
+        self.init(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
+    }
+
+    /// Whether it is 1 to 8,192 characters that a bearer token may have (RFC 6750, 2.1): none of them ends a line of a
+    /// header or a text in JSON.
+    var isTokenText: Bool {
+        (1...8192).contains(bytes.count)
+            && bytes.withUnsafeBytes { bytes in
+                bytes.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                        UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"),
+                        UInt8(ascii: "="):
+                        true
+                    default: false
+                    }
+                }
+            }
+    }
+
+    static func joined(_ parts: [SecretBox]) -> SecretBox {
+        var room = SecretBuffer(capacity: max(1, parts.reduce(0) { $0 + $1.bytes.count }))
+        for part in parts {
+            part.bytes.withUnsafeBytes { bytes in for byte in bytes { _ = room.append(byte) } }
+        }
+        return SecretBox(room.take())
+    }
+
+    /// `prefix`, and all parts together in Base64 with padding (RFC 4648, 4).
+    static func joined(_ prefix: String, base64 parts: [SecretBox]) -> SecretBox {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        let whole = joined(parts)
+        let size = whole.bytes.count
+        var room = SecretBuffer(capacity: prefix.utf8.count + (size + 2) / 3 * 4)
+        for byte in prefix.utf8 { _ = room.append(byte) }
+        whole.bytes.withUnsafeBytes { source in
+            for start in stride(from: 0, to: size, by: 3) {
+                let count = min(3, size - start)
+                let bits = (0..<3).reduce(0) { $0 << 8 | ($1 < count ? Int(source[start + $1]) : 0) }
+                for place in 0..<4 {
+                    let digit = alphabet[bits >> (18 - 6 * place) & 63]
+                    _ = room.append(place <= count ? digit : UInt8(ascii: "="))
+                }
+            }
+        }
+        return SecretBox(room.take())
+    }
+}

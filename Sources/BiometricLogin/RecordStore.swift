@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Authentication
+internal import AuthenticationContext
+internal import Dispatch
+internal import Foundation
+internal import Keychain
+internal import LoginAssertion
+internal import StateStore
+
+/// Where records lie: one generic password of the keychain for each, with the server as its service and the user as its
+/// account.
+///
+/// A row of the keychain is what a record needs and nothing more has to be made for it: it is written in one durable
+/// transaction, encrypted and bound to its attributes under the state key, which the chip seals; another program of the
+/// user has another access group; and a test device has rows of its own. The key inside is a ``SealedItem``, which the
+/// chip alone opens.
+struct RecordStore: Sendable {
+    let parts: ContextParts
+    /// What tells these rows from others of the program.
+    let service: String
+
+    private static let queue = DispatchQueue(label: "whorl.login-records", attributes: .concurrent)
+
+    /// The accounts that have a record, older ones first.
+    func accounts() async throws(LoginError) -> [String] {
+        try await inKeychain { store throws(KeychainError) in
+            try store.items(match(nil, store), withValues: false).compactMap { item in
+                guard case .text(let account)? = item.record.attributes["acct"] else { return nil }
+                return account
+            }
+        }
+    }
+
+    /// The record; `nil` when there is none.
+    ///
+    /// One that cannot be read counts as none, and makes room for the next.
+    func record<Record: Decodable & Sendable>(of account: String, as: Record.Type) async throws(LoginError)
+        -> Record?
+    {
+        try await inKeychain { store throws(KeychainError) in
+            guard let item = try store.items(match(account, store), withValues: true, limit: 1).first else {
+                return nil
+            }
+            return try? JSONDecoder().decode(Record.self, from: try store.value(of: item))
+        }
+    }
+
+    /// Puts a record in the place of the one that is there; it is on the disk when this returns.
+    func put(_ record: some Encodable & Sendable, of account: String, label: String) async throws(LoginError)
+    {
+        guard let value = try? JSONEncoder().encode(record) else { throw LoginError(.keychain(errSecParam)) }
+        try await inKeychain { store throws(KeychainError) in
+            let row = ItemRecord(
+                .genericPassword,
+                accessGroup: store.groups[0],
+                protection: .unguarded,
+                attributes: ["svce": .text(service), "acct": .text(account), "labl": .text(label)]
+            )
+            let changed = try store.update(match(account, store)) { _ throws(KeychainError) in
+                KeychainStore.Change(row, .plain(value))
+            }
+            if changed == 0 { _ = try store.add(row, .plain(value)) }
+        }
+    }
+
+    /// Deletes a record; what is not there is no failure.
+    @discardableResult
+    func delete(_ account: String) async throws(LoginError) -> Bool {
+        try await inKeychain { store throws(KeychainError) in try store.delete(match(account, store)) > 0 }
+    }
+
+    private func match(_ account: String?, _ store: KeychainStore) -> ItemMatch {
+        var match = ItemMatch(.genericPassword, groups: [store.groups[0]])
+        match.attributes["svce"] = .text(service)
+        if let account { match.attributes["acct"] = .text(account) }
+        return match
+    }
+
+    /// The keychain's calls block; a thread of Dispatch waits for them, and none of the tasks' own.
+    private func inKeychain<Value: Sendable>(
+        _ body: @escaping @Sendable (KeychainStore) throws(KeychainError) -> Value
+    ) async throws(LoginError) -> Value {
+        // Opened here first: the state directory's own error tells more than the keychain's number.
+        do { _ = try await parts.state.existing() } catch { throw LoginError(.store(error)) }
+        let parts = parts
+        let result = await withCheckedContinuation {
+            (done: CheckedContinuation<Result<Value, KeychainError>, Never>) in
+            Self.queue.async {
+                do throws(KeychainError) {
+                    done.resume(returning: .success(try body(KeychainStore(parts))))
+                } catch {
+                    done.resume(returning: .failure(error))
+                }
+            }
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw LoginError(.keychain(error.status))
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import FoundationNetworking
+internal import LoginAssertion
+public import LoginTransport
+internal import SecretMemory
+internal import Synchronization
+
+/// Carries a login's requests with URLSession.
+///
+/// It follows no redirect, keeps no cookie, no credential and no answer, and stops reading where an answer is larger
+/// than any of the protocol. The server's certificate is checked against the system's, by libcurl, on which
+/// FoundationNetworking stands; it reads `/etc/ssl/certs/ca-certificates.crt` and takes no other file.
+///
+/// URLSession takes header fields as text and bodies as `Data`: a password or token that is sent lies in ordinary
+/// memory here, and cannot be wiped there.
+public struct URLSessionTransport: LoginTransport {
+    /// The variables from which libcurl takes a proxy for `http:`; it reads no `HTTP_PROXY`.
+    ///
+    /// While one is set, ``send(_:)`` refuses servers that are not reached over TLS.
+    public static let proxies = ["http_proxy", "all_proxy", "ALL_PROXY"]
+
+    private let wait: Duration
+
+    /// - Parameter wait: The longest that a whole request may take; 30 seconds if nothing is said.
+    public init(wait: Duration = .seconds(30)) { self.wait = wait }
+
+    /// Sends one request and gives the answer, whatever its status is; a redirect is an answer.
+    ///
+    /// - Throws: a ``LoginTransportError``.
+    public func send(_ request: LoginRequest) async throws -> LoginResponse {
+        guard Surroundings.areSound(for: request.origin) else { throw LoginTransportError.surroundings }
+        guard let url = URL(string: request.origin.text + request.path) else {
+            throw LoginTransportError.malformed
+        }
+        let exchange = Exchange()
+        let session = URLSession(
+            configuration: configuration,
+            delegate: exchange,
+            delegateQueue: nil
+        )
+        defer { session.finishTasksAndInvalidate() }
+        let task = session.dataTask(with: Self.urlRequest(request, url))
+        return try await withTaskCancellationHandler {
+            try await exchange.run(task)
+        } onCancel: {
+            exchange.fail(.cancelled)
+            task.cancel()
+        }
+    }
+
+    private var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        let seconds = Double(wait.components.seconds) + Double(wait.components.attoseconds) * 1e-18
+        configuration.timeoutIntervalForRequest = seconds
+        configuration.timeoutIntervalForResource = seconds
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieStorage = nil
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        return configuration
+    }
+
+    private static func urlRequest(_ request: LoginRequest, _ url: URL) -> URLRequest {
+        var asked = URLRequest(url: url)
+        asked.httpMethod = request.method.rawValue
+        asked.setValue("application/json, application/problem+json", forHTTPHeaderField: "Accept")
+        asked.setValue("whorl", forHTTPHeaderField: "User-Agent")
+        if let authorization = request.authorization {
+            let text = authorization.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            asked.setValue(text, forHTTPHeaderField: "Authorization")
+        }
+        if let body = request.body {
+            asked.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            asked.httpBody = body.bytes.withUnsafeBytes { Data($0) }
+        }
+        return asked
+    }
+}
+
+/// One request and what comes back.
+private final class Exchange: NSObject, URLSessionDataDelegate {
+    private typealias Done = CheckedContinuation<Result<LoginResponse, LoginTransportError>, Never>
+
+    private struct State: ~Copyable {
+        var done: Done?
+        var response: HTTPURLResponse?
+        var body = SecretBuffer(capacity: LoginResponse.longestBody)
+        var failure: LoginTransportError?
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ task: URLSessionDataTask) async throws(LoginTransportError) -> LoginResponse {
+        try await withCheckedContinuation { (done: Done) in
+            state.withLock { $0.done = done }
+            task.resume()
+        }.get()
+    }
+
+    /// What the exchange ends with, whatever URLSession says of it; the first one counts.
+    func fail(_ failure: LoginTransportError) {
+        state.withLock { if $0.failure == nil { $0.failure = failure } }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        state.withLock { $0.response = response }
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        state.withLock { $0.response = response as? HTTPURLResponse }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let fits = state.withLock { state in
+            guard data.count <= state.body.capacity - state.body.count else { return false }
+            return state.body.append { data.copyBytes(to: $0) } == data.count
+        }
+        guard !fits else { return }
+        fail(.tooLarge)
+        dataTask.cancel()
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let (done, outcome) = state.withLock { state in
+            let done = state.done
+            state.done = nil
+            return (done, Self.outcome(&state, task.response as? HTTPURLResponse, error))
+        }
+        done?.resume(returning: outcome)
+    }
+
+    private static func outcome(
+        _ state: inout State,
+        _ response: HTTPURLResponse?,
+        _ error: (any Error)?
+    ) -> Result<LoginResponse, LoginTransportError> {
+        if let failure = state.failure { return .failure(failure) }
+        if let error { return .failure(LoginTransportError(error)) }
+        guard let response = state.response ?? response else { return .failure(.malformed) }
+        return .success(
+            LoginResponse(
+                status: response.statusCode,
+                contentType: response.value(forHTTPHeaderField: "Content-Type"),
+                retryAfter: response.value(forHTTPHeaderField: "Retry-After").flatMap { Int($0) },
+                body: SecretBox(state.body.take())
+            )
+        )
+    }
+}
+
+extension LoginTransportError {
+    /// The kind of a failure; its text may hold what was sent, and is not looked at.
+    fileprivate init(_ error: any Error) {
+        guard let error = error as? URLError else {
+            self = .failed
+            return
+        }
+        switch error.code {
+        case .timedOut: self = .timedOut
+        case .cancelled: self = .cancelled
+        case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .networkConnectionLost,
+            .notConnectedToInternet:
+            self = .unreachable
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired:
+            self = .notTrusted
+        case .badServerResponse, .cannotParseResponse, .zeroByteResource: self = .malformed
+        default: self = .failed
+        }
+    }
+}

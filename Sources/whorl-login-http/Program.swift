@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BiometricLoginHTTP
+import Glibc
+import LoginTransport
+import SecretMemory
+
+/// The network of `whorl login`: reads one request from standard input, writes what came of it to standard output.
+///
+/// It is a program of its own for two reasons. FoundationNetworking brings libcurl and its thirty libraries, which every
+/// start of `whorl` would load; and what reads bytes from a network is not the process that has the vault open.
+@main
+enum Program {
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        // Unencrypted requests stay on this machine; over a proxy they would not.
+        for name in URLSessionTransport.proxies { unsetenv(name) }
+        guard let request = LoginFrames.request(read()) else { exit(64) }
+        exit(write(LoginFrames.encode(await outcome(of: request))) ? 0 : 74)
+    }
+
+    private static func outcome(of request: LoginRequest) async -> Result<LoginResponse, LoginTransportError>
+    {
+        do {
+            return .success(try await URLSessionTransport().send(request))
+        } catch {
+            return .failure(error as? LoginTransportError ?? .failed)
+        }
+    }
+
+    /// All of standard input; what goes beyond the largest frame makes it none.
+    private static func read() -> SecretBox {
+        var room = SecretBuffer(capacity: LoginFrames.largest)
+        var isOpen = true
+        while isOpen, room.count < room.capacity {
+            isOpen = room.append { Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) } > 0
+        }
+        return SecretBox(room.take())
+    }
+
+    private static func write(_ frame: SecretBox) -> Bool {
+        frame.bytes.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = Glibc.write(
+                    STDOUT_FILENO,
+                    bytes.baseAddress?.advanced(by: done),
+                    bytes.count - done
+                )
+                guard count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+    }
+}
