@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JWTKit
+
+/// What a session token says (RFC 7519).
+struct SessionClaims: JWTPayload, Equatable {
+    /// The server's origin; it is the audience too: who else takes the token checks that it is meant.
+    var iss: String
+    var aud: String
+    /// The user.
+    var sub: String
+    /// The device that signed in; `nil` after a password.
+    var device: String?
+    /// The thumbprint of the key that it signed in with: a device whose key was replaced is another.
+    var deviceKey: String?
+    /// Seconds since 1970.
+    var iat: Int
+    var exp: Int
+    var jti: String
+    /// How the user was recognised (RFC 8176): `hwk`, `fpt`, `pin`, `pwd`, `mfa`.
+    var amr: [String]
+
+    enum CodingKeys: String, CodingKey {
+        case iss, aud, sub, device, iat, exp, jti, amr
+        case deviceKey = "device_key"
+    }
+
+    /// Time and names are looked at by ``SessionTokens/verify(_:at:)``, which knows the server's clock.
+    func verify(using _: some JWTAlgorithm) {}
+}

@@ -1,0 +1,3 @@
+import Testing
+import Yams
+@Test func empty() {}
