@@ -64,6 +64,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
+    "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
@@ -108,6 +109,8 @@ let package = Package(
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
         .library(name: "LoginAssertion", targets: ["LoginAssertion"]),
+        .library(name: "RelyingParty", targets: ["RelyingParty"]),
+        .library(name: "RelyingPartyPostgreSQL", targets: ["RelyingPartyPostgreSQL"]),
     ] + (fuzzes ? [] : [.executable(name: "whorl", targets: ["whorl"])]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -122,6 +125,7 @@ let package = Package(
         .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
         .systemLibrary(name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
         // Ground
         .target(name: "SecretMemory", swiftSettings: common),
@@ -220,6 +224,13 @@ let package = Package(
 
         // Signing in to a server: what a device says, which both sides read
         .target(name: "LoginAssertion", dependencies: [crypto], swiftSettings: pure),
+        // The server's half; it needs neither a reader nor a TPM
+        .target(name: "RelyingParty", dependencies: ["LoginAssertion", crypto, grdb], swiftSettings: common),
+        .target(
+            name: "RelyingPartyPostgreSQL",
+            dependencies: ["CPQ", "LoginAssertion", "RelyingParty"],
+            swiftSettings: common
+        ),
 
         // Fingers that nobody has, for tests and demonstrations
         .target(name: "SyntheticFingers", swiftSettings: common),

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import LoginAssertion
+
+/// A challenge that a device is to answer.
+public struct IssuedChallenge: Sendable, Hashable {
+    /// 32 random bytes; the server itself keeps their digest only.
+    public let challenge: Data
+    /// From when on it is worth nothing, in seconds since 1970.
+    public let expiresAt: Int
+}
+
+/// A device whose key a user has made known.
+public struct RegisteredDevice: Sendable, Hashable {
+    /// Whose it is.
+    public let user: LoginName
+    /// What its programs call it.
+    public let device: LoginName
+    /// Its key.
+    public let key: LoginKey
+    /// What people call it, 1 to 128 bytes.
+    public let name: String
+    /// When it was enabled, in seconds since 1970.
+    public let enabledAt: Int
+    /// When it last signed in, in seconds since 1970.
+    public let lastUsedAt: Int?
+    /// The digest of the enrolled fingers when it was enabled; `nil` where there were none.
+    public let domainState: Data?
+
+    /// The thumbprint of its key (RFC 7638).
+    public var keyID: String { key.id }
+
+    /// Describes a device; stores make them of what they hold.
+    public init(
+        user: LoginName,
+        device: LoginName,
+        key: LoginKey,
+        name: String,
+        enabledAt: Int,
+        lastUsedAt: Int?,
+        domainState: Data?
+    ) {
+        self.user = user
+        self.device = device
+        self.key = key
+        self.name = name
+        self.enabledAt = enabledAt
+        self.lastUsedAt = lastUsedAt
+        self.domainState = domainState
+    }
+}
+
+/// Somebody has signed in.
+public struct SignIn: Sendable, Hashable {
+    /// What the device said; `nil` where it signed a bare challenge.
+    public let claims: LoginClaims?
+    /// With which device.
+    public let device: RegisteredDevice
+}
+
+/// One line of the audit log.
+public struct AuditEntry: Sendable, Hashable {
+    /// What happened.
+    public enum Event: String, Sendable, Hashable, CaseIterable {
+        /// A device's key was made known, in place of an older one perhaps.
+        case enabled
+        /// A device's key was not accepted.
+        case enableRefused = "enable_refused"
+        /// Somebody signed in.
+        case signedIn = "signed_in"
+        /// Somebody answered a challenge, and was not let in.
+        case signInRefused = "sign_in_refused"
+        /// A device was revoked.
+        case revoked
+        /// A device has another name for people.
+        case renamed
+    }
+
+    /// When, in seconds since 1970.
+    public let at: Int
+    /// What happened.
+    public let event: Event
+    /// To whom.
+    public let user: LoginName
+    /// On which device; `nil` where none was named.
+    public let device: LoginName?
+    /// From which address, as the server said; empty where it is not known.
+    public let address: String
+    /// Why it was refused, as ``RelyingPartyError/word``.
+    public let reason: String?
+
+    /// Describes a line; stores make them of what they hold.
+    public init(
+        at: Int,
+        event: Event,
+        user: LoginName,
+        device: LoginName?,
+        address: String,
+        reason: String? = nil
+    ) {
+        self.at = at
+        self.event = event
+        self.user = user
+        self.device = device
+        self.address = address
+        self.reason = reason
+    }
+}
+
+/// What a server may want to count or tell: it happens once the answer is certain, and holds no secret.
+public enum RelyingPartyEvent: Sendable, Hashable {
+    /// A challenge was given out.
+    case challengeIssued(user: LoginName, device: LoginName?)
+    /// A device was enabled.
+    case enabled(RegisteredDevice)
+    /// Somebody signed in.
+    case signedIn(RegisteredDevice)
+    /// Somebody signed in where other fingers are enrolled than when the device was enabled, and the policy allows it.
+    case domainStateChanged(RegisteredDevice)
+    /// A request was refused; whom it named is known only where it answered a challenge of theirs.
+    case refused(RelyingPartyError, user: LoginName?, device: LoginName?)
+    /// A device was revoked.
+    case revoked(user: LoginName, device: LoginName)
+    /// Old rows could not be removed; it is tried again.
+    case purgeFailed(RelyingPartyError)
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// The server's half of biometric login: it gives challenges out, knows devices by their keys, and judges what they say.
+///
+/// It speaks no network protocol and knows no passwords: a web server calls it (Docs/LoginProtocol.md). Any number of
+/// instances may work on one store at once.
+public struct RelyingParty: Sendable {
+    /// How it judges.
+    public let configuration: Configuration
+    /// Where it keeps what it knows.
+    public let store: any RelyingPartyStore
+    let events: @Sendable (RelyingPartyEvent) -> Void
+    let clock: @Sendable () -> Date
+
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - events: Is called for what happens; it must return soon, since the request waits.
+    ///   - now: The clock.
+    public init(
+        store: any RelyingPartyStore,
+        configuration: Configuration,
+        events: @escaping @Sendable (RelyingPartyEvent) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.store = store
+        self.configuration = configuration
+        self.events = events
+        clock = now
+    }
+}

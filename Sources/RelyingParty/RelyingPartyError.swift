@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import LoginAssertion
+
+/// Why a request was refused, or could not be judged.
+///
+/// Nothing of a challenge, an assertion or a signature is in it.
+public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of refusal it is.
+    public enum Code: Sendable, Hashable {
+        /// It is not what a device sends; nothing was looked up.
+        case malformed
+        /// The challenge was never given out, is too old, was replaced by a newer one, or was answered before.
+        case challengeUnknown
+        /// The assertion does not say what it must, or its signature is wrong.
+        case assertionRefused(AssertionFault)
+        /// The server does not know the device's key: it was revoked or replaced, or never was there.
+        case unknownKey
+        /// The key belongs to another user or another device.
+        case keyInUse
+        /// Other fingers are enrolled than when the device was enabled.
+        case reenableRequired
+        /// The limit of the address, the user or the device is reached; `retryAfter` is in seconds.
+        case tooManyTries(retryAfter: Int)
+        /// The user has as many devices as one may have.
+        case tooManyDevices
+        /// A bare signature says nothing about fingers, and the server's policy asks about them.
+        case rawRefused
+        /// The store failed; nothing is known about the request.
+        case store
+    }
+
+    /// What kind of refusal it is.
+    public let code: Code
+    /// The system's or the database's own words and numbers, for the log; may be empty.
+    public let cause: String
+
+    /// Describes a refusal.
+    public init(_ code: Code, cause: String = "") {
+        self.code = code
+        self.cause = cause
+    }
+
+    /// What happened, in one sentence.
+    public var message: String {
+        switch code {
+        case .malformed: "The request is not what a device sends."
+        case .challengeUnknown: "The challenge is not known, is too old, or was answered already."
+        case .assertionRefused(let fault): "The assertion is refused: \(fault.words)."
+        case .unknownKey: "The key of this device is not known."
+        case .keyInUse: "The key belongs to another device."
+        case .reenableRequired: "The enrolled fingers have changed since the device was enabled."
+        case .tooManyTries(let seconds): "There were too many tries; the next one may come in \(seconds) s."
+        case .tooManyDevices: "The user has as many devices as one may have."
+        case .rawRefused: "A bare signature is refused, since it does not say whether the fingers have changed."
+        case .store: "The server's database cannot be used."
+        }
+    }
+
+    /// What the person or the program can do, in one sentence.
+    public var remedy: String {
+        switch code {
+        case .malformed: "Send what Docs/LoginProtocol.md describes."
+        case .challengeUnknown: "Ask for a new challenge and sign that one."
+        case .assertionRefused(let fault): fault.remedy
+        case .unknownKey: "Delete the key on the device and enable the device again."
+        case .keyInUse: "Make a new key on this device and enable that one."
+        case .reenableRequired: "Enable the device again."
+        case .tooManyTries: "Wait, then try again."
+        case .tooManyDevices: "Revoke a device that is no longer used."
+        case .rawRefused: "Sign an assertion, or have the server's policy allow changed fingers."
+        case .store: "Look into the server's log, and try again when the database is back."
+        }
+    }
+
+    /// The kind as one word, for metrics and the audit log.
+    public var word: String {
+        switch code {
+        case .malformed: "malformed"
+        case .challengeUnknown: "challenge_unknown"
+        case .assertionRefused(let fault): "assertion_\(fault.rawValue)"
+        case .unknownKey: "unknown_key"
+        case .keyInUse: "key_in_use"
+        case .reenableRequired: "reenable_required"
+        case .tooManyTries: "too_many_tries"
+        case .tooManyDevices: "too_many_devices"
+        case .rawRefused: "raw_refused"
+        case .store: "store"
+        }
+    }
+
+    /// For logs: the kind and its cause.
+    public var description: String { cause.isEmpty ? word : "\(word) (\(cause))" }
+}
+
+extension AssertionFault {
+    fileprivate var words: String {
+        switch self {
+        case .malformed: "it is not what a device writes"
+        case .purpose: "it is for another purpose"
+        case .origin: "it is for another server"
+        case .user: "it is another user's"
+        case .device: "it is another device's"
+        case .key: "it is signed with another key than the device's"
+        case .challenge: "it answers another challenge"
+        case .signature: "its signature is not of the device's key"
+        case .expired: "it is too old"
+        case .notYetValid: "it comes from the future"
+        }
+    }
+
+    fileprivate var remedy: String {
+        switch self {
+        case .expired, .notYetValid: "Set the device's clock, then try again."
+        case .origin: "Name the server by its own origin."
+        case .malformed, .purpose, .user, .device, .key, .challenge, .signature:
+            "Ask for a new challenge and sign that one with the key of this device."
+        }
+    }
+}
