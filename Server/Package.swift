@@ -23,6 +23,10 @@ let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let assertion = Target.Dependency.product(name: "LoginAssertion", package: "whorl")
+let relyingParty = Target.Dependency.product(name: "RelyingParty", package: "whorl")
+let postgreSQL = Target.Dependency.product(name: "RelyingPartyPostgreSQL", package: "whorl")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 /// The server has a package of its own, so that a program that only wants a touch never builds a web server. It uses
 /// no other product of the package above: swift-certificates, which jwt-kit brings, takes a module named Security for
@@ -39,6 +43,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -49,17 +54,21 @@ let package = Package(
         .target(
             name: "LoginServer",
             dependencies: [
-                assertion, crypto, cryptoExtras, httpTypes, hummingbird, jwtKit, lifecycle, logging,
+                assertion, crypto, cryptoExtras, httpTypes, hummingbird, jwtKit, lifecycle, logging, nio, nioPosix,
+                relyingParty,
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
+            resources: ["account.css", "account.html", "account.js", "icon.svg", "openapi.yaml"]
+                .map { .embedInCode("Resources/\($0)") },
             swiftSettings: common
         ),
         .executableTarget(
             name: "whorl-login-server",
             dependencies: [
-                "LoginServer", assertion,
+                "LoginServer", assertion, lifecycle, logging, postgreSQL, relyingParty,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common
@@ -67,7 +76,7 @@ let package = Package(
         .testTarget(
             name: "LoginServerTests",
             dependencies: [
-                "LoginServer", assertion, crypto,
+                "LoginServer", "whorl-login-server", assertion, crypto, lifecycle, logging, nio, nioPosix, relyingParty,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: common

@@ -23,6 +23,9 @@ final class PasswordWorkers: Sendable {
 
     deinit { threads.shutdownGracefully { _ in } }
 
+    /// How many are checked or wait.
+    var busy: Int { taken.withLock { $0 } }
+
     /// Does slow work.
     ///
     /// - Throws: ``Problem`` where too much of it waits already; what the work throws.

@@ -11,19 +11,14 @@ struct SessionClaims: JWTPayload, Equatable {
     var sub: String
     /// The device that signed in; `nil` after a password.
     var device: String?
-    /// The thumbprint of the key that it signed in with: a device whose key was replaced is another.
-    var deviceKey: String?
+    /// The thumbprint of the device's key, or the name of the password: once another took its place, the token is over.
+    var credential: String
     /// Seconds since 1970.
     var iat: Int
     var exp: Int
     var jti: String
     /// How the user was recognised (RFC 8176): `hwk`, `fpt`, `pin`, `pwd`, `mfa`.
     var amr: [String]
-
-    enum CodingKeys: String, CodingKey {
-        case iss, aud, sub, device, iat, exp, jti, amr
-        case deviceKey = "device_key"
-    }
 
     /// Time and names are looked at by ``SessionTokens/verify(_:at:)``, which knows the server's clock.
     func verify(using _: some JWTAlgorithm) {}

@@ -48,11 +48,13 @@ final class SessionTokens: Sendable {
     /// Writes a token.
     ///
     /// - Parameters:
+    ///   - credential: The thumbprint of the device's key, or the name of the password.
     ///   - lifetime: Seconds.
     ///   - methods: How the user was recognised (RFC 8176).
     func issue(
         for user: LoginName,
-        device: (name: LoginName, keyID: String)?,
+        device: LoginName?,
+        credential: String,
         methods: [String],
         lifetime: Int,
         at now: Int
@@ -63,8 +65,8 @@ final class SessionTokens: Sendable {
             iss: origin.text,
             aud: origin.text,
             sub: user.text,
-            device: device?.name.text,
-            deviceKey: device?.keyID,
+            device: device?.text,
+            credential: credential,
             iat: now,
             exp: now + lifetime,
             jti: Base64URL.encode(SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }),
