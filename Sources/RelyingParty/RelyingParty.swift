@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+internal import LoginAssertion
 
 /// The server's half of biometric login: it gives challenges out, knows devices by their keys, and judges what they say.
 ///
 /// It speaks no network protocol and knows no passwords: a web server calls it (Docs/LoginProtocol.md). Any number of
-/// instances may work on one store at once.
+/// instances may work on one store at once. It holds nothing between two calls but the time when it cleans up next.
 public struct RelyingParty: Sendable {
     /// How it judges.
     public let configuration: Configuration
@@ -13,6 +14,7 @@ public struct RelyingParty: Sendable {
     public let store: any RelyingPartyStore
     let events: @Sendable (RelyingPartyEvent) -> Void
     let clock: @Sendable () -> Date
+    let purges = PurgeSchedule()
 
     /// Makes one.
     ///
@@ -29,5 +31,22 @@ public struct RelyingParty: Sendable {
         self.configuration = configuration
         self.events = events
         clock = now
+    }
+
+    /// Seconds since 1970.
+    var now: Int { Int(clock().timeIntervalSince1970.rounded(.down)) }
+
+    /// Runs `body`, and tells of its refusal.
+    func reporting<Value>(
+        user: LoginName? = nil,
+        device: LoginName? = nil,
+        _ body: () async throws(RelyingPartyError) -> Value
+    ) async throws(RelyingPartyError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            events(.refused(error, user: user, device: device))
+            throw error
+        }
     }
 }

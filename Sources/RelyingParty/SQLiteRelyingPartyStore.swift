@@ -1,53 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
-public import Foundation
-public import LoginAssertion
 
 /// A store in one SQLite database, for one machine; several processes may have it open.
+///
+/// The database is in WAL mode. What changes devices or documents is synced to the disk before it is acknowledged. What a
+/// sign-in writes is not: it survives the end of the process, and a power cut may take it. A challenge that was answered
+/// must not come back so; therefore all that were given out before the machine started are dropped at the first opening
+/// after it.
 public final class SQLiteRelyingPartyStore: Sendable {
     /// Where the database lies.
     public let path: String
+    private let queue: DatabaseQueue
+    private let durability = SQLiteDurability()
 
-    /// Opens the database, and makes it where there is none.
-    public init(path: String) throws(RelyingPartyError) {
+    /// Opens the database, and makes it, with mode 0600, where there is none; its directory must be there.
+    ///
+    /// A file that is not a database of this kind and version, or that others may use, is refused and stays as it is.
+    ///
+    /// - Throws: `store`.
+    public convenience init(path: String) throws(RelyingPartyError) {
+        try self.init(path: path, bootID: MachineBoot.id())
+    }
+
+    /// - Parameter bootID: Names the time since the machine started; `nil` where nothing does, and then no challenge
+    ///   survives an opening.
+    init(path: String, bootID: String?) throws(RelyingPartyError) {
         self.path = path
+        do {
+            queue = try SQLiteFile(path: path).open()
+            try queue.writeWithoutTransaction { [durability] db in
+                try durability.change(to: .full, db)
+                try db.inTransaction(.immediate) {
+                    try Self.dropChallenges(notOf: bootID, db)
+                    return .commit
+                }
+            }
+        } catch {
+            throw RelyingPartyError(sqlite: error, path: path)
+        }
+    }
+
+    private static func dropChallenges(notOf bootID: String?, _ db: Database) throws {
+        let known = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE name = 'boot'")
+        guard bootID == nil || known != bootID else { return }
+        try db.execute(sql: "DELETE FROM challenges")
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO meta (name, value) VALUES ('boot', ?)",
+            arguments: [bootID ?? ""]
+        )
+    }
+
+    /// Runs `body` in an IMMEDIATE transaction on the connection's own thread, to its end also where the task is
+    /// cancelled.
+    func write<Value: Sendable>(
+        _ level: SQLiteDurability.Level,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(RelyingPartyError) -> Value {
+        typealias Answer = Result<Value, RelyingPartyError>
+        return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
+            queue.asyncWriteWithoutTransaction { [durability, path] db in
+                done.resume(
+                    returning: Answer(path) {
+                        try durability.change(to: level, db)
+                        var value: Value?
+                        try db.inTransaction(.immediate) {
+                            value = try body(db)
+                            return .commit
+                        }
+                        guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+                        return value
+                    }
+                )
+            }
+        }.get()
+    }
+
+    /// Runs `body`, which is to be one statement that changes nothing.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(RelyingPartyError) -> Value {
+        typealias Answer = Result<Value, RelyingPartyError>
+        return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
+            queue.asyncWriteWithoutTransaction { [path] db in
+                done.resume(returning: Answer(path) { try body(db) })
+            }
+        }.get()
     }
 }
 
-extension SQLiteRelyingPartyStore: RelyingPartyStore {
-    public func issue(
-        _ challenge: ChallengeRecord,
-        address: RateBucket?,
-        user: RateBucket?,
-        device: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Issue { throw RelyingPartyError(.store) }
-    public func take(
-        _ digest: Data,
-        address: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Taken { throw RelyingPartyError(.store) }
-    public func register(
-        _ device: RegisteredDevice,
-        atMost devicesPerUser: Int,
-        audit: AuditEntry
-    ) async throws(RelyingPartyError) -> Registration { throw RelyingPartyError(.store) }
-    public func markUsed(
-        _ device: RegisteredDevice,
-        audit: AuditEntry
-    ) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] { throw RelyingPartyError(.store) }
-    public func isActive(
-        device: LoginName,
-        of user: LoginName,
-        keyID: String
-    ) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func rename(_ device: LoginName, to name: String, audit: AuditEntry) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName] { throw RelyingPartyError(.store) }
-    public func record(_ entry: AuditEntry) async throws(RelyingPartyError) { throw RelyingPartyError(.store) }
-    public func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry] { throw RelyingPartyError(.store) }
-    public func purge(keeping auditEntries: Int, atMost count: Int, at now: Int) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func document(_ name: String) async throws(RelyingPartyError) -> Data? { throw RelyingPartyError(.store) }
-    public func setDocument(_ name: String, to data: Data?, ifWas old: Data?) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
+extension Result where Failure == RelyingPartyError {
+    fileprivate init(_ path: String, _ body: () throws -> Success) {
+        do {
+            self = .success(try body())
+        } catch {
+            self = .failure(RelyingPartyError(sqlite: error, path: path))
+        }
+    }
 }

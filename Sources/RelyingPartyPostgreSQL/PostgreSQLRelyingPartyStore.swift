@@ -1,53 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CPQ
-public import Foundation
-public import LoginAssertion
 public import RelyingParty
 
 /// A store in a PostgreSQL database, for several instances behind one balancer.
+///
+/// Each operation is one statement or one transaction. What is acknowledged is on the disk where the server's
+/// `synchronous_commit` says so, as it does unless it was changed; counts of tries are not, nor are challenges that are
+/// only given out. After a failover to a replica that lagged behind, an answered challenge may be back for as long as it
+/// lives: replicate synchronously.
 public final class PostgreSQLRelyingPartyStore: Sendable {
-    /// Opens the database, and makes its tables where there are none.
-    ///
-    /// - Parameter url: `postgres://…`, as libpq reads it.
-    public init(url: String) async throws(RelyingPartyError) {
-        throw RelyingPartyError(.store)
-    }
-}
+    let pool: PostgreSQLPool
 
-extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
-    public func issue(
-        _ challenge: ChallengeRecord,
-        address: RateBucket?,
-        user: RateBucket?,
-        device: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Issue { throw RelyingPartyError(.store) }
-    public func take(
-        _ digest: Data,
-        address: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Taken { throw RelyingPartyError(.store) }
-    public func register(
-        _ device: RegisteredDevice,
-        atMost devicesPerUser: Int,
-        audit: AuditEntry
-    ) async throws(RelyingPartyError) -> Registration { throw RelyingPartyError(.store) }
-    public func markUsed(
-        _ device: RegisteredDevice,
-        audit: AuditEntry
-    ) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] { throw RelyingPartyError(.store) }
-    public func isActive(
-        device: LoginName,
-        of user: LoginName,
-        keyID: String
-    ) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func rename(_ device: LoginName, to name: String, audit: AuditEntry) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName] { throw RelyingPartyError(.store) }
-    public func record(_ entry: AuditEntry) async throws(RelyingPartyError) { throw RelyingPartyError(.store) }
-    public func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry] { throw RelyingPartyError(.store) }
-    public func purge(keeping auditEntries: Int, atMost count: Int, at now: Int) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
-    public func document(_ name: String) async throws(RelyingPartyError) -> Data? { throw RelyingPartyError(.store) }
-    public func setDocument(_ name: String, to data: Data?, ifWas old: Data?) async throws(RelyingPartyError) -> Bool { throw RelyingPartyError(.store) }
+    /// Connects, and makes the tables where there are none, in a schema named `whorl_login`.
+    ///
+    /// A schema of that name that is another program's, or another version's, is refused and stays as it is. The thread
+    /// of the caller is not blocked.
+    ///
+    /// - Parameters:
+    ///   - url: `postgres://…`, as libpq reads it. A password is better in `~/.pgpass`, where no list of processes shows
+    ///     it.
+    ///   - connections: The most connections; each has a thread of its own.
+    /// - Throws: `store`.
+    public init(url: String, connections: Int = 8) async throws(RelyingPartyError) {
+        pool = PostgreSQLPool(url: url, size: connections)
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try PostgreSQLSchema.prepare(&connection)
+        }
+    }
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import LoginAssertion
+
+extension RelyingParty {
+    /// Makes the key of a device known, in place of an older one of the same device.
+    ///
+    /// The caller has authenticated `user` by other means, such as a password. The assertion proves that whoever asks
+    /// has the key's private half, and answers a challenge for enabling, of this user.
+    ///
+    /// - Parameters:
+    ///   - der: The public key, SubjectPublicKeyInfo of P-256, 91 bytes.
+    ///   - name: What people call the device, 1 to 128 bytes, as ``LoginName`` takes them.
+    /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` where another user or another
+    ///   device has the key.
+    public func enable(
+        assertion: String,
+        publicKey der: Data,
+        name: String,
+        as user: LoginName,
+        from address: String
+    ) async throws(RelyingPartyError) -> RegisteredDevice {
+        let address = ClientAddress(address)
+        let (unverified, key, record) = try await reporting { () async throws(RelyingPartyError) in
+            let unverified = try Self.parse(assertion)
+            guard let key = LoginKey(der: der), LoginName(name) != nil else { throw RelyingPartyError(.malformed) }
+            return (unverified, key, try await take(unverified.unverifiedClaims.challenge, from: address).0)
+        }
+        return try await settle(record, .enableRefused, address) { () async throws(RelyingPartyError) in
+            guard record.use == .enable, let device = record.device else {
+                throw RelyingPartyError(.assertionRefused(.purpose))
+            }
+            guard record.user == user else { throw RelyingPartyError(.assertionRefused(.user)) }
+            let expectation = try expectation(record, device, purpose: .enable, of: unverified)
+            let claims = try verify(unverified, with: key, expecting: expectation)
+            let registered = RegisteredDevice(
+                user: user,
+                device: device,
+                key: key,
+                name: name,
+                enabledAt: now,
+                lastUsedAt: nil,
+                domainState: claims.domainState
+            )
+            try await register(registered, address)
+            return registered
+        }
+    }
+
+    private func register(_ device: RegisteredDevice, _ address: ClientAddress) async throws(RelyingPartyError) {
+        let entry = AuditEntry(
+            at: device.enabledAt,
+            event: .enabled,
+            user: device.user,
+            device: device.device,
+            address: address.text
+        )
+        switch try await store.register(device, atMost: configuration.devicesPerUser, audit: entry) {
+        case .registered: events(.enabled(device))
+        case .keyInUse: throw RelyingPartyError(.keyInUse)
+        case .tooManyDevices: throw RelyingPartyError(.tooManyDevices)
+        }
+    }
+
+    /// The devices of a user, the oldest first; none for a user who is not known.
+    ///
+    /// - Throws: `store`.
+    public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
+        try await store.devices(of: user)
+    }
+
+    /// Whether a session that this key of the device began is still good: a device that was revoked, or has another key
+    /// by now, has none.
+    ///
+    /// - Throws: `store`.
+    public func isActive(
+        device: LoginName,
+        of user: LoginName,
+        keyID: String
+    ) async throws(RelyingPartyError) -> Bool {
+        try await store.isActive(device: device, of: user, keyID: keyID)
+    }
+
+    /// Forgets a device and its key; it cannot sign in from now on.
+    ///
+    /// - Returns: `false` where the user has no such device.
+    /// - Throws: `store`.
+    public func revoke(
+        _ device: LoginName,
+        of user: LoginName,
+        from address: String = ""
+    ) async throws(RelyingPartyError) -> Bool {
+        try await remove(device, of: user, from: address) == 1
+    }
+
+    /// Forgets all devices of a user.
+    ///
+    /// - Returns: How many there were.
+    /// - Throws: `store`.
+    public func revokeAll(of user: LoginName, from address: String = "") async throws(RelyingPartyError) -> Int {
+        try await remove(nil, of: user, from: address)
+    }
+
+    private func remove(
+        _ device: LoginName?,
+        of user: LoginName,
+        from address: String
+    ) async throws(RelyingPartyError) -> Int {
+        let removed = try await store.revoke(device, audit: entry(.revoked, user, device, address))
+        for device in removed { events(.revoked(user: user, device: device)) }
+        return removed.count
+    }
+
+    /// Gives a device another name for people.
+    ///
+    /// - Parameter name: 1 to 128 bytes, as ``LoginName`` takes them.
+    /// - Returns: `false` where the user has no such device.
+    /// - Throws: `malformed`, `store`.
+    public func rename(
+        _ device: LoginName,
+        of user: LoginName,
+        to name: String,
+        from address: String = ""
+    ) async throws(RelyingPartyError) -> Bool {
+        guard LoginName(name) != nil else { throw RelyingPartyError(.malformed) }
+        return try await store.rename(device, to: name, audit: entry(.renamed, user, device, address))
+    }
+
+    private func entry(
+        _ event: AuditEntry.Event,
+        _ user: LoginName,
+        _ device: LoginName?,
+        _ address: String
+    ) -> AuditEntry {
+        AuditEntry(at: now, event: event, user: user, device: device, address: ClientAddress(address).text)
+    }
+}

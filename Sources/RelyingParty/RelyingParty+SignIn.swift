@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import LoginAssertion
+
+extension RelyingParty {
+    /// Signs a user in who answers a challenge with an assertion.
+    ///
+    /// Its challenge is used up, whatever the answer is. Then the device's key, as the store knows it, must have signed
+    /// what the challenge was given out for, and the policy must allow the fingers that are enrolled.
+    ///
+    /// Where the device enrolled other fingers and then has its old ones back, it is as it was; an assertion made
+    /// with the passcode while no finger is enrolled is no change, and changes nothing in what is expected next.
+    /// A device that was enabled without fingers has changed once it has some.
+    ///
+    /// - Parameters:
+    ///   - assertion: In compact form, as it came.
+    ///   - address: From where it comes; empty where it is not known.
+    /// - Throws: every code but `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` where the device was revoked or
+    ///   has another key by now.
+    public func signIn(assertion: String, from address: String) async throws(RelyingPartyError) -> SignIn {
+        let address = ClientAddress(address)
+        let (unverified, record, devices) = try await reporting { () async throws(RelyingPartyError) in
+            let unverified = try Self.parse(assertion)
+            let (record, devices) = try await take(unverified.unverifiedClaims.challenge, from: address)
+            return (unverified, record, devices)
+        }
+        return try await settle(record, .signInRefused, address) { () async throws(RelyingPartyError) in
+            guard record.use == .login, let device = record.device else {
+                throw RelyingPartyError(.assertionRefused(.purpose))
+            }
+            let expectation = try expectation(record, device, purpose: .login, of: unverified)
+            guard let known = devices.first else { throw RelyingPartyError(.unknownKey) }
+            // The device has another key by now, or the one who asks never had the right one.
+            guard unverified.unverifiedClaims.keyID == known.keyID else { throw RelyingPartyError(.unknownKey) }
+            let claims = try verify(unverified, with: known.key, expecting: expectation)
+            let hasChanged = Self.domainHasChanged(claims, since: known)
+            if hasChanged, configuration.domainStatePolicy == .requireReenable {
+                throw RelyingPartyError(.reenableRequired)
+            }
+            let used = try await markUsed(known, address)
+            if hasChanged { events(.domainStateChanged(used)) }
+            return SignIn(claims: claims, device: used)
+        }
+    }
+
+    /// Signs a user in who answers a challenge with a bare signature over its 32 bytes, as react-native-biometrics
+    /// makes it.
+    ///
+    /// - Parameters:
+    ///   - device: As in ``rawChallenge(for:device:from:)``; where it is `nil`, the user's keys are tried one by one,
+    ///     at most ``Configuration/devicesPerUser``.
+    ///   - signature: DER.
+    /// - Throws: as ``signIn(assertion:from:)``, and `rawRefused`. `unknownKey` where the user has no device that could
+    ///   have signed; where there are some and none did, `assertionRefused` for the signature.
+    public func signIn(
+        user: LoginName,
+        device: LoginName?,
+        challenge: Data,
+        signature der: Data,
+        from address: String
+    ) async throws(RelyingPartyError) -> SignIn {
+        let address = ClientAddress(address)
+        let (record, devices) = try await reporting { () async throws(RelyingPartyError) in
+            guard challenge.count == LoginClaims.challengeSize else { throw RelyingPartyError(.malformed) }
+            let taken = try await take(challenge, from: address)
+            return taken
+        }
+        return try await settle(record, .signInRefused, address) { () async throws(RelyingPartyError) in
+            try acceptRaw()
+            guard record.use == .raw else { throw RelyingPartyError(.assertionRefused(.purpose)) }
+            guard record.user == user else { throw RelyingPartyError(.assertionRefused(.user)) }
+            guard record.device == device else { throw RelyingPartyError(.assertionRefused(.device)) }
+            guard !devices.isEmpty else { throw RelyingPartyError(.unknownKey) }
+            let tried = devices.prefix(configuration.devicesPerUser)
+            guard let known = tried.first(where: { $0.key.isValid(der: der, over: challenge) }) else {
+                throw RelyingPartyError(.assertionRefused(.signature))
+            }
+            return SignIn(claims: nil, device: try await markUsed(known, address))
+        }
+    }
+
+    static func parse(_ assertion: String) throws(RelyingPartyError) -> UnverifiedAssertion {
+        do {
+            return try UnverifiedAssertion(assertion)
+        } catch {
+            throw RelyingPartyError(.malformed)
+        }
+    }
+
+    /// What an assertion must say that answers `record`, where it is for this server and of the challenge's user and
+    /// device at all.
+    func expectation(
+        _ record: ChallengeRecord,
+        _ device: LoginName,
+        purpose: LoginClaims.Purpose,
+        of unverified: UnverifiedAssertion
+    ) throws(RelyingPartyError) -> AssertionExpectation {
+        let claims = unverified.unverifiedClaims
+        // Before a key is looked for: a device deletes its key when it hears that it is unknown.
+        guard claims.purpose == purpose else { throw RelyingPartyError(.assertionRefused(.purpose)) }
+        guard claims.origin == configuration.origin else { throw RelyingPartyError(.assertionRefused(.origin)) }
+        guard claims.user == record.user else { throw RelyingPartyError(.assertionRefused(.user)) }
+        guard claims.device == device else { throw RelyingPartyError(.assertionRefused(.device)) }
+        var expectation = AssertionExpectation(
+            origin: configuration.origin,
+            user: record.user,
+            device: device,
+            // The challenge was looked up by the digest of these bytes.
+            challenge: claims.challenge,
+            purpose: purpose
+        )
+        expectation.clockSkew = configuration.clockSkew
+        return expectation
+    }
+
+    func verify(
+        _ unverified: UnverifiedAssertion,
+        with key: LoginKey,
+        expecting expectation: AssertionExpectation
+    ) throws(RelyingPartyError) -> LoginClaims {
+        do throws(AssertionFault) {
+            return try unverified.verify(with: key, expecting: expectation, at: now)
+        } catch {
+            throw RelyingPartyError(.assertionRefused(error))
+        }
+    }
+
+    /// Runs what follows on a challenge that was taken, and writes a refusal into the audit log.
+    func settle<Value>(
+        _ record: ChallengeRecord,
+        _ refusal: AuditEntry.Event,
+        _ address: ClientAddress,
+        _ body: () async throws(RelyingPartyError) -> Value
+    ) async throws(RelyingPartyError) -> Value {
+        try await reporting(user: record.user, device: record.device) { () async throws(RelyingPartyError) in
+            do throws(RelyingPartyError) {
+                return try await body()
+            } catch {
+                if error.code != .store {
+                    try await store.record(
+                        AuditEntry(
+                            at: now,
+                            event: refusal,
+                            user: record.user,
+                            device: record.device,
+                            address: address.text,
+                            reason: error.word
+                        )
+                    )
+                }
+                throw error
+            }
+        }
+    }
+
+    /// The last step: only a device that is still registered with this key signs in.
+    private func markUsed(
+        _ device: RegisteredDevice,
+        _ address: ClientAddress
+    ) async throws(RelyingPartyError) -> RegisteredDevice {
+        let used = RegisteredDevice(
+            user: device.user,
+            device: device.device,
+            key: device.key,
+            name: device.name,
+            enabledAt: device.enabledAt,
+            lastUsedAt: now,
+            domainState: device.domainState
+        )
+        let entry = AuditEntry(
+            at: now,
+            event: .signedIn,
+            user: device.user,
+            device: device.device,
+            address: address.text
+        )
+        guard try await store.markUsed(used, audit: entry) else { throw RelyingPartyError(.unknownKey) }
+        events(.signedIn(used))
+        return used
+    }
+
+    /// Whether other fingers are enrolled than when the device was enabled.
+    ///
+    /// No fingers at all are no change: nobody but the owner of the passcode has come in, and the next finger that
+    /// is enrolled gives another digest than the one that is expected.
+    private static func domainHasChanged(_ claims: LoginClaims, since device: RegisteredDevice) -> Bool {
+        guard let state = claims.domainState else { return false }
+        guard let expected = device.domainState else { return true }
+        return !state.isEqualInConstantTime(to: expected)
+    }
+}

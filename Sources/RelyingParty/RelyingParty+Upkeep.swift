@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import LoginAssertion
+
+extension RelyingParty {
+    /// The most rows of a kind that are removed in one go, so that no request waits long.
+    private static let purgeSize = 1_000
+
+    /// The newest lines of the audit log, the newest first.
+    ///
+    /// What answered no challenge is not in it: anybody could fill it with the names of others.
+    ///
+    /// - Parameter user: Whose; `nil` for all.
+    /// - Throws: `store`.
+    public func audit(of user: LoginName?, atMost count: Int = 100) async throws(RelyingPartyError) -> [AuditEntry] {
+        try await store.audit(of: user, atMost: max(0, count))
+    }
+
+    /// Removes all rows that are over.
+    ///
+    /// Nothing needs to call it: challenges that are given out do a part of it now and then.
+    ///
+    /// - Throws: `store`.
+    public func purge() async throws(RelyingPartyError) {
+        while try await purgeOnce() {}
+    }
+
+    func purgeIfDue() async {
+        guard purges.begins(at: now) else { return }
+        var isMoreLeft = false
+        do {
+            isMoreLeft = try await purgeOnce()
+        } catch {
+            events(.purgeFailed(error))
+        }
+        purges.finished(moreIsLeft: isMoreLeft, at: now)
+    }
+
+    private func purgeOnce() async throws(RelyingPartyError) -> Bool {
+        try await store.purge(keeping: configuration.auditEntries, atMost: Self.purgeSize, at: now)
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import GRDB
+internal import Glibc
+
+/// How the database file is made, and opened without harm to what is there.
+struct SQLiteFile {
+    /// "WhLi" in ASCII; other programs' databases have another number at this place.
+    static let applicationID: UInt32 = 0x5768_4c69
+    /// How long a connection waits for another process's write to end, in seconds.
+    private static let busyTimeout = 5.0
+
+    let path: String
+
+    /// Opens the database, and makes it where there is none.
+    func open() throws -> DatabaseQueue {
+        var found = stat()
+        if lstat(path, &found) != 0 {
+            guard errno == ENOENT else { throw refusal(String(cString: strerror(errno))) }
+            try create()
+            guard lstat(path, &found) == 0 else { throw refusal(String(cString: strerror(errno))) }
+        }
+        try check(found)
+        let queue = try connect(path)
+        let version = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        guard version == SQLiteSchema.version else {
+            throw refusal("schema \(version ?? 0), this program knows \(SQLiteSchema.version)")
+        }
+        return queue
+    }
+
+    /// The first bytes are looked at before SQLite is, which takes an empty file for a new database and writes to
+    /// whatever else it can open. Source: "Database File Format", sqlite.org/fileformat2.html, 1.3.
+    private func check(_ found: stat) throws {
+        guard found.st_mode & S_IFMT == S_IFREG else { throw refusal("not a plain file") }
+        guard found.st_uid == geteuid() else { throw refusal("belongs to uid \(found.st_uid)") }
+        guard found.st_mode & 0o077 == 0 else {
+            throw refusal("open to others, mode 0\(String(found.st_mode & 0o777, radix: 8)); chmod 600 closes it")
+        }
+        guard let file = FileHandle(forReadingAtPath: path), let header = try file.read(upToCount: 100),
+            header.count == 100, header.starts(with: Data("SQLite format 3\0".utf8)),
+            header[68..<72].reduce(0, { $0 << 8 | UInt32($1) }) == Self.applicationID
+        else { throw refusal("not a database of a login server") }
+        let version = header[60..<64].reduce(0) { $0 << 8 | Int($1) }
+        guard version == SQLiteSchema.version else {
+            throw refusal("schema \(version), this program knows \(SQLiteSchema.version)")
+        }
+    }
+
+    /// Makes an empty database, which gets its name when it is whole: no other process sees half of it.
+    private func create() throws {
+        let temporary = "\(path).new.\(getpid()).\(UInt32.random(in: .min ... .max))"
+        defer { for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) } }
+        let file = Glibc.open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw refusal(String(cString: strerror(errno))) }
+        close(file)
+        let queue = try connect(temporary)
+        try queue.write { try SQLiteSchema.create($0) }
+        // The mode is written into the file: every later connection finds it there.
+        try queue.writeWithoutTransaction { db in _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") }
+        try queue.close()
+        // Another process may have been faster; its database is as good.
+        guard link(temporary, path) == 0 || errno == EEXIST else { throw refusal(String(cString: strerror(errno))) }
+        let folder = Glibc.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    private func connect(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(Self.busyTimeout)
+        configuration.label = "whorl.login"
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    private func refusal(_ why: String) -> RelyingPartyError { RelyingPartyError(.store, cause: "\(path): \(why)") }
+}
+
+extension RelyingPartyError {
+    /// What an error of SQLite means; statements and their values stay out of it.
+    init(sqlite error: any Error, path: String) {
+        switch error {
+        case let known as RelyingPartyError: self = known
+        case let error as DatabaseError:
+            self.init(.store, cause: "\(path): SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "")")
+        default: self.init(.store, cause: "\(path): \(type(of: error))")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import GRDB
+public import LoginAssertion
+
+extension SQLiteRelyingPartyStore {
+    public func register(
+        _ device: RegisteredDevice,
+        atMost devicesPerUser: Int,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Registration {
+        try await write(.full) { db in
+            let holder = try db.fetchOne(
+                Row.self,
+                "SELECT user, device FROM devices WHERE key_id = ?",
+                [device.keyID]
+            )
+            if let holder, LoginName(holder[0]) != device.user || LoginName(holder[1]) != device.device {
+                return .keyInUse
+            }
+            let others = try db.fetchOne(
+                Int.self,
+                "SELECT count(*) FROM devices WHERE user = ? AND device <> ?",
+                [device.user.text, device.device.text]
+            )
+            guard let others, others < devicesPerUser else { return .tooManyDevices }
+            try db.run(
+                """
+                INSERT OR REPLACE INTO devices
+                    (user, device, key_id, key, name, enabled_at, last_used_at, domain_state)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    device.user.text, device.device.text, device.keyID, device.key.der, device.name,
+                    device.enabledAt, device.lastUsedAt, device.domainState,
+                ]
+            )
+            try db.write(audit)
+            return .registered
+        }
+    }
+
+    public func markUsed(
+        _ device: RegisteredDevice,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool {
+        try await write(.process) { db in
+            try db.run(
+                SQLiteStatements.markUsed,
+                [device.lastUsedAt, device.user.text, device.device.text, device.keyID]
+            )
+            guard db.changesCount == 1 else { return false }
+            try db.write(audit)
+            return true
+        }
+    }
+
+    public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
+        try await read { db in
+            try db.fetchAll(SQLiteStatements.devices, [user.text]).map(RegisteredDevice.init)
+        }
+    }
+
+    public func isActive(
+        device: LoginName,
+        of user: LoginName,
+        keyID: String
+    ) async throws(RelyingPartyError) -> Bool {
+        try await read { db in
+            try db.fetchOne(Bool.self, SQLiteStatements.isActive, [user.text, device.text, keyID]) == true
+        }
+    }
+
+    public func rename(
+        _ device: LoginName,
+        to name: String,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool {
+        try await write(.full) { db in
+            try db.run(
+                "UPDATE devices SET name = ? WHERE user = ? AND device = ?",
+                [name, audit.user.text, device.text]
+            )
+            guard db.changesCount == 1 else { return false }
+            try db.write(audit)
+            return true
+        }
+    }
+
+    public func revoke(
+        _ device: LoginName?,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> [LoginName] {
+        try await write(.full) { db in
+            // `IS NULL` is true for all devices where none is named.
+            let rows = try db.fetchAll(
+                "DELETE FROM devices WHERE user = ?1 AND (?2 IS NULL OR device = ?2) RETURNING device",
+                [audit.user.text, device?.text]
+            )
+            return try rows.compactMap { row in
+                guard let removed = LoginName(row[0]) else { return nil }
+                try db.run(
+                    "DELETE FROM challenges WHERE user = ? AND device = ?",
+                    [audit.user.text, removed.text]
+                )
+                try db.write(audit.of(removed))
+                return removed
+            }
+        }
+    }
+}
+
+extension RegisteredDevice {
+    /// Reads a row of `devices`.
+    init(_ row: Row) throws {
+        guard let user = LoginName(row["user"]), let device = LoginName(row["device"]),
+            let key = LoginKey(der: row["key"]), key.id == row["key_id"]
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of devices") }
+        self.init(
+            user: user,
+            device: device,
+            key: key,
+            name: row["name"],
+            enabledAt: row["enabled_at"],
+            lastUsedAt: row["last_used_at"],
+            domainState: row["domain_state"]
+        )
+    }
+}

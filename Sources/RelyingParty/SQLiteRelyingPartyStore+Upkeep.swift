@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import GRDB
+public import LoginAssertion
+
+extension SQLiteRelyingPartyStore {
+    public func record(_ entry: AuditEntry) async throws(RelyingPartyError) {
+        try await write(.process) { try $0.write(entry) }
+    }
+
+    public func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry] {
+        try await read { db in
+            let rows =
+                if let user {
+                    try db.fetchAll(
+                        "SELECT * FROM audit WHERE user = ? ORDER BY id DESC LIMIT ?",
+                        [user.text, count]
+                    )
+                } else {
+                    try db.fetchAll("SELECT * FROM audit ORDER BY id DESC LIMIT ?", [count])
+                }
+            return try rows.map(AuditEntry.init)
+        }
+    }
+
+    public func purge(
+        keeping auditEntries: Int,
+        atMost count: Int,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Bool {
+        try await write(.process) { db in
+            try db.run(
+                """
+                DELETE FROM challenges WHERE digest IN
+                    (SELECT digest FROM challenges WHERE expires_at <= ? LIMIT ?)
+                """,
+                [now, count]
+            )
+            let challenges = db.changesCount
+            try db.run(
+                "DELETE FROM tries WHERE bucket IN (SELECT bucket FROM tries WHERE ends_at <= ? LIMIT ?)",
+                [now, count]
+            )
+            let tries = db.changesCount
+            try db.run(
+                """
+                DELETE FROM audit WHERE id IN (
+                    SELECT id FROM audit WHERE id <= (SELECT max(id) FROM audit) - ? ORDER BY id LIMIT ?
+                )
+                """,
+                [auditEntries, count]
+            )
+            return max(challenges, tries, db.changesCount) >= count
+        }
+    }
+
+    public func document(_ name: String) async throws(RelyingPartyError) -> Data? {
+        try await read { db in try Self.document(name, db) }
+    }
+
+    public func setDocument(
+        _ name: String,
+        to data: Data?,
+        ifWas old: Data?
+    ) async throws(RelyingPartyError) -> Bool {
+        try await write(.full) { db in
+            guard try Self.document(name, db) == old else { return false }
+            if let data {
+                try db.run("INSERT OR REPLACE INTO documents (name, data) VALUES (?, ?)", [name, data])
+            } else {
+                try db.run("DELETE FROM documents WHERE name = ?", [name])
+            }
+            return true
+        }
+    }
+
+    private static func document(_ name: String, _ db: Database) throws -> Data? {
+        try db.fetchOne(Data.self, "SELECT data FROM documents WHERE name = ?", [name])
+    }
+}
+
+extension Database {
+    /// Writes a line of the audit log.
+    func write(_ entry: AuditEntry) throws {
+        try run(
+            SQLiteStatements.audit,
+            [
+                entry.at, entry.event.rawValue, entry.user.text, entry.device?.text ?? "", entry.address,
+                entry.reason,
+            ]
+        )
+    }
+}
+
+extension AuditEntry {
+    /// Reads a row of `audit`.
+    fileprivate init(_ row: Row) throws {
+        let device: String = row["device"]
+        guard let user = LoginName(row["user"]), let event = Event(rawValue: row["event"]) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of audit")
+        }
+        self.init(
+            at: row["at"],
+            event: event,
+            user: user,
+            device: LoginName(device),
+            address: row["address"],
+            reason: row["reason"]
+        )
+    }
+
+    /// The same of a certain device.
+    package func of(_ device: LoginName) -> AuditEntry {
+        AuditEntry(at: at, event: event, user: user, device: device, address: address, reason: reason)
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// The tables. Names are compared byte by byte, which is SQLite's own way; a device that is not named is empty.
+enum SQLiteSchema {
+    static let version = 1
+
+    static func create(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+                -- The key is the digest, so that taking one finds it at once; a newer one replaces the last.
+                CREATE TABLE challenges (
+                    digest BLOB PRIMARY KEY CHECK (length(digest) = 32),
+                    user TEXT NOT NULL,
+                    device TEXT NOT NULL,
+                    use TEXT NOT NULL CHECK (use IN ('enable', 'login', 'raw')),
+                    expires_at INTEGER NOT NULL,
+                    UNIQUE (user, device, use)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX challenges_by_end ON challenges (expires_at);
+
+                CREATE TABLE tries (
+                    bucket TEXT PRIMARY KEY,
+                    ends_at INTEGER NOT NULL,
+                    count INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX tries_by_end ON tries (ends_at);
+
+                CREATE TABLE devices (
+                    user TEXT NOT NULL,
+                    device TEXT NOT NULL,
+                    key_id TEXT NOT NULL UNIQUE,
+                    key BLOB NOT NULL,
+                    name TEXT NOT NULL,
+                    enabled_at INTEGER NOT NULL,
+                    last_used_at INTEGER,
+                    domain_state BLOB,
+                    PRIMARY KEY (user, device)
+                ) STRICT, WITHOUT ROWID;
+
+                CREATE TABLE audit (
+                    id INTEGER PRIMARY KEY,
+                    at INTEGER NOT NULL,
+                    event TEXT NOT NULL,
+                    user TEXT NOT NULL,
+                    device TEXT NOT NULL,
+                    address TEXT NOT NULL,
+                    reason TEXT
+                ) STRICT;
+                CREATE INDEX audit_by_user ON audit (user, id);
+
+                CREATE TABLE documents (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
+                """
+        )
+        try db.execute(sql: "PRAGMA application_id = \(SQLiteFile.applicationID)")
+        try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+}

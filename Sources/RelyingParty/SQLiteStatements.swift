@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The statements of what happens at each sign-in; a test looks at their plans.
+enum SQLiteStatements {
+    static let readTries = "SELECT ends_at, count FROM tries WHERE bucket = ?"
+    static let writeTries = "INSERT OR REPLACE INTO tries (bucket, ends_at, count) VALUES (?, ?, ?)"
+    static let isRegistered = "SELECT EXISTS (SELECT 1 FROM devices WHERE user = ? AND device = ?)"
+    static let issue = """
+        INSERT OR REPLACE INTO challenges (digest, user, device, use, expires_at) VALUES (?, ?, ?, ?, ?)
+        """
+    static let take = "DELETE FROM challenges WHERE digest = ? RETURNING user, device, use, expires_at"
+    static let device = "SELECT * FROM devices WHERE user = ? AND device = ?"
+    static let devices = "SELECT * FROM devices WHERE user = ? ORDER BY enabled_at, device"
+    static let markUsed = "UPDATE devices SET last_used_at = ? WHERE user = ? AND device = ? AND key_id = ?"
+    static let isActive = """
+        SELECT EXISTS (SELECT 1 FROM devices WHERE user = ? AND device = ? AND key_id = ?)
+        """
+    static let audit = """
+        INSERT INTO audit (at, event, user, device, address, reason) VALUES (?, ?, ?, ?, ?, ?)
+        """
+
+    static let ofEachSignIn = [
+        readTries, writeTries, isRegistered, issue, take, device, devices, markUsed, isActive, audit,
+    ]
+}

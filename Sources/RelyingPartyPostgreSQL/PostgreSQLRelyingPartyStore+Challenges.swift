@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import LoginAssertion
+public import RelyingParty
+
+extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
+    // Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
+    // and not until a challenge is on the disk.
+    public func issue(
+        _ challenge: ChallengeRecord,
+        address: RateBucket?,
+        user: RateBucket?,
+        device: RateBucket?,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Issue {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
+            let name = challenge.device?.text ?? ""
+            let isRegistered = try connection.run(
+                #"SELECT EXISTS (SELECT 1 FROM whorl_login.devices WHERE "user" = $1 AND device = $2)"#,
+                [.text(challenge.user.text), .text(name)]
+            ).bool(0, 0)
+            if let wait = try connection.count(isRegistered == true ? device : user, at: now) {
+                return .tooMany(retryAfter: wait)
+            }
+            // A challenge that a crash takes was never given out, so its commit need not wait for the disk.
+            _ = try connection.run(
+                """
+                INSERT INTO whorl_login.challenges (digest, "user", device, use, expires_at)
+                    SELECT $1, $2, $3, $4, $5 FROM set_config('synchronous_commit', 'off', true)
+                    ON CONFLICT ("user", device, use)
+                    DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at
+                """,
+                [
+                    .bytes(challenge.digest), .text(challenge.user.text), .text(name),
+                    .text(challenge.use.rawValue), .int(challenge.expiresAt),
+                ]
+            )
+            return .issued
+        }
+    }
+
+    public func take(
+        _ digest: Data,
+        address: RateBucket?,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Taken {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
+            let rows = try connection.run(
+                """
+                WITH taken AS (
+                    DELETE FROM whorl_login.challenges WHERE digest = $1
+                        RETURNING "user", device, use, expires_at
+                )
+                SELECT taken."user", taken.device, taken.use, taken.expires_at, devices.*
+                    FROM taken LEFT JOIN whorl_login.devices ON devices."user" = taken."user"
+                        AND (taken.device = '' OR devices.device = taken.device)
+                    ORDER BY devices.enabled_at, devices.device
+                """,
+                [.bytes(digest)]
+            )
+            guard rows.count > 0 else { return .unknown }
+            guard let record = ChallengeRecord(digest: digest, rows) else {
+                throw PostgreSQLFailure(state: "", text: "a row of challenges is damaged")
+            }
+            // Where the user has no such device, the columns behind are NULL.
+            guard rows.text(0, 4) != nil else { return .taken(record, []) }
+            return .taken(record, try rows.devices(from: 4))
+        }
+    }
+}
+
+extension PostgreSQLConnection {
+    /// Counts a try of a bucket.
+    ///
+    /// - Returns: How many seconds are to be waited where the limit is reached.
+    fileprivate mutating func count(_ bucket: RateBucket?, at now: Int) throws(PostgreSQLFailure) -> Int? {
+        guard let bucket else { return nil }
+        let end = now + bucket.seconds
+        // A window that ends later than one can was written before a clock was set back, or with longer windows.
+        let rows = try run(
+            """
+            INSERT INTO whorl_login.tries AS old (bucket, ends_at, count) VALUES ($1, $3, 1)
+                ON CONFLICT (bucket) DO UPDATE SET
+                    ends_at = CASE WHEN old.ends_at > $2 AND old.ends_at <= $3 THEN old.ends_at ELSE $3 END,
+                    count = CASE WHEN old.ends_at > $2 AND old.ends_at <= $3 THEN old.count + 1 ELSE 1 END
+                RETURNING ends_at, count
+            """,
+            [.text(bucket.key), .int(now), .int(end)]
+        )
+        guard let endsAt = rows.int(0, 0), let count = rows.int(0, 1) else {
+            throw PostgreSQLFailure(state: "", text: "a row of tries is damaged")
+        }
+        return count > bucket.count ? endsAt - now : nil
+    }
+}
+
+extension ChallengeRecord {
+    fileprivate init?(digest: Data, _ rows: borrowing PostgreSQLRows) {
+        guard let user = rows.text(0, 0).flatMap(LoginName.init), let device = rows.text(0, 1),
+            let use = rows.text(0, 2).flatMap(ChallengeUse.init), let expiresAt = rows.int(0, 3),
+            device.isEmpty || LoginName(device) != nil
+        else { return nil }
+        self.init(digest: digest, user: user, device: LoginName(device), use: use, expiresAt: expiresAt)
+    }
+}

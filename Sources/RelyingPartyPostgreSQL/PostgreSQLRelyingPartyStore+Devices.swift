@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+public import LoginAssertion
+public import RelyingParty
+
+extension PostgreSQLRelyingPartyStore {
+    public func register(
+        _ device: RegisteredDevice,
+        atMost devicesPerUser: Int,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Registration {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            do throws(PostgreSQLFailure) {
+                return try connection.transaction { connection throws(PostgreSQLFailure) in
+                    try connection.register(device, atMost: devicesPerUser, audit)
+                }
+            } catch {
+                // The key's index is the one that can be in the way: user and device are taken over.
+                guard error.isDuplicate else { throw error }
+                return .keyInUse
+            }
+        }
+    }
+
+    public func markUsed(
+        _ device: RegisteredDevice,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run(
+                """
+                WITH used AS (
+                    UPDATE whorl_login.devices SET last_used_at = $7
+                        WHERE "user" = $3 AND device = $4 AND key_id = $8
+                        RETURNING set_config('synchronous_commit', 'off', true)
+                ) \(PostgreSQLAudit.insert(from: "used"))
+                """,
+                PostgreSQLAudit.values(audit) + [.int(device.lastUsedAt), .text(device.keyID)]
+            ).changes == 1
+        }
+    }
+
+    public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run(
+                #"SELECT * FROM whorl_login.devices WHERE "user" = $1 ORDER BY enabled_at, device"#,
+                [.text(user.text)]
+            ).devices(from: 0)
+        }
+    }
+
+    public func isActive(
+        device: LoginName,
+        of user: LoginName,
+        keyID: String
+    ) async throws(RelyingPartyError) -> Bool {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run(
+                #"SELECT 1 FROM whorl_login.devices WHERE "user" = $1 AND device = $2 AND key_id = $3"#,
+                [.text(user.text), .text(device.text), .text(keyID)]
+            ).count == 1
+        }
+    }
+
+    public func rename(
+        _ device: LoginName,
+        to name: String,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run(
+                """
+                WITH renamed AS (
+                    UPDATE whorl_login.devices SET name = $7 WHERE "user" = $3 AND device = $8 RETURNING 1
+                ) \(PostgreSQLAudit.insert(from: "renamed"))
+                """,
+                PostgreSQLAudit.values(audit) + [.text(name), .text(device.text)]
+            ).changes == 1
+        }
+    }
+
+    public func revoke(
+        _ device: LoginName?,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> [LoginName] {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.transaction { connection throws(PostgreSQLFailure) in
+                let rows = try connection.run(
+                    """
+                    DELETE FROM whorl_login.devices WHERE "user" = $1 AND ($2 IS NULL OR device = $2)
+                        RETURNING device
+                    """,
+                    [.text(audit.user.text), .text(device?.text)]
+                )
+                var removed: [LoginName] = []
+                for row in 0..<rows.count {
+                    guard let name = rows.text(row, 0).flatMap(LoginName.init) else { continue }
+                    _ = try connection.run(
+                        #"DELETE FROM whorl_login.challenges WHERE "user" = $1 AND device = $2"#,
+                        [.text(audit.user.text), .text(name.text)]
+                    )
+                    try PostgreSQLAudit.write(audit.of(name), &connection)
+                    removed.append(name)
+                }
+                return removed
+            }
+        }
+    }
+}
+
+extension PostgreSQLConnection {
+    fileprivate mutating func register(
+        _ device: RegisteredDevice,
+        atMost devicesPerUser: Int,
+        _ audit: AuditEntry
+    ) throws(PostgreSQLFailure) -> Registration {
+        // Two devices of one user must not both be the last one that is allowed.
+        _ = try run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text(device.user.text)])
+        let others = try run(
+            #"SELECT count(*) FROM whorl_login.devices WHERE "user" = $1 AND device <> $2"#,
+            [.text(device.user.text), .text(device.device.text)]
+        ).int(0, 0)
+        guard let others, others < devicesPerUser else { return .tooManyDevices }
+        _ = try run(
+            """
+            INSERT INTO whorl_login.devices
+                ("user", device, key_id, key, name, enabled_at, last_used_at, domain_state)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                ON CONFLICT ("user", device) DO UPDATE SET
+                    key_id = excluded.key_id, key = excluded.key, name = excluded.name,
+                    enabled_at = excluded.enabled_at, last_used_at = excluded.last_used_at,
+                    domain_state = excluded.domain_state
+            """,
+            [
+                .text(device.user.text), .text(device.device.text), .text(device.keyID),
+                .bytes(device.key.der), .text(device.name), .int(device.enabledAt),
+                .int(device.lastUsedAt), .bytes(device.domainState),
+            ]
+        )
+        try PostgreSQLAudit.write(audit, &self)
+        return .registered
+    }
+}
+
+extension PostgreSQLRows {
+    /// The rows of `devices`, whose columns begin at `first`.
+    func devices(from first: Int) throws(PostgreSQLFailure) -> [RegisteredDevice] {
+        var devices: [RegisteredDevice] = []
+        for row in 0..<count {
+            guard let user = text(row, first).flatMap(LoginName.init),
+                let device = text(row, first + 1).flatMap(LoginName.init),
+                let key = bytes(row, first + 3).flatMap(LoginKey.init(der:)), key.id == text(row, first + 2),
+                let name = text(row, first + 4), let enabledAt = int(row, first + 5)
+            else { throw PostgreSQLFailure(state: "", text: "a row of devices is damaged") }
+            devices.append(
+                RegisteredDevice(
+                    user: user,
+                    device: device,
+                    key: key,
+                    name: name,
+                    enabledAt: enabledAt,
+                    lastUsedAt: int(row, first + 6),
+                    domainState: bytes(row, first + 7)
+                )
+            )
+        }
+        return devices
+    }
+}

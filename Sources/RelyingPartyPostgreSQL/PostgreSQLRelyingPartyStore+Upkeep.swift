@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import LoginAssertion
+public import RelyingParty
+
+extension PostgreSQLRelyingPartyStore {
+    public func record(_ entry: AuditEntry) async throws(RelyingPartyError) {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try PostgreSQLAudit.write(entry, &connection)
+        }
+    }
+
+    public func audit(
+        of user: LoginName?,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [AuditEntry] {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            let columns = #"SELECT at, event, "user", device, address, reason FROM whorl_login.audit"#
+            let rows =
+                if let user {
+                    try connection.run(
+                        columns + #" WHERE "user" = $1 ORDER BY id DESC LIMIT $2"#,
+                        [.text(user.text), .int(count)]
+                    )
+                } else {
+                    try connection.run(columns + " ORDER BY id DESC LIMIT $1", [.int(count)])
+                }
+            return try PostgreSQLAudit.entries(rows)
+        }
+    }
+
+    // Rows that another instance removes at this moment are passed over.
+    public func purge(
+        keeping auditEntries: Int,
+        atMost count: Int,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Bool {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            let challenges = try connection.run(
+                """
+                DELETE FROM whorl_login.challenges WHERE digest IN (
+                    SELECT digest FROM whorl_login.challenges WHERE expires_at <= $1
+                        LIMIT $2 FOR UPDATE SKIP LOCKED
+                )
+                """,
+                [.int(now), .int(count)]
+            ).changes
+            let tries = try connection.run(
+                """
+                DELETE FROM whorl_login.tries WHERE bucket IN (
+                    SELECT bucket FROM whorl_login.tries WHERE ends_at <= $1
+                        LIMIT $2 FOR UPDATE SKIP LOCKED
+                )
+                """,
+                [.int(now), .int(count)]
+            ).changes
+            let entries = try connection.run(
+                """
+                DELETE FROM whorl_login.audit WHERE id IN (
+                    SELECT id FROM whorl_login.audit
+                        WHERE id <= (SELECT max(id) FROM whorl_login.audit) - $1
+                        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+                )
+                """,
+                [.int(auditEntries), .int(count)]
+            ).changes
+            return max(challenges, tries, entries) >= count
+        }
+    }
+
+    public func document(_ name: String) async throws(RelyingPartyError) -> Data? {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run("SELECT data FROM whorl_login.documents WHERE name = $1", [.text(name)])
+                .bytes(0, 0)
+        }
+    }
+
+    public func setDocument(
+        _ name: String,
+        to data: Data?,
+        ifWas old: Data?
+    ) async throws(RelyingPartyError) -> Bool {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            let name = PostgreSQLValue.text(name)
+            switch (old, data) {
+            case (nil, nil):
+                return try connection.run("SELECT 1 FROM whorl_login.documents WHERE name = $1", [name])
+                    .count == 0
+            case (nil, let data?):
+                return try connection.run(
+                    "INSERT INTO whorl_login.documents (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    [name, .bytes(data)]
+                ).changes == 1
+            case (let old?, nil):
+                return try connection.run(
+                    "DELETE FROM whorl_login.documents WHERE name = $1 AND data = $2",
+                    [name, .bytes(old)]
+                ).changes == 1
+            case (let old?, let data?):
+                return try connection.run(
+                    "UPDATE whorl_login.documents SET data = $3 WHERE name = $1 AND data = $2",
+                    [name, .bytes(old), .bytes(data)]
+                ).changes == 1
+            }
+        }
+    }
+}
+
+/// The audit log's lines.
+enum PostgreSQLAudit {
+    /// Writes the line of `values`, once for each row of another part of the statement.
+    static func insert(from source: String) -> String {
+        """
+        INSERT INTO whorl_login.audit (at, event, "user", device, address, reason)
+            SELECT $1, $2, $3, $4, $5, $6 FROM \(source)
+        """
+    }
+
+    /// The values of a line, `$1` to `$6`.
+    static func values(_ entry: AuditEntry) -> [PostgreSQLValue] {
+        [
+            .int(entry.at), .text(entry.event.rawValue), .text(entry.user.text),
+            .text(entry.device?.text ?? ""), .text(entry.address), .text(entry.reason),
+        ]
+    }
+
+    static func write(
+        _ entry: AuditEntry,
+        _ connection: inout PostgreSQLConnection
+    ) throws(PostgreSQLFailure) {
+        _ = try connection.run(insert(from: "(VALUES (1)) AS once"), values(entry))
+    }
+
+    static func entries(_ rows: borrowing PostgreSQLRows) throws(PostgreSQLFailure) -> [AuditEntry] {
+        var entries: [AuditEntry] = []
+        for row in 0..<rows.count {
+            guard let at = rows.int(row, 0), let event = rows.text(row, 1).flatMap(AuditEntry.Event.init),
+                let user = rows.text(row, 2).flatMap(LoginName.init), let device = rows.text(row, 3),
+                let address = rows.text(row, 4)
+            else { throw PostgreSQLFailure(state: "", text: "a row of audit is damaged") }
+            entries.append(
+                AuditEntry(
+                    at: at,
+                    event: event,
+                    user: user,
+                    device: LoginName(device),
+                    address: address,
+                    reason: rows.text(row, 5)
+                )
+            )
+        }
+        return entries
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPQ
+internal import Foundation
+
+/// Why the server did not do what it was asked.
+struct PostgreSQLFailure: Error {
+    /// SQLSTATE, five characters; empty where libpq itself failed.
+    let state: String
+    /// For the log; it holds no values.
+    let text: String
+    /// Whether the connection is of no more use.
+    var isLost = false
+
+    /// Whether another row has the same key (SQLSTATE 23505).
+    var isDuplicate: Bool { state == "23505" }
+    /// Whether another transaction was in the way, and the same again may succeed (40001, 40P01).
+    var isTransient: Bool { state == "40001" || state == "40P01" }
+}
+
+/// What the server answered: rows of values in binary form.
+struct PostgreSQLRows: ~Copyable {
+    private let result: OpaquePointer
+
+    /// Takes the result over, which is freed by `PQclear`.
+    ///
+    /// - Throws: What the server refused. Its words may quote values, so its SQLSTATE alone is told.
+    init(owning result: OpaquePointer?, on connection: OpaquePointer) throws(PostgreSQLFailure) {
+        let isLost = PQstatus(connection) != CONNECTION_OK
+        guard let result else {
+            throw PostgreSQLFailure(state: "", text: "no answer from the server", isLost: isLost)
+        }
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK: self.result = result
+        default:
+            let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+            PQclear(result)
+            let text = isLost ? "the connection was lost" : "SQLSTATE \(state)"
+            throw PostgreSQLFailure(state: state, text: text, isLost: isLost)
+        }
+    }
+
+    deinit { PQclear(result) }
+
+    var count: Int { Int(PQntuples(result)) }
+    /// How many rows a statement without an answer has changed.
+    var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
+
+    /// The bytes of a value; `nil` for NULL and for what is not there.
+    func bytes(_ row: Int, _ column: Int) -> Data? {
+        let (row, column) = (Int32(row), Int32(column))
+        guard row < PQntuples(result), column < PQnfields(result), PQgetisnull(result, row, column) == 0,
+            let value = PQgetvalue(result, row, column)
+        else { return nil }
+        return Data(bytes: value, count: Int(PQgetlength(result, row, column)))
+    }
+
+    /// An `int8`: 8 bytes, the greatest first.
+    func int(_ row: Int, _ column: Int) -> Int? {
+        guard let bytes = bytes(row, column), bytes.count == 8 else { return nil }
+        return Int(truncatingIfNeeded: bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+    }
+
+    /// A `text`, in UTF-8.
+    func text(_ row: Int, _ column: Int) -> String? {
+        bytes(row, column).flatMap { String(bytes: $0, encoding: .utf8) }
+    }
+
+    /// A `bool`: one byte.
+    func bool(_ row: Int, _ column: Int) -> Bool? { bytes(row, column).map { $0 == Data([1]) } }
+}
+
+/// A value of a statement.
+enum PostgreSQLValue {
+    case int(Int?)
+    case text(String?)
+    case bytes(Data?)
+
+    /// The object identifier of its type. Source: `pg_type.dat` of PostgreSQL.
+    var type: Oid {
+        switch self {
+        case .int: 20
+        case .text: 25
+        case .bytes: 17
+        }
+    }
+
+    /// Its binary form.
+    var bytes: [UInt8]? {
+        switch self {
+        case .int(let value):
+            value.map { value in withUnsafeBytes(of: Int64(value).bigEndian) { Array($0) } }
+        case .text(let value): value.map { Array($0.utf8) }
+        case .bytes(let value): value.map { Array($0) }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tables, in a schema of their own; a device that is not named is empty.
+enum PostgreSQLSchema {
+    static let version = 1
+    /// Makes instances that start at once wait for each other: "WhLi" in ASCII.
+    private static let lock = 0x5768_4c69
+
+    /// Makes the tables where there are none; leaves a schema alone that is not ours or of another version.
+    static func prepare(_ connection: inout PostgreSQLConnection) throws(PostgreSQLFailure) {
+        let encoding = try connection.run("SELECT current_setting('server_encoding')", []).text(0, 0)
+        guard encoding == "UTF8" else { throw refusal("the database is in \(encoding ?? "?"), not in UTF8") }
+        try connection.transaction { connection throws(PostgreSQLFailure) in
+            _ = try connection.run("SELECT pg_advisory_xact_lock($1)", [.int(lock)])
+            let schema = try connection.run(
+                "SELECT 1 FROM pg_namespace WHERE nspname = 'whorl_login'",
+                []
+            )
+            guard schema.count == 1 else { return try connection.run(tables) }
+            let meta = try connection.run("SELECT to_regclass('whorl_login.meta') IS NOT NULL", [])
+            guard meta.bool(0, 0) == true else { throw refusal("the schema whorl_login is another program's") }
+            let found = try connection.run(
+                "SELECT value FROM whorl_login.meta WHERE name = 'version'",
+                []
+            ).text(0, 0)
+            guard found == String(version) else {
+                throw refusal("schema \(found ?? "?"), this program knows \(version)")
+            }
+        }
+    }
+
+    private static func refusal(_ why: String) -> PostgreSQLFailure { PostgreSQLFailure(state: "", text: why) }
+
+    /// Names are compared byte by byte, so in the C collation.
+    private static let tables = """
+        CREATE SCHEMA whorl_login;
+        CREATE TABLE whorl_login.meta (name text PRIMARY KEY, value text NOT NULL);
+        INSERT INTO whorl_login.meta VALUES ('version', '\(version)');
+
+        CREATE TABLE whorl_login.challenges (
+            digest bytea PRIMARY KEY CHECK (length(digest) = 32),
+            "user" text COLLATE "C" NOT NULL,
+            device text COLLATE "C" NOT NULL,
+            use text NOT NULL CHECK (use IN ('enable', 'login', 'raw')),
+            expires_at int8 NOT NULL,
+            UNIQUE ("user", device, use)
+        );
+        CREATE INDEX challenges_by_end ON whorl_login.challenges (expires_at);
+
+        -- Not logged: a count that a crash takes is no loss, and each request writes one.
+        CREATE UNLOGGED TABLE whorl_login.tries (
+            bucket text COLLATE "C" PRIMARY KEY,
+            ends_at int8 NOT NULL,
+            count int8 NOT NULL
+        ) WITH (fillfactor = 50);
+        CREATE INDEX tries_by_end ON whorl_login.tries (ends_at);
+
+        CREATE TABLE whorl_login.devices (
+            "user" text COLLATE "C" NOT NULL,
+            device text COLLATE "C" NOT NULL,
+            key_id text COLLATE "C" NOT NULL UNIQUE,
+            key bytea NOT NULL,
+            name text NOT NULL,
+            enabled_at int8 NOT NULL,
+            last_used_at int8,
+            domain_state bytea,
+            PRIMARY KEY ("user", device)
+        ) WITH (fillfactor = 80);
+
+        CREATE TABLE whorl_login.audit (
+            id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            at int8 NOT NULL,
+            event text NOT NULL,
+            "user" text COLLATE "C" NOT NULL,
+            device text COLLATE "C" NOT NULL,
+            address text NOT NULL,
+            reason text
+        );
+        CREATE INDEX audit_by_user ON whorl_login.audit ("user", id);
+
+        CREATE TABLE whorl_login.documents (name text COLLATE "C" PRIMARY KEY, data bytea NOT NULL);
+        """
+}
