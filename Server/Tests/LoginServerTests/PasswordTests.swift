@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LoginAssertion
+import Synchronization
+import Testing
+
+@testable import LoginServer
+
+extension PasswordHash.Cost {
+    /// For tests only: a hundredth of a millisecond or so.
+    static let cheap = PasswordHash.Cost(rounds: 16, blockSize: 8, parallelism: 1)
+}
+
+struct `passwords` {
+    private let anna = LoginName("anna")
+    private let home = ClientAddress("192.0.2.1")
+
+    @Test func `only the password itself matches`() throws {
+        let hash = try PasswordHash("correct horse", cost: .cheap)
+        #expect(hash.matches("correct horse"))
+        for wrong in ["", "correct hors", "correct horse ", "Correct horse", "correct horse\0"] {
+            #expect(!hash.matches(wrong), "\(wrong)")
+        }
+    }
+
+    @Test func `nobody has no password`() {
+        let nobody = PasswordHash.nobody(cost: .cheap)
+        for password in ["", "\0", "password"] { #expect(!nobody.matches(password)) }
+    }
+
+    @Test func `the same password is kept differently each time, at the standard cost`() throws {
+        let (one, other) = (try PasswordHash("same", cost: .cheap), try PasswordHash("same", cost: .cheap))
+        #expect(one.salt != other.salt)
+        #expect(one.digest != other.digest)
+        #expect(PasswordHash.Cost.standard == .init(rounds: 16_384, blockSize: 8, parallelism: 5))
+    }
+
+    @Test func `accounts are added once, changed, listed and removed`() async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let anna = try #require(anna)
+        try await accounts.add(anna, password: "first")
+        await #expect(throws: ServerError.self) { try await accounts.add(anna, password: "second") }
+        #expect(try await accounts.passwordHash(of: anna).matches("first"))
+        let credential = try await accounts.credential(of: anna)
+        try await accounts.setPassword("second", of: anna)
+        #expect(try await accounts.passwordHash(of: anna).matches("second"))
+        #expect(try await accounts.passwordHash(of: anna).matches("first") == false)
+        #expect(try await accounts.credential(of: anna) != credential)
+        #expect(try await accounts.all() == [anna])
+        try await accounts.remove(anna)
+        #expect(try await accounts.all().isEmpty)
+        #expect(try await accounts.credential(of: anna) == nil)
+        await #expect(throws: ServerError.self) { try await accounts.setPassword("third", of: anna) }
+    }
+
+    @Test(arguments: ["", String(repeating: "x", count: 1025)])
+    func `what is no password is not taken`(password: String) async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let anna = try #require(anna)
+        await #expect(throws: ServerError.self) { try await accounts.add(anna, password: password) }
+        #expect(try await accounts.all().isEmpty)
+    }
+
+    @Test func `a name with a colon is no user, since Basic could not carry it`() async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let name = try #require(LoginName("an:na"))
+        await #expect(throws: ServerError.self) { try await accounts.add(name, password: "secret") }
+    }
+
+    @Test func `the eleventh wrong password from one address waits, the right one from another does not`() async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let anna = try #require(anna)
+        let (home, away) = (try #require(home), try #require(ClientAddress("192.0.2.2")))
+        try await accounts.add(anna, password: "right")
+        let gate = PasswordGate(accounts: accounts, threads: 1)
+        for _ in 0..<10 { #expect(try await gate.check("wrong", of: anna, from: home, at: 100) == false) }
+        await #expect(throws: Problem.tooManyRequests(retryAfter: 900)) {
+            try await gate.check("right", of: anna, from: home, at: 100)
+        }
+        #expect(try await gate.check("right", of: anna, from: away, at: 100))
+        #expect(try await gate.check("right", of: anna, from: home, at: 1_000))
+    }
+
+    @Test func `right passwords use no tries up`() async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let (anna, home) = (try #require(anna), try #require(home))
+        try await accounts.add(anna, password: "right")
+        let gate = PasswordGate(accounts: accounts, threads: 1)
+        for _ in 0..<100 { #expect(try await gate.check("right", of: anna, from: home, at: 100)) }
+    }
+
+    @Test func `of tries side by side no more pass than one after the other`() async throws {
+        let limit = TryLimit(limit: 10, seconds: 60)
+        let passed = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<200 { group.addTask { limit.charge("anna", at: 0) == nil } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(passed == 10)
+    }
+
+    @Test func `made-up names do not make the table grow`() {
+        let limit = TryLimit(limit: 1, seconds: 60, mostNames: 10)
+        for number in 0..<1_000 { #expect(limit.charge("name \(number)", at: number / 100) == nil) }
+        #expect(limit.charge("name 999", at: 10) != nil, "the newest is still known")
+    }
+
+    @Test func `more passwords than may wait are refused at once`() async throws {
+        let workers = PasswordWorkers(threads: 1, waiting: 1)
+        let gate = DispatchSemaphore(value: 0)
+        async let first: Void = workers.run { gate.wait() }
+        async let second: Void = workers.run { gate.wait() }
+        let deadline = ContinuousClock.now + .seconds(30)
+        while workers.busy < 2, ContinuousClock.now < deadline { await Task.yield() }
+        await #expect(throws: Problem.tooManyRequests(retryAfter: 1)) { try await workers.run {} }
+        gate.signal()
+        gate.signal()
+        _ = try await (first, second)
+        try await workers.run {}
+    }
+}
