@@ -70,10 +70,10 @@ local function sign(text, secret)
     return ffi.string(bytes, 64)
 end
 
-local count = 0
+local threads = {}
 function setup(thread)
-    thread:set("number", count)
-    count = count + 1
+    thread:set("number", #threads)
+    threads[#threads + 1] = thread
 end
 
 local origin, devices, pause, device, challenge
@@ -123,13 +123,6 @@ function response(status, _, body)
         challenge = nil
         refused = refused + 1
     end
-end
-
-local threads = {}
-local first_setup = setup
-function setup(thread)
-    first_setup(thread)
-    threads[#threads + 1] = thread
 end
 
 -- One line: logins, refused requests, seconds, p50 and p99 of a request in ms.
