@@ -32,6 +32,9 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case storeFailed = 74
 
     /// The row of an evaluation's error.
+    ///
+    /// Like the faces' `LAError`, it has Apple's names for most of the codes, and answers of its own for the rest: no table
+    /// would serve both, and each switch names every code.
     init(_ code: AuthenticationError.Code) {
         self =
             switch code {
