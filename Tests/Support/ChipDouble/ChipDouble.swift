@@ -28,7 +28,8 @@ package final class ChipDouble: AuthenticationService {
         var set = 1
         var prompts = 0
         var requests: [ReleaseRequest] = []
-        var sessions: Set<ObjectIdentifier> = []
+        /// Those that something was shown to; kept, so that no later one has the identity of one that has ended.
+        var sessions: [OwnerSession] = []
         var refusal: VaultError?
     }
 
@@ -167,14 +168,14 @@ package final class ChipDouble: AuthenticationService {
             throw .vault(VaultError(.applicationPasswordNeeded))
         }
         guard item.access != .none, item.access != .none.withApplicationPassword else { return }
-        let session = request.evaluation.session.map { ObjectIdentifier($0) }
-        if let session, state.sessions.contains(session) { return }
+        let session = request.evaluation.session
+        if let session, state.sessions.contains(where: { $0 === session }) { return }
         guard request.evaluation.interactionAllowed else {
             throw .evaluation(AuthenticationError(.notInteractive))
         }
         state.prompts += 1
         switch state.owner {
-        case .shows: if let session { state.sessions.insert(session) }
+        case .shows: if let session { state.sessions.append(session) }
         case .fails(let code): throw .evaluation(AuthenticationError(code))
         }
     }
