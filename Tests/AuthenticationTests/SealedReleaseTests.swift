@@ -3,6 +3,7 @@
 import Authentication
 import Crypto
 import Enrollment
+import Fingerprint
 import Foundation
 import SecretMemory
 import SoftwareTPM
@@ -63,6 +64,20 @@ struct `Releasing sealed items` {
         )
         #expect(presenter.prompts.isEmpty)
         #expect(try await bench.engine().standing(of: [item]) == [.tampered])
+    }
+
+    @Test func `nobody is asked for what was bound to another set of fingers`() async throws {
+        let bench = try await VaultFixture.enrolled()
+        let engine = bench.engine()
+        let item = try await engine.seal(box("x"), access: .biometryCurrentSet, applicationPassword: nil)
+        try await bench.enroll(.leftIndex)
+        let presenter = ScriptedPresenter()
+        #expect(
+            await refusal { () async throws(ReleaseError) in
+                try await engine.secret(in: .sealed(item), release(), presenter: presenter)
+            }?.vault == .enrollmentChanged
+        )
+        #expect(presenter.prompts.isEmpty)
     }
 
     @Test func `nothing is bound to a set of fingers that is empty`() async throws {

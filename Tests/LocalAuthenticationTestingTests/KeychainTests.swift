@@ -64,6 +64,26 @@ import Testing
         }
     }
 
+    @Test func `what the made-up chip has sealed is read back by it, and is nothing elsewhere`() async throws
+    {
+        let device = TestDevice()
+        let stored = try await device.run {
+            let made = try SecKey.inChip(.unguarded, nil)
+            for context in [nil, LAContext()] {
+                let again = try SecKey.inChip(made.dataRepresentation, context)
+                #expect(again.publicKey == made.publicKey)
+                #expect(
+                    SecKeyCreateSignature(again.key, .ecdsaSignatureMessageX962SHA256, NSData(), nil) != nil
+                )
+            }
+            #expect(throws: NSError.self) { try SecKey.inChip(made.dataRepresentation + [0], nil) }
+            #expect(throws: NSError.self) { try SecKey.inChip(Data(), nil) }
+            return made.dataRepresentation
+        }
+        let error = #expect(throws: NSError.self) { try SecKey.inChip(stored, nil) }
+        #expect(error?.code == Int(errSecDecode))
+    }
+
     private func control(_ flags: SecAccessControlCreateFlags) throws -> SecAccessControl {
         try #require(
             SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, flags, nil)

@@ -2,6 +2,8 @@
 
 import LocalAuthentication
 import LocalAuthenticationTesting
+import Observation
+import Synchronization
 import Testing
 
 @Suite struct RightTests {
@@ -60,6 +62,32 @@ import Testing
             await right.deauthorize()
             #expect(await error == -9)
             #expect(right.state == .notAuthorized)
+        }
+    }
+
+    @Test func `given back in the moment in which it is granted, it is not granted`() async {
+        let device = TestDevice()
+        await device.run {
+            let right = LARight()
+            let isGivenBack = Atomic(false)
+            // The first change is that the owner is asked, the second that he was recognised.
+            withObservationTracking {
+                _ = right.state
+            } onChange: {
+                withObservationTracking {
+                    _ = right.state
+                } onChange: {
+                    // Giving it back is a change too.
+                    guard !isGivenBack.exchange(true, ordering: .relaxed) else { return }
+                    right.deauthorize {}
+                }
+            }
+            device.next(.match)
+            await #expect { try await right.authorize(localizedReason: "open") } throws: {
+                ($0 as? LAError)?.code == .appCancel
+            }
+            #expect(right.state == .notAuthorized)
+            #expect(device.prompts.count == 1)
         }
     }
 }
