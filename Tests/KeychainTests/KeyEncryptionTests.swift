@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChipDouble
 import Crypto
 import Foundation
 import Keychain
@@ -132,6 +133,15 @@ private let message = Data("the combination is 7-12-31".utf8)
             let (chip, other) = try (chipKey(), softwareKey(256))
             let here = try exchanged(chip, other, .ecdhKeyExchangeStandard).get()
             #expect(try here == exchanged(other, chip, .ecdhKeyExchangeStandard).get())
+        }
+    }
+
+    @Test func `nobody is asked for a secret with a key of another curve`() throws {
+        try onDouble { chip in
+            let other = try bytes(publicKey(softwareKey(384)))
+            let error = #expect(throws: NSError.self) { try chipKey().sharedSecret(withX963: other) }
+            #expect(error?.code == Int(errSecParam))
+            #expect(chip.requests.isEmpty)
         }
     }
 

@@ -179,10 +179,11 @@ import Testing
             device.next(.match)
             #expect(await LAContext().result(.deviceOwnerAuthenticationWithBiometrics) == nil)
             let context = LAContext()
-            context.touchIDAuthenticationAllowableReuseDuration = 30
+            // As long as can be: the test itself takes time.
+            context.touchIDAuthenticationAllowableReuseDuration = 300
             context.interactionNotAllowed = true
             #expect(await context.result(.deviceOwnerAuthenticationWithBiometrics) == nil)
-            device.pass(.seconds(31))
+            device.pass(.seconds(301))
             #expect(await context.result(.deviceOwnerAuthenticationWithBiometrics) == -1004)
             #expect(device.prompts.count == 1)
         }

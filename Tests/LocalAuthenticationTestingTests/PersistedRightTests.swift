@@ -104,6 +104,23 @@ import Testing
                 parameters: terms
             )
             #expect(mine == others && mine.count == 24)
+            let texts: [AnyHashable: Any] = ["requestedSize": 24, "sharedInfo": Data("info".utf8)]
+            let bare: [AnyHashable: Any] = [SecKeyKeyExchangeParameter.requestedSize: 24]
+            for (parameters, isSame) in [(texts, true), (bare, false)] {
+                let given = try await other.key.exchangeKeys(
+                    publicKey: bytes,
+                    algorithm: derived,
+                    parameters: parameters
+                )
+                #expect((given == mine) == isSame && given.count == 24)
+            }
+            await expect(errSecParam) {
+                try await key.exchangeKeys(
+                    publicKey: bytes,
+                    algorithm: derived,
+                    parameters: [SecKeyKeyExchangeParameter.requestedSize: "many"]
+                )
+            }
             #expect(device.prompts.count == 2)
         }
     }
