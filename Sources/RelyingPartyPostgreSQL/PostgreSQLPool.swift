@@ -14,7 +14,7 @@ final class PostgreSQLPool: Sendable {
     /// How many may wait; more than that many are told at once that the database is too slow.
     private static let longestLine = 4_096
 
-    /// What is to be done on a connection. It gets a failure instead where there is none to be had.
+    /// What is to be done on a connection, or to be told where there is none to be had.
     private struct Job: Sendable {
         let since = ContinuousClock.now
         let run: @Sendable (inout PostgreSQLSession) -> Void
@@ -69,9 +69,8 @@ final class PostgreSQLPool: Sendable {
     private let line = Line()
     private let size: Int
 
-    /// - Parameters:
-    ///   - size: The number of connections, 1 or more.
-    ///   - patience: How long one may wait in line, and a statement may take, in seconds.
+    /// Starts a thread for each of `size` connections; a task may wait in line, and a statement may take, `patience`
+    /// seconds.
     init(url: String, size: Int, patience: Int) {
         self.size = max(1, size)
         for _ in 0..<self.size {
@@ -164,6 +163,9 @@ extension PostgreSQLConnection {
 
 extension RelyingPartyError {
     init(_ failure: PostgreSQLFailure) {
-        self.init(.store, cause: "PostgreSQL: " + failure.text.trimmingCharacters(in: .whitespacesAndNewlines))
+        self.init(
+            .store,
+            cause: "PostgreSQL: " + failure.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        )
     }
 }

@@ -79,7 +79,7 @@ enum PostgreSQLValue {
     case text(String?)
     case bytes(Data?)
 
-    /// The object identifier of its type. Source: `pg_type.dat` of PostgreSQL.
+    /// The object identifier of its type, as PostgreSQL's `pg_type.dat` has it.
     var type: Oid {
         switch self {
         case .int: 20

@@ -101,7 +101,12 @@ private func signInForEver(_ path: String, log logPath: String, killedAfter dela
     note("found " + found.joined(separator: " "))
     while true {
         let device = Device("ada", UUID().uuidString)
-        let enabling = try await party.challenge(for: device.user, device: device.name, purpose: .enable, from: "")
+        let enabling = try await party.challenge(
+            for: device.user,
+            device: device.name,
+            purpose: .enable,
+            from: ""
+        )
         note("enable \(device.name)")
         _ = try await party.enable(
             assertion: device.assertion(answering: enabling.challenge, at: now, purpose: .enable),

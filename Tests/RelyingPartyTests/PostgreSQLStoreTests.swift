@@ -46,7 +46,10 @@ struct `The PostgreSQL store` {
 
     private func tables(_ url: String) throws -> Int? {
         var connection = try PostgreSQLConnection.open(url: url)
-        return try connection.run("SELECT count(*) FROM pg_tables WHERE schemaname = 'whorl_login'", []).int(0, 0)
+        return try connection.run("SELECT count(*) FROM pg_tables WHERE schemaname = 'whorl_login'", []).int(
+            0,
+            0
+        )
     }
 
     @Test func `refuses a database that cannot hold every name`() async throws {
@@ -111,7 +114,8 @@ struct `The PostgreSQL store` {
         let holder = try PostgreSQLConnection.open(url: url, patience: 60)
         try holder.run("BEGIN; LOCK TABLE whorl_login.devices IN ACCESS EXCLUSIVE MODE")
         let user = Device().user
-        let refused = await code { () async throws(RelyingPartyError) in _ = try await store.devices(of: user) }
+        let refused = await code { () async throws(RelyingPartyError) in _ = try await store.devices(of: user)
+        }
         #expect(refused == .store)
         try holder.run("ROLLBACK")
         #expect(try await store.devices(of: user).isEmpty)

@@ -43,7 +43,9 @@ import Testing
         #expect(rows == 12)
     }
 
-    @Test(arguments: ["empty", "text", "short", "another program's", "newer", "older", "open", "link", "folder"])
+    @Test(arguments: [
+        "empty", "text", "short", "another program's", "newer", "older", "open", "link", "folder",
+    ])
     func `leaves a file alone that is not its own`(_ what: String) throws {
         let home = try StoreHome(.sqlite)
         let path = home.path
@@ -51,7 +53,9 @@ import Testing
         func contents() throws -> [String: Data?] {
             let names = try FileManager.default.contentsOfDirectory(atPath: home.directory)
             return Dictionary(
-                uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: home.directory + "/" + $0)) }
+                uniqueKeysWithValues: names.map {
+                    ($0, FileManager.default.contents(atPath: home.directory + "/" + $0))
+                }
             )
         }
         let before = try contents()
@@ -148,9 +152,13 @@ import Testing
         let store = try SQLiteRelyingPartyStore(path: home.path)
         let sql = SQLiteStatements.ofEachSignIn[index]
         let plan = try await store.read { db in
-            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: StatementArguments(
-                Array(repeating: DatabaseValue.null, count: sql.count { $0 == "?" })
-            )).map { $0["detail"] as String }
+            try Row.fetchAll(
+                db,
+                sql: "EXPLAIN QUERY PLAN " + sql,
+                arguments: StatementArguments(
+                    Array(repeating: DatabaseValue.null, count: sql.count { $0 == "?" })
+                )
+            ).map { $0["detail"] as String }
         }
         #expect(!plan.contains { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }, "\(sql): \(plan)")
     }
