@@ -19,6 +19,8 @@ public struct RelyingParty: Sendable {
     /// Makes one.
     ///
     /// - Parameters:
+    ///   - store: Where it keeps what it knows.
+    ///   - configuration: How it judges.
     ///   - events: Is called for what happens; it must return soon, since the request waits.
     ///   - now: The clock.
     public init(

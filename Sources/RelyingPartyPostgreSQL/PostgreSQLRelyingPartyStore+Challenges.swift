@@ -5,8 +5,10 @@ internal import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
-    // Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
-    // and not until a challenge is on the disk.
+    /// See ``RelyingPartyStore/issue(_:address:user:device:at:)``.
+    ///
+    /// Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
+    /// and not until a challenge is on the disk.
     public func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
@@ -41,6 +43,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/take(_:address:at:)``.
     public func take(
         _ digest: Data,
         address: RateBucket?,

@@ -5,6 +5,7 @@ public import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore {
+    /// See ``RelyingPartyStore/register(_:atMost:audit:)``.
     public func register(
         _ device: RegisteredDevice,
         atMost devicesPerUser: Int,
@@ -23,6 +24,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/markUsed(_:audit:)``.
     public func markUsed(
         _ device: RegisteredDevice,
         audit: AuditEntry
@@ -41,6 +43,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/devices(of:)``.
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.run(
@@ -50,6 +53,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/isActive(device:of:keyID:)``.
     public func isActive(
         device: LoginName,
         of user: LoginName,
@@ -63,6 +67,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/rename(_:to:audit:)``.
     public func rename(
         _ device: LoginName,
         to name: String,
@@ -80,6 +85,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/revoke(_:audit:)``.
     public func revoke(
         _ device: LoginName?,
         audit: AuditEntry

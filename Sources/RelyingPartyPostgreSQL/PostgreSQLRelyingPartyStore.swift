@@ -21,8 +21,12 @@ public final class PostgreSQLRelyingPartyStore: Sendable {
     ///     it.
     ///   - connections: The most connections; each has a thread of its own.
     /// - Throws: `store`.
-    public init(url: String, connections: Int = 8) async throws(RelyingPartyError) {
-        pool = PostgreSQLPool(url: url, size: connections)
+    public convenience init(url: String, connections: Int = 8) async throws(RelyingPartyError) {
+        try await self.init(url: url, connections: connections, patience: PostgreSQLConnection.patience)
+    }
+
+    init(url: String, connections: Int, patience: Int) async throws(RelyingPartyError) {
+        pool = PostgreSQLPool(url: url, size: connections, patience: patience)
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try PostgreSQLSchema.prepare(&connection)
         }

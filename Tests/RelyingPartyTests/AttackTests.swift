@@ -140,7 +140,8 @@ import Testing
             .replacingOccurrences(of: "\"X\"", with: "\"\(Base64URL.encode(point.prefix(32)))\"")
             .replacingOccurrences(of: "\"Y\"", with: "\"\(Base64URL.encode(point.suffix(32)))\"")
         // Signed by the thief, by the device itself, with the public key as a secret, and not at all.
-        let input = Base64URL.encode(Data(parts.header.utf8)) + "." + Base64URL.encode(Data(parts.payload.utf8))
+        let input =
+            Base64URL.encode(Data(parts.header.utf8)) + "." + Base64URL.encode(Data(parts.payload.utf8))
         let mac = HMAC<SHA256>.authenticationCode(
             for: Data(input.utf8),
             using: SymmetricKey(data: device.key.der)

@@ -84,7 +84,9 @@ import Testing
     @Test(arguments: StoreKind.all)
     func `devices are listed, renamed and revoked, each for its user alone`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind)
-        let (laptop, phone, foreign) = (Device("ada", "laptop"), Device("ada", "phone"), Device("bob", "laptop"))
+        let (laptop, phone, foreign) = (
+            Device("ada", "laptop"), Device("ada", "phone"), Device("bob", "laptop")
+        )
         try await bank.enable(laptop)
         bank.clock.advance(by: 1)
         for device in [phone, foreign] { try await bank.enable(device) }
@@ -93,9 +95,11 @@ import Testing
         #expect(try await party.rename(phone.name, of: phone.user, to: "Ada's phone"))
         #expect(try await party.devices(of: phone.user).map(\.name) == ["a laptop", "Ada's phone"])
         #expect(try await !party.rename(phone.name, of: foreign.user, to: "mine"))
-        #expect(await code { () async throws(RelyingPartyError) in
-            _ = try await party.rename(phone.name, of: phone.user, to: "a\u{0}b")
-        } == .malformed)
+        #expect(
+            await code { () async throws(RelyingPartyError) in
+                _ = try await party.rename(phone.name, of: phone.user, to: "a\u{0}b")
+            } == .malformed
+        )
 
         #expect(try await party.isActive(device: phone.name, of: phone.user, keyID: phone.key.id))
         #expect(try await !party.isActive(device: phone.name, of: phone.user, keyID: laptop.key.id))

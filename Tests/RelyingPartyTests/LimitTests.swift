@@ -14,8 +14,8 @@ import Testing
     ) async -> RelyingPartyError.Code? {
         await code { () async throws(RelyingPartyError) in
             _ = try await bank.party.challenge(
-                for: LoginName(user)!,
-                device: LoginName(device)!,
+                for: known(LoginName(user)),
+                device: known(LoginName(device)),
                 purpose: .login,
                 from: address
             )
@@ -57,7 +57,10 @@ import Testing
     @Test func `IPv6 counts by its first 64 bits, other texts by all of them`() async throws {
         let bank = try await Bank { $0.limits.perAddress = .init(count: 1, seconds: 60) }
         #expect(await challenge(bank, "u", "d", from: "2001:db8:0:1::1") == nil)
-        #expect(await challenge(bank, "u", "d", from: "2001:DB8::1:ffff:0:0:2%eth0") == .tooManyTries(retryAfter: 60))
+        #expect(
+            await challenge(bank, "u", "d", from: "2001:DB8::1:ffff:0:0:2%eth0")
+                == .tooManyTries(retryAfter: 60)
+        )
         #expect(await challenge(bank, "u", "d", from: "2001:db8:0:2::1") == nil)
         let long = String(repeating: "a\u{0}", count: 9_999)
         #expect(await challenge(bank, "u", "d", from: long + "1") == nil)

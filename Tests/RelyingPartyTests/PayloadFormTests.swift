@@ -24,22 +24,31 @@ import Testing
         ("an exponent", { $0.replacing(/"iat":18/, with: "\"iat\":1.8e9,\"a\":") }),
         ("a leading zero", { $0.replacing(/"iat":/, with: "\"iat\":0") }),
         ("a negative number", { $0.replacing(/"iat":/, with: "\"iat\":-") }),
-        ("a huge number", { $0.replacing(/"exp":\d+/, with: "\"exp\":" + String(repeating: "9", count: 400)) }),
+        (
+            "a huge number",
+            { $0.replacing(/"exp":\d+/, with: "\"exp\":" + String(repeating: "9", count: 400)) }
+        ),
         ("a huge exponent", { $0.replacing(/"exp":\d+/, with: "\"exp\":1e999999999") }),
         ("the greatest number", { $0.replacing(/"exp":\d+/, with: "\"exp\":9223372036854775807") }),
         ("the smallest number", { $0.replacing(/"iat":\d+/, with: "\"iat\":-9223372036854775808") }),
-        ("a minute and a second", { text in
-            text.replacing(/"exp":(\d+)/) { "\"exp\":\((Int($0.1) ?? 0) + 1)" }
-        }),
+        (
+            "a minute and a second",
+            { text in
+                text.replacing(/"exp":(\d+)/) { "\"exp\":\((Int($0.1) ?? 0) + 1)" }
+            }
+        ),
         ("no time at all", { text in text.replacing(/"exp":(\d+)/) { "\"exp\":\((Int($0.1) ?? 0) - 60)" } }),
         ("null", { $0.replacingOccurrences(of: #""ada""#, with: "null") }),
         ("a list of servers", { $0.replacing(/"aud":("[^"]*")/) { "\"aud\":[\($0.1)]" } }),
         ("deep lists", { _ in String(repeating: "[", count: 3_000) }),
         ("deep objects", { _ in String(repeating: #"{"a":"#, count: 1_000) }),
-        ("deep lists in a member", {
-            $0.dropLast() + #","x":"# + String(repeating: "[", count: 1_000)
-                + String(repeating: "]", count: 1_000) + "}"
-        }),
+        (
+            "deep lists in a member",
+            {
+                $0.dropLast() + #","x":"# + String(repeating: "[", count: 1_000)
+                    + String(repeating: "]", count: 1_000) + "}"
+            }
+        ),
         ("a list", { "[" + $0 + "]" }),
         ("a bare text", { _ in #""ada""# }),
         ("nothing", { _ in "" }),
@@ -50,11 +59,17 @@ import Testing
         ("a challenge with padding", { $0.replacing(/"nonce":"([^"]*)"/) { #""nonce":"\#($0.1)=""# } }),
         ("an origin in capitals", { $0.replacingOccurrences(of: "bank", with: "BANK") }),
         ("an origin with a path", { $0.replacingOccurrences(of: "bank.example", with: "bank.example/") }),
-        ("a user with a control character", { $0.replacingOccurrences(of: #""ada""#, with: #""a\u0000da""#) }),
+        (
+            "a user with a control character",
+            { $0.replacingOccurrences(of: #""ada""#, with: #""a\u0000da""#) }
+        ),
         ("a lone surrogate", { $0.replacingOccurrences(of: #""ada""#, with: #""\ud800""#) }),
-        ("a long user", {
-            $0.replacingOccurrences(of: #""ada""#, with: "\"" + String(repeating: "a", count: 129) + "\"")
-        }),
+        (
+            "a long user",
+            {
+                $0.replacingOccurrences(of: #""ada""#, with: "\"" + String(repeating: "a", count: 129) + "\"")
+            }
+        ),
     ]
 
     @Test(arguments: changes.indices)
@@ -74,7 +89,9 @@ import Testing
         _ = try await bank.signIn(answer)
     }
 
-    @Test func `that are no UTF-8, no Base64url, or too long are refused, and leave nothing behind`() async throws {
+    @Test func `that are no UTF-8, no Base64url, or too long are refused, and leave nothing behind`()
+        async throws
+    {
         let bank = try await Bank()
         let device = Device()
         try await bank.enable(device)
@@ -82,7 +99,9 @@ import Testing
         let parts = try Parts(answer)
         let before = try await bank.rows()
         let user = try #require(Data(parts.payload.utf8).range(of: Data("ada".utf8)))
-        for bytes in [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]] as [[UInt8]] {
+        for bytes in [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]]
+            as [[UInt8]]
+        {
             var payload = Data(parts.payload.utf8)
             payload.replaceSubrange(user, with: bytes)
             let forged = try device.sign(header: Data(parts.header.utf8), payload: payload)
@@ -90,8 +109,10 @@ import Testing
         }
         let texts = [
             "", ".", "..", "...", String(repeating: ".", count: 8_192), String(repeating: "A", count: 8_193),
-            answer.replacingOccurrences(of: ".", with: "+."), answer.replacingOccurrences(of: ".", with: "=."),
-            answer.replacingOccurrences(of: ".", with: " ."), answer.replacingOccurrences(of: ".", with: "\u{e9}."),
+            answer.replacingOccurrences(of: ".", with: "+."),
+            answer.replacingOccurrences(of: ".", with: "=."),
+            answer.replacingOccurrences(of: ".", with: " ."),
+            answer.replacingOccurrences(of: ".", with: "\u{e9}."),
             answer.replacingOccurrences(of: ".", with: "\u{0}."), String(repeating: answer, count: 40),
         ]
         for text in texts { #expect(await bank.refusal(text) == .malformed) }

@@ -39,7 +39,9 @@ import Testing
         #expect(await strict.refusal(try await bank.answer(device)) == .reenableRequired)
     }
 
-    @Test func `no fingers and the passcode are no change, and change nothing in what is expected`() async throws {
+    @Test func `no fingers and the passcode are no change, and change nothing in what is expected`()
+        async throws
+    {
         let bank = try await Bank()
         var device = Device()
         let enrolled = device.domainState
@@ -119,14 +121,17 @@ import Testing
                 == .assertionRefused(.device)
         )
         #expect(
-            try await raw(bank, laptop, by: nil, challenge: challenge(laptop.name)) == .assertionRefused(.device)
+            try await raw(bank, laptop, by: nil, challenge: challenge(laptop.name))
+                == .assertionRefused(.device)
         )
         #expect(
-            try await raw(bank, laptop, by: laptop.name, challenge: challenge(nil)) == .assertionRefused(.device)
+            try await raw(bank, laptop, by: laptop.name, challenge: challenge(nil))
+                == .assertionRefused(.device)
         )
         #expect(try await raw(bank, bob, by: nil, challenge: challenge(nil)) == .assertionRefused(.user))
         #expect(
-            try await raw(bank, Device("ada"), by: nil, challenge: challenge(nil)) == .assertionRefused(.signature)
+            try await raw(bank, Device("ada"), by: nil, challenge: challenge(nil))
+                == .assertionRefused(.signature)
         )
         #expect(try await raw(bank, laptop, by: nil, challenge: Data(count: 31)) == .malformed)
         let nobody = Device("nobody")
@@ -138,7 +143,8 @@ import Testing
         let bank = try await Bank { $0.domainStatePolicy = .allow }
         let device = Device()
         try await bank.enable(device)
-        let bare = try await bank.party.rawChallenge(for: device.user, device: device.name, from: "").challenge
+        let bare = try await bank.party.rawChallenge(for: device.user, device: device.name, from: "")
+            .challenge
         let assertion = try device.assertion(answering: bare, at: bank.clock.now)
         #expect(await bank.refusal(assertion) == .assertionRefused(.purpose))
         let challenge = try await bank.challenge(device)

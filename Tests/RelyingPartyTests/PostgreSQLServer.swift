@@ -40,7 +40,9 @@ final class PostgreSQLServer: Sendable {
         var command = ["/bin/sh", "-c", Self.script, "sh", folder, directory]
         if geteuid() == 0 {
             // The server refuses to run as root.
-            guard let user = getpwnam("postgres") ?? getpwnam("nobody") else { throw Missing(what: "no user") }
+            guard let user = getpwnam("postgres") ?? getpwnam("nobody") else {
+                throw Missing(what: "no user")
+            }
             let (uid, gid) = (user.pointee.pw_uid, user.pointee.pw_gid)
             chown(directory, uid, gid)
             command = ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--clear-groups"] + command
@@ -62,6 +64,8 @@ final class PostgreSQLServer: Sendable {
         }
     }
 
+    /// Makes a server and watches over it.
+    ///
     /// `$1` is the folder of the programs, `$2` the server's directory. It is only a test's: nothing is synced.
     private static let script = """
         trap '' INT TERM

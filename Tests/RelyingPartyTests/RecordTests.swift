@@ -96,7 +96,11 @@ import Testing
                 for number in 0..<20 {
                     let store = number.isMultiple(of: 2) ? store : another
                     group.addTask {
-                        try await store.setDocument("count", to: Data([UInt8(round), UInt8(number)]), ifWas: old)
+                        try await store.setDocument(
+                            "count",
+                            to: Data([UInt8(round), UInt8(number)]),
+                            ifWas: old
+                        )
                     }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }

@@ -46,7 +46,10 @@ import Testing
                 let draft = AssertionDraft(claims)
                 let good = try device.privateKey.signature(for: draft.signingInput).rawRepresentation
                 let mixed = half == 0 ? Data(edge.bytes) + good.suffix(32) : good.prefix(32) + edge.bytes
-                #expect(await bank.refusal(draft.signed(mixed)) == .assertionRefused(.signature), "\(edge.name)")
+                #expect(
+                    await bank.refusal(draft.signed(mixed)) == .assertionRefused(.signature),
+                    "\(edge.name)"
+                )
             }
         }
     }

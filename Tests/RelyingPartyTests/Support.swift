@@ -53,7 +53,7 @@ final class Clock: Sendable {
 
 /// A server on a store, with its clock and what it told.
 final class Bank: Sendable {
-    static let origin = LoginOrigin("https://bank.example")!
+    static let origin = known(LoginOrigin("https://bank.example"))
     let home: StoreHome
     let party: RelyingParty
     let clock: Clock
@@ -73,7 +73,8 @@ final class Bank: Sendable {
         try await self.init(StoreHome(kind), configuration, Clock())
     }
 
-    private init(_ home: StoreHome, _ configuration: RelyingParty.Configuration, _ clock: Clock) async throws {
+    private init(_ home: StoreHome, _ configuration: RelyingParty.Configuration, _ clock: Clock) async throws
+    {
         self.home = home
         self.clock = clock
         let events = EventBox()
@@ -147,6 +148,12 @@ final class EventBox: Sendable {
     func append(_ event: RelyingPartyEvent) { events.withLock { $0.append(event) } }
 }
 
+/// What a test knows to be there.
+func known<Value>(_ value: Value?) -> Value {
+    guard let value else { preconditionFailure("a test's own value is not of its form") }
+    return value
+}
+
 /// Why `body` is refused; `nil` where it is not.
 func code(_ body: () async throws(RelyingPartyError) -> Void) async -> RelyingPartyError.Code? {
     do throws(RelyingPartyError) {
@@ -160,16 +167,17 @@ func code(_ body: () async throws(RelyingPartyError) -> Void) async -> RelyingPa
 /// A device with a key of software.
 struct Device: Sendable {
     let privateKey: P256.Signing.PrivateKey
+    let key: LoginKey
     let user: LoginName
     let name: LoginName
     var domainState: Data? = Data(repeating: 9, count: 32)
     var method = LoginClaims.Method.finger
-    var key: LoginKey { LoginKey(x963: privateKey.publicKey.x963Representation)! }
 
     init(_ user: String = "ada", _ name: String = "laptop", key: P256.Signing.PrivateKey = .init()) {
         privateKey = key
-        self.user = LoginName(user)!
-        self.name = LoginName(name)!
+        self.key = known(LoginKey(x963: key.publicKey.x963Representation))
+        self.user = known(LoginName(user))
+        self.name = known(LoginName(name))
     }
 
     func claims(
@@ -179,18 +187,20 @@ struct Device: Sendable {
         origin: LoginOrigin = Bank.origin,
         keyID: String? = nil
     ) -> LoginClaims {
-        LoginClaims(
-            origin: origin,
-            user: user,
-            device: name,
-            keyID: keyID ?? key.id,
-            purpose: purpose,
-            challenge: challenge,
-            issuedAt: now,
-            id: Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }),
-            domainState: domainState,
-            method: method
-        )!
+        known(
+            LoginClaims(
+                origin: origin,
+                user: user,
+                device: name,
+                keyID: keyID ?? key.id,
+                purpose: purpose,
+                challenge: challenge,
+                issuedAt: now,
+                id: Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }),
+                domainState: domainState,
+                method: method
+            )
+        )
     }
 
     func assertion(
