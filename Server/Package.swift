@@ -28,9 +28,10 @@ let postgreSQL = Target.Dependency.product(name: "RelyingPartyPostgreSQL", packa
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
-/// The server has a package of its own, so that a program that only wants a touch never builds a web server. It uses
-/// no other product of the package above: swift-certificates, which jwt-kit brings, takes a module named Security for
-/// Apple's.
+/// The server's package, of its own so that a program that only wants a touch never builds a web server.
+///
+/// Of the package above it uses the relying party alone: swift-certificates, which jwt-kit brings, takes a module named
+/// Security for Apple's.
 let package = Package(
     name: "whorl-login-server",
     products: [
@@ -54,8 +55,10 @@ let package = Package(
         .target(
             name: "LoginServer",
             dependencies: [
-                assertion, crypto, cryptoExtras, httpTypes, hummingbird, jwtKit, lifecycle, logging, nio, nioPosix,
+                assertion, crypto, cryptoExtras, httpTypes, hummingbird, jwtKit, lifecycle, logging, nio,
+                nioPosix,
                 relyingParty,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -76,7 +79,8 @@ let package = Package(
         .testTarget(
             name: "LoginServerTests",
             dependencies: [
-                "LoginServer", "whorl-login-server", assertion, crypto, lifecycle, logging, nio, nioPosix, relyingParty,
+                "LoginServer", "whorl-login-server", assertion, crypto, lifecycle, logging, nio, nioPosix,
+                relyingParty,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: common

@@ -8,9 +8,11 @@ internal import LoginServer
 internal import RelyingParty
 internal import ServiceLifecycle
 
-/// `whorl-login-server serve`
+/// The command `whorl-login-server serve`.
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serves until it is told to stop (SIGTERM, SIGINT).")
+    static let configuration = CommandConfiguration(
+        abstract: "Serves until it is told to stop (SIGTERM, SIGINT)."
+    )
 
     @OptionGroup var store: StoreOptions
 
@@ -20,7 +22,12 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("What devices know the server by, such as https://bank.example.", valueName: "https://…"))
+    @Option(
+        help: ArgumentHelp(
+            "What devices know the server by, such as https://bank.example.",
+            valueName: "https://…"
+        )
+    )
     var origin: String
 
     @Option(help: ArgumentHelp("The certificate chain, a PEM file.", valueName: "file"))
