@@ -19,6 +19,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -55,10 +56,10 @@ let package = Package(
         .target(
             name: "LoginServer",
             dependencies: [
-                assertion, crypto, cryptoExtras, httpTypes, hummingbird, jwtKit, lifecycle, logging, nio,
+                assertion, crypto, cryptoExtras, httpTypes, hummingbird, hummingbirdCore, jwtKit, lifecycle,
+                logging, nio,
                 nioPosix,
                 relyingParty,
-                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -73,13 +74,15 @@ let package = Package(
             dependencies: [
                 "LoginServer", assertion, lifecycle, logging, postgreSQL, relyingParty,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: common
         ),
         .testTarget(
             name: "LoginServerTests",
             dependencies: [
-                "LoginServer", "whorl-login-server", assertion, crypto, lifecycle, logging, nio, nioPosix,
+                "LoginServer", "whorl-login-server", assertion, crypto, httpTypes, hummingbirdCore, lifecycle,
+                logging, nio, nioPosix,
                 relyingParty,
                 .product(name: "Yams", package: "Yams"),
             ],

@@ -20,9 +20,8 @@ struct Key: AsyncParsableCommand {
         var revoke = false
 
         func run() async throws {
-            try await KeysCommand(store: try await store.open(), keyFile: try store.keyFilePath()).rotate(
-                revoke: revoke
-            )
+            let keyFile = try store.keyFilePath()
+            try await KeysCommand(store: try await store.open(), keyFile: keyFile).rotate(revoke: revoke)
         }
     }
 }

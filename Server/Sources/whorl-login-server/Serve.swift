@@ -7,6 +7,7 @@ internal import LoginAssertion
 internal import LoginServer
 internal import RelyingParty
 internal import ServiceLifecycle
+internal import UnixSignals
 
 /// The command `whorl-login-server serve`.
 struct Serve: AsyncParsableCommand {
@@ -68,9 +69,10 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "whorl-login-server") { _ in JSONLines() }
         logger.logLevel = .info
+        let settings = try settings()
         let server = try await LoginServer(
             store: try await store.open(),
-            configuration: try settings(),
+            configuration: settings,
             logger: logger,
             onListening: announce
         )

@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import LoginAssertion
+import RelyingParty
 import Testing
 
 @testable import LoginServer

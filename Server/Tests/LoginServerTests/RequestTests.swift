@@ -2,6 +2,8 @@
 
 import Foundation
 import HTTPTypes
+import HummingbirdCore
+import LoginAssertion
 import NIOCore
 import Testing
 

@@ -27,7 +27,7 @@ struct `session tokens` {
     private func token(_ tokens: SessionTokens, at time: Int? = nil) async throws -> String {
         try await tokens.issue(
             for: try #require(LoginName("anna")),
-            device: try #require(LoginName("laptop")),
+            device: LoginName("laptop"),
             credential: "key",
             methods: ["hwk", "fpt"],
             lifetime: 900,

@@ -31,7 +31,8 @@ struct TestDevice {
             json: ["user": user.text, "device": name.text, "purpose": purpose.rawValue]
         )
         #expect(answer.status == 201, "\(answer.text)")
-        return try #require(Base64URL.decode(try #require(answer.json["challenge"] as? String)))
+        let text = try #require(answer.json["challenge"] as? String)
+        return try #require(Base64URL.decode(text))
     }
 
     /// Signs an assertion.
