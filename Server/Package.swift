@@ -19,6 +19,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -28,9 +29,10 @@ let postgreSQL = Target.Dependency.product(name: "RelyingPartyPostgreSQL", packa
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
-/// The server has a package of its own, so that a program that only wants a touch never builds a web server. It uses
-/// no other product of the package above: swift-certificates, which jwt-kit brings, takes a module named Security for
-/// Apple's.
+/// The server's package, of its own so that a program that only wants a touch never builds a web server.
+///
+/// Of the package above it uses the relying party alone: swift-certificates, which jwt-kit brings, takes a module named
+/// Security for Apple's.
 let package = Package(
     name: "whorl-login-server",
     products: [
@@ -54,7 +56,9 @@ let package = Package(
         .target(
             name: "LoginServer",
             dependencies: [
-                assertion, crypto, cryptoExtras, httpTypes, hummingbird, jwtKit, lifecycle, logging, nio, nioPosix,
+                assertion, crypto, cryptoExtras, httpTypes, hummingbird, hummingbirdCore, jwtKit, lifecycle,
+                logging, nio,
+                nioPosix,
                 relyingParty,
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -70,13 +74,16 @@ let package = Package(
             dependencies: [
                 "LoginServer", assertion, lifecycle, logging, postgreSQL, relyingParty,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: common
         ),
         .testTarget(
             name: "LoginServerTests",
             dependencies: [
-                "LoginServer", "whorl-login-server", assertion, crypto, lifecycle, logging, nio, nioPosix, relyingParty,
+                "LoginServer", "whorl-login-server", assertion, crypto, httpTypes, hummingbirdCore, lifecycle,
+                logging, nio, nioPosix,
+                relyingParty,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: common

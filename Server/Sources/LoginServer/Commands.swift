@@ -55,6 +55,7 @@ public struct KeysCommand: Sendable {
     /// Makes a new key.
     ///
     /// - Parameter revoke: Drops all others at once: all sessions are over. Servers that run see it within a minute.
+    /// - Throws: ``ServerError`` where the key file does not open them, and the store's error.
     public func rotate(revoke: Bool) async throws {
         let now = Int(Date().timeIntervalSince1970)
         _ = try await keys.update(at: now) { keys in

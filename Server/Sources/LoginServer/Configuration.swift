@@ -40,7 +40,7 @@ extension LoginServer {
         public var connections = 4_096
         /// How many passwords are checked at a time; a core and 16 MiB each.
         public var passwordThreads = 2
-        /// What checking a password costs. Only tests make it cheap.
+        /// What checking a password costs; only tests make it cheap.
         var passwordCost = PasswordHash.Cost.standard
 
         /// The defaults, for one origin.
@@ -55,7 +55,10 @@ extension LoginServer {
         /// - Throws: what cannot be, or should not.
         func check() throws(ServerError) {
             guard (60...TokenKeySet.longestTokenLifetime).contains(tokenLifetime) else {
-                throw ServerError(.options, "a token is good for 60 to \(TokenKeySet.longestTokenLifetime) seconds")
+                throw ServerError(
+                    .options,
+                    "a token is good for 60 to \(TokenKeySet.longestTokenLifetime) seconds"
+                )
             }
             for proxy in trustedProxies where ClientAddress(proxy) == nil {
                 throw ServerError(.options, "\(proxy) is no address of a proxy")

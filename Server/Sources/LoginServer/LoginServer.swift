@@ -2,6 +2,7 @@
 
 public import Foundation
 internal import Hummingbird
+internal import HummingbirdCore
 internal import HummingbirdTLS
 public import Logging
 internal import NIOCore
@@ -27,6 +28,9 @@ public struct LoginServer: Service {
     /// Reads the store and the key file, which is made where there is none.
     ///
     /// - Parameters:
+    ///   - store: Users, devices, challenges and keys.
+    ///   - configuration: How it runs.
+    ///   - logger: Takes a line for each request.
     ///   - now: The clock.
     ///   - onListening: Is called once, when requests are taken.
     /// - Throws: ``ServerError``, and the store's error.
@@ -79,7 +83,9 @@ public struct LoginServer: Service {
         guard let certificate = configuration.certificate else { return plain }
         do {
             var tls = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.chain).map { .certificate($0) },
+                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.chain).map {
+                    .certificate($0)
+                },
                 privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.key, format: .pem))
             )
             tls.minimumTLSVersion = .tlsv12

@@ -42,7 +42,10 @@ extension LoginService {
             accounts: accounts,
             tokens: try await SessionTokens(
                 origin: configuration.relyingParty.origin,
-                store: TokenKeyStore(documents: documents, sealingKey: try KeyFile.open(configuration.keyFile)),
+                store: TokenKeyStore(
+                    documents: documents,
+                    sealingKey: try KeyFile.open(configuration.keyFile)
+                ),
                 at: seconds
             ),
             metrics: Metrics(startedAt: seconds),

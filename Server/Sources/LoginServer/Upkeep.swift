@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Logging
+internal import RelyingParty
 internal import ServiceLifecycle
 
 /// What is done beside the requests, once a minute: keys come and go, old rows are removed.

@@ -7,10 +7,13 @@ internal import LoginAssertion
 internal import LoginServer
 internal import RelyingParty
 internal import ServiceLifecycle
+internal import UnixSignals
 
-/// `whorl-login-server serve`
+/// The command `whorl-login-server serve`.
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serves until it is told to stop (SIGTERM, SIGINT).")
+    static let configuration = CommandConfiguration(
+        abstract: "Serves until it is told to stop (SIGTERM, SIGINT)."
+    )
 
     @OptionGroup var store: StoreOptions
 
@@ -20,7 +23,12 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("What devices know the server by, such as https://bank.example.", valueName: "https://…"))
+    @Option(
+        help: ArgumentHelp(
+            "What devices know the server by, such as https://bank.example.",
+            valueName: "https://…"
+        )
+    )
     var origin: String
 
     @Option(help: ArgumentHelp("The certificate chain, a PEM file.", valueName: "file"))
@@ -61,9 +69,10 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "whorl-login-server") { _ in JSONLines() }
         logger.logLevel = .info
+        let settings = try settings()
         let server = try await LoginServer(
             store: try await store.open(),
-            configuration: try settings(),
+            configuration: settings,
             logger: logger,
             onListening: announce
         )

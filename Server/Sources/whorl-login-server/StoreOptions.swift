@@ -7,7 +7,12 @@ internal import RelyingPartyPostgreSQL
 
 /// Where users, devices and keys are.
 struct StoreOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("An SQLite file, made where there is none, or postgres://….", valueName: "file|url"))
+    @Option(
+        help: ArgumentHelp(
+            "An SQLite file, made where there is none, or postgres://….",
+            valueName: "file|url"
+        )
+    )
     var database: String
 
     @Option(
@@ -18,7 +23,9 @@ struct StoreOptions: ParsableArguments {
     )
     var keyFile: String?
 
-    private var isPostgreSQL: Bool { database.hasPrefix("postgres://") || database.hasPrefix("postgresql://") }
+    private var isPostgreSQL: Bool {
+        database.hasPrefix("postgres://") || database.hasPrefix("postgresql://")
+    }
 
     /// Opens the database.
     ///

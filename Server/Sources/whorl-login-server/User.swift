@@ -5,7 +5,7 @@ internal import Foundation
 internal import LoginAssertion
 internal import LoginServer
 
-/// `whorl-login-server user`
+/// The command `whorl-login-server user`.
 struct User: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Adds, removes and lists users, and sets their passwords.",
@@ -55,7 +55,9 @@ struct User: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Removes a user and revokes all of their devices.")
+        static let configuration = CommandConfiguration(
+            abstract: "Removes a user and revokes all of their devices."
+        )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: Name
 
@@ -91,29 +93,9 @@ struct User: AsyncParsableCommand {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
             FileHandle.standardError.write(Data("\n".utf8))
         }
-        guard let line, !line.isEmpty else { throw ValidationError("There is no password on standard input.") }
-        return line
-    }
-}
-
-/// `whorl-login-server key`
-struct Key: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Changes the keys that session tokens are signed with.",
-        subcommands: [Rotate.self]
-    )
-
-    struct Rotate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Makes a new key; it signs ten minutes later, once everybody has seen it."
-        )
-        @OptionGroup var store: StoreOptions
-
-        @Flag(help: "Drop all other keys at once: for a key that somebody else has. All sessions are over.")
-        var revoke = false
-
-        func run() async throws {
-            try await KeysCommand(store: try await store.open(), keyFile: try store.keyFilePath()).rotate(revoke: revoke)
+        guard let line, !line.isEmpty else {
+            throw ValidationError("There is no password on standard input.")
         }
+        return line
     }
 }

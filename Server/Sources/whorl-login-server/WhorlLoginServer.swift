@@ -10,7 +10,8 @@ struct WhorlLoginServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whorl-login-server",
         abstract: "The server's half of sign-in by touch: challenges, devices, session tokens.",
-        discussion: "All of it is in Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
+        discussion:
+            "All of it is in Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
         subcommands: [Serve.self, User.self, Key.self],
         defaultSubcommand: Serve.self
     )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HTTPTypes
 import Testing
 import Yams
 
@@ -15,7 +16,9 @@ struct `the OpenAPI file` {
     @Test func `has every endpoint of the server, and no other`() async throws {
         let server = try await TestServer()
         let paths = try #require(try file()["paths"] as? [String: [String: Any]])
-        let described = Set(paths.flatMap { path, methods in methods.keys.map { "\($0.uppercased()) \(path)" } })
+        let described = Set(
+            paths.flatMap { path, methods in methods.keys.map { "\($0.uppercased()) \(path)" } }
+        )
         let served = Set(server.service.endpoints.map { "\($0.method.rawValue) \($0.path)" })
         #expect(described == served)
     }

@@ -68,7 +68,9 @@ struct `passwords` {
         await #expect(throws: ServerError.self) { try await accounts.add(name, password: "secret") }
     }
 
-    @Test func `the eleventh wrong password from one address waits, the right one from another does not`() async throws {
+    @Test func `the eleventh wrong password from one address waits, the right one from another does not`()
+        async throws
+    {
         let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
         let anna = try #require(anna)
         let (home, away) = (try #require(home), try #require(ClientAddress("192.0.2.2")))

@@ -2,6 +2,8 @@
 
 import Foundation
 import HTTPTypes
+import HummingbirdCore
+import LoginAssertion
 import NIOCore
 import Testing
 
@@ -26,8 +28,10 @@ struct `what comes in a request` {
 
     @Test(
         arguments: [
-            "", " ", "null", "[]", "1", #""text""#, "{", #"{"a":1}"#, #"{"a":null}"#, #"{"a":{}}"#, #"{"a":["x"]}"#,
-            #"{"a":"x"} {"#, #"{"a":"x",}"#, #"{a:"x"}"#, #"{"a":1e400}"#, #"{"a":"\#u{0}"}"#, #"{"a":"\ud800"}"#,
+            "", " ", "null", "[]", "1", #""text""#, "{", #"{"a":1}"#, #"{"a":null}"#, #"{"a":{}}"#,
+            #"{"a":["x"]}"#,
+            #"{"a":"x"} {"#, #"{"a":"x",}"#, #"{a:"x"}"#, #"{"a":1e400}"#, #"{"a":"\#u{0}"}"#,
+            #"{"a":"\ud800"}"#,
             String(repeating: "[", count: 16_000), String(repeating: #"{"a":"#, count: 3_000),
             #"{"a":\#(String(repeating: "9", count: 10_000))}"#,
         ]
@@ -36,7 +40,9 @@ struct `what comes in a request` {
         #expect { try RequestMembers(json: text.utf8) } throws: { ($0 as? Problem)?.code == .malformed }
     }
 
-    @Test(arguments: [[0xFF], [0x7B, 0x22, 0xC0, 0xAF, 0x22, 0x3A, 0x22, 0x22, 0x7D], [0xFE, 0xFF, 0, 0x7B, 0, 0x7D]])
+    @Test(arguments: [
+        [0xFF], [0x7B, 0x22, 0xC0, 0xAF, 0x22, 0x3A, 0x22, 0x22, 0x7D], [0xFE, 0xFF, 0, 0x7B, 0, 0x7D],
+    ])
     func `what is not UTF-8 is malformed`(bytes: [UInt8]) {
         #expect { try RequestMembers(json: bytes) } throws: { ($0 as? Problem)?.code == .malformed }
     }
@@ -70,14 +76,23 @@ struct `where a request comes from` {
 
     @Test func `nobody but a trusted proxy is believed`() throws {
         #expect(try client(peer: "192.0.2.1", forwarded: ["198.51.100.7"], trusting: []) == "192.0.2.1")
-        #expect(try client(peer: "192.0.2.1", forwarded: ["198.51.100.7"], trusting: ["192.0.2.2"]) == "192.0.2.1")
-        #expect(try client(peer: "192.0.2.2", forwarded: ["198.51.100.7"], trusting: ["192.0.2.2"]) == "198.51.100.7")
+        #expect(
+            try client(peer: "192.0.2.1", forwarded: ["198.51.100.7"], trusting: ["192.0.2.2"]) == "192.0.2.1"
+        )
+        #expect(
+            try client(peer: "192.0.2.2", forwarded: ["198.51.100.7"], trusting: ["192.0.2.2"])
+                == "198.51.100.7"
+        )
     }
 
     @Test func `of a trusted proxy the last address counts, since the client wrote the others`() throws {
         let trusting = ["127.0.0.1"]
-        #expect(try client(peer: "127.0.0.1", forwarded: ["1.1.1.1, 2.2.2.2"], trusting: trusting) == "2.2.2.2")
-        #expect(try client(peer: "127.0.0.1", forwarded: ["1.1.1.1", "2.2.2.2"], trusting: trusting) == "2.2.2.2")
+        #expect(
+            try client(peer: "127.0.0.1", forwarded: ["1.1.1.1, 2.2.2.2"], trusting: trusting) == "2.2.2.2"
+        )
+        #expect(
+            try client(peer: "127.0.0.1", forwarded: ["1.1.1.1", "2.2.2.2"], trusting: trusting) == "2.2.2.2"
+        )
     }
 
     @Test(arguments: ["", "unknown", "1.1.1.1:80", "secret token", ","])

@@ -27,7 +27,7 @@ struct `session tokens` {
     private func token(_ tokens: SessionTokens, at time: Int? = nil) async throws -> String {
         try await tokens.issue(
             for: try #require(LoginName("anna")),
-            device: try #require(LoginName("laptop")),
+            device: LoginName("laptop"),
             credential: "key",
             methods: ["hwk", "fpt"],
             lifetime: 900,
@@ -92,12 +92,16 @@ struct `session tokens` {
         }
     }
 
-    @Test(arguments: ["", ".", "..", "...", "a.b.c", "e30.e30.", "=.=.=", String(repeating: "A", count: 10_000)])
+    @Test(arguments: [
+        "", ".", "..", "...", "a.b.c", "e30.e30.", "=.=.=", String(repeating: "A", count: 10_000),
+    ])
     func `what is no token is refused`(text: String) async throws {
         #expect(try await instance().verify(text, at: now) == nil)
     }
 
-    @Test func `an instance takes the tokens of another, also with a key that it has not seen yet`() async throws {
+    @Test func `an instance takes the tokens of another, also with a key that it has not seen yet`()
+        async throws
+    {
         let one = try await instance()
         let other = try await instance()
         #expect(try await other.verify(try await token(one), at: now) != nil)

@@ -17,7 +17,7 @@ struct AnswerMiddleware: RouterMiddleware {
     func handle(
         _ request: Request,
         context: ServerContext,
-        next: (Request, ServerContext) async throws -> Response
+        next: @concurrent (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
         var response: Response
@@ -36,7 +36,8 @@ struct AnswerMiddleware: RouterMiddleware {
         }
         Self.harden(&response)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        let route = context.endpointPath.flatMap { path in endpoints.first { $0.path == path }?.path } ?? "other"
+        let route =
+            context.endpointPath.flatMap { path in endpoints.first { $0.path == path }?.path } ?? "other"
         let method = Self.known(request.method)
         service.metrics.count(method: method, route: route, status: response.status.code, seconds: seconds)
         log(
@@ -67,7 +68,9 @@ struct AnswerMiddleware: RouterMiddleware {
         let path = request.uri.path
         let allowed = endpoints.filter { $0.matches(path: path) }.map(\.method.rawValue)
         guard !allowed.isEmpty, !allowed.contains(request.method.rawValue) else { return nil }
-        let methods = Set(allowed + (allowed.contains("GET") ? ["HEAD"] : [])).sorted().joined(separator: ", ")
+        let methods = Set(allowed + (allowed.contains("GET") ? ["HEAD"] : [])).sorted().joined(
+            separator: ", "
+        )
         return Problem(.methodNotAllowed, "This is done by \(methods) only.", headers: [.allow: methods])
     }
 

@@ -6,7 +6,7 @@ internal import NIOCore
 
 /// Where a request comes from.
 struct ClientAddress: Hashable {
-    /// The address; one of IPv4 that is written as one of IPv6 is written as what it is. `unknown` for none.
+    /// The address, `unknown` for none; one of IPv4 in the clothes of IPv6 is written as IPv4.
     let text: String
     /// Whose tries are counted together: an IPv4 address, or the first 64 bits of an IPv6 address, since whoever has
     /// one of those has them all (RFC 6177).
@@ -38,7 +38,10 @@ struct ClientAddress: Hashable {
             self.init(text: v4, group: v4)
         } else {
             let groups = stride(from: 0, to: 8, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
-            self.init(text: text, group: groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64")
+            self.init(
+                text: text,
+                group: groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+            )
         }
     }
 }

@@ -70,7 +70,8 @@ extension Request {
     /// - Throws: ``Problem`` for another media type, a long body, and what is no JSON object; the HTTP parser's error,
     ///   which Hummingbird answers.
     func members() async throws -> RequestMembers {
-        let mediaType = headers[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        let mediaType = headers[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+            .lowercased()
         guard mediaType == "application/json" else {
             throw Problem(.unsupportedMediaType, "The body must be application/json.")
         }
@@ -79,7 +80,9 @@ extension Request {
             throw tooLarge
         }
         do {
-            return try RequestMembers(json: try await body.collect(upTo: RequestMembers.largestBody).readableBytesView)
+            return try RequestMembers(
+                json: try await body.collect(upTo: RequestMembers.largestBody).readableBytesView
+            )
         } catch is NIOTooManyBytesError {
             throw tooLarge
         }

@@ -17,7 +17,11 @@ public struct JSONLines: LogHandler {
     public var metadataProvider: Logger.MetadataProvider?
     private let sink: Sink
 
-    /// - Parameter sink: Standard error, unless a test looks at the lines.
+    /// Writes lines.
+    ///
+    /// - Parameters:
+    ///   - level: From which level on.
+    ///   - sink: Standard error, unless a test looks at the lines.
     public init(level: Logger.Level = .info, sink: @escaping Sink = Self.standardError) {
         logLevel = level
         self.sink = sink

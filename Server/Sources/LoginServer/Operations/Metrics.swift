@@ -34,7 +34,11 @@ final class Metrics: Sendable {
 
     /// Counts an answered request.
     ///
-    /// - Parameter route: The route's pattern, such as `/v1/devices/{device}`.
+    /// - Parameters:
+    ///   - method: GET, POST and so on, `other` for what clients make up.
+    ///   - route: The route's pattern, such as `/v1/devices/{device}`.
+    ///   - status: Of the answer.
+    ///   - seconds: From the head of the request to the answer.
     func count(method: String, route: String, status: Int, seconds: Double) {
         state.withLock { state in
             state.requests[Request(method: method, route: route, status: status), default: 0] += 1
@@ -58,7 +62,8 @@ final class Metrics: Sendable {
                 "# TYPE whorl_login_requests_total counter",
             ]
             for (request, count) in state.requests.sorted(by: { $0.key < $1.key }) {
-                let labels = #"method="\#(request.method)",route="\#(request.route)",status="\#(request.status)""#
+                let labels =
+                    #"method="\#(request.method)",route="\#(request.route)",status="\#(request.status)""#
                 lines.append("whorl_login_requests_total{\(labels)} \(count)")
             }
             lines += [
@@ -66,7 +71,7 @@ final class Metrics: Sendable {
                 "# TYPE whorl_login_request_duration_seconds histogram",
             ]
             var sum = 0
-            for (bound, count) in zip(Self.buckets.map(String.init) + ["+Inf"], state.bucketCounts) {
+            for (bound, count) in zip(Self.buckets.map { "\($0)" } + ["+Inf"], state.bucketCounts) {
                 sum += count
                 lines.append(#"whorl_login_request_duration_seconds_bucket{le="\#(bound)"} \#(sum)"#)
             }

@@ -43,13 +43,20 @@ struct Accounts: Sendable {
     /// - Throws: where there is such a user, or the password is none.
     func add(_ user: LoginName, password: String) async throws {
         guard !user.text.contains(":") else {
-            throw ServerError(.account, "the name \(user.text) has a colon, which HTTP's Basic cannot carry (RFC 7617)")
+            throw ServerError(
+                .account,
+                "the name \(user.text) has a colon, which HTTP's Basic cannot carry (RFC 7617)"
+            )
         }
         let new = try record(password)
         // The name first: an account that is not listed could not be seen, a name without an account is harmless.
         try await list { $0.insert(user) }
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: nil) else {
-            throw ServerError(.account, "there is a user \(user.text) already", hint: "user passwd \(user.text)")
+            throw ServerError(
+                .account,
+                "there is a user \(user.text) already",
+                hint: "user passwd \(user.text)"
+            )
         }
     }
 
@@ -58,15 +65,23 @@ struct Accounts: Sendable {
         let new = try record(password)
         guard let old = try await documents.document(Self.name(user)) else { throw Self.unknown(user) }
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: old) else {
-            throw ServerError(.account, "the account of \(user.text) was changed meanwhile", hint: "try again")
+            throw ServerError(
+                .account,
+                "the account of \(user.text) was changed meanwhile",
+                hint: "try again"
+            )
         }
     }
 
-    /// Removes a user. The devices are the relying party's.
+    /// Removes a user; the devices are the relying party's to remove.
     func remove(_ user: LoginName) async throws {
         guard let old = try await documents.document(Self.name(user)) else { throw Self.unknown(user) }
         guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {
-            throw ServerError(.account, "the account of \(user.text) was changed meanwhile", hint: "try again")
+            throw ServerError(
+                .account,
+                "the account of \(user.text) was changed meanwhile",
+                hint: "try again"
+            )
         }
         try await list { $0.remove(user) }
     }

@@ -19,12 +19,16 @@ final class PasswordGate: Sendable {
     /// Whether it is the user's password; an unknown user has none, after the same time.
     ///
     /// - Throws: ``Problem`` where there were too many tries or there are too many at once; the store's error.
-    func check(_ password: String, of user: LoginName, from address: ClientAddress, at now: Int) async throws -> Bool {
+    func check(_ password: String, of user: LoginName, from address: ClientAddress, at now: Int) async throws
+        -> Bool
+    {
         let charged = [
             (addresses, address.group), (pairs, "\(address.group)\n\(user.text)"), (users, user.text),
         ]
         for (limit, name) in charged {
-            if let seconds = limit.charge(name, at: now) { throw Problem.tooManyRequests(retryAfter: seconds) }
+            if let seconds = limit.charge(name, at: now) {
+                throw Problem.tooManyRequests(retryAfter: seconds)
+            }
         }
         do {
             let hash = try await accounts.passwordHash(of: user)

@@ -24,6 +24,7 @@ final class TryLimit: Sendable {
     /// - Parameters:
     ///   - limit: So many failures are allowed.
     ///   - seconds: In so many seconds from the first.
+    ///   - mostNames: The names that are known at once.
     init(limit: Int, seconds: Int, mostNames: Int = 10_000) {
         self.limit = limit
         self.seconds = seconds
@@ -36,7 +37,9 @@ final class TryLimit: Sendable {
     func charge(_ name: String, at now: Int) -> Int? {
         state.withLock { state in
             var window = state.windows[name] ?? Window(begin: now, failures: 0)
-            if now - window.begin >= seconds || now < window.begin { window = Window(begin: now, failures: 0) }
+            if now - window.begin >= seconds || now < window.begin {
+                window = Window(begin: now, failures: 0)
+            }
             guard window.failures < limit else { return max(1, window.begin + seconds - now) }
             window.failures += 1
             state.windows[name] = window

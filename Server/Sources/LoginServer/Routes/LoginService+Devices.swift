@@ -28,7 +28,7 @@ extension LoginService {
         let devices: [Device]
     }
 
-    /// `POST /v1/devices`
+    /// Answers `POST /v1/devices`.
     func enableDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, allowsPassword: true)
         var members = try await request.members()
@@ -55,7 +55,7 @@ extension LoginService {
         )
     }
 
-    /// `GET /v1/devices`
+    /// Answers `GET /v1/devices`.
     func listDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, allowsPassword: false)
         let devices = try await relyingParty.devices(of: sender.user)
@@ -75,7 +75,7 @@ extension LoginService {
         )
     }
 
-    /// `DELETE /v1/devices/{device}`
+    /// Answers `DELETE /v1/devices/{device}`.
     func revokeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, allowsPassword: true)
         let unknown = Problem(.notFound, "The user has no such device.")
@@ -88,7 +88,7 @@ extension LoginService {
         return Response(status: .noContent)
     }
 
-    /// `DELETE /v1/devices`
+    /// Answers `DELETE /v1/devices`.
     func revokeAllDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, allowsPassword: true)
         _ = try await relyingParty.revokeAll(of: sender.user, from: client(request, context).text)

@@ -8,18 +8,18 @@ extension LoginService {
         let status: String
     }
 
-    /// `GET /healthz`: the process answers.
+    /// Answers `GET /healthz`: the process answers.
     func tellHealth(_: Request, _: ServerContext) async throws -> Response {
         try JSON.response(State(status: "ok"))
     }
 
-    /// `GET /readyz`: the store answers, too.
+    /// Answers `GET /readyz`: the store answers, too.
     func tellReadiness(_: Request, _: ServerContext) async throws -> Response {
         _ = try await documents.document("readiness")
         return try JSON.response(State(status: "ok"))
     }
 
-    /// `GET /metrics`
+    /// Answers `GET /metrics`.
     func tellMetrics(_: Request, _: ServerContext) async throws -> Response {
         var response = Response(
             status: .ok,

@@ -19,7 +19,7 @@ extension LoginService {
         let expiresAt: Int
     }
 
-    /// `POST /v1/challenges`
+    /// Answers `POST /v1/challenges`.
     func issueChallenge(_ request: Request, _ context: ServerContext) async throws -> Response {
         var members = try await request.members()
         let user = try members.name("user")
@@ -44,7 +44,7 @@ extension LoginService {
         )
     }
 
-    /// `POST /v1/sessions`
+    /// Answers `POST /v1/sessions`.
     func signIn(_ request: Request, _ context: ServerContext) async throws -> Response {
         do {
             let response = try await signInUncounted(request, context)
@@ -87,7 +87,7 @@ extension LoginService {
         return withPassword ? methods + ["pwd", "mfa"] : methods
     }
 
-    /// `POST /v1/account/sessions`: for the account page, where no device is.
+    /// Answers `POST /v1/account/sessions`: for the account page, where no device is.
     func signInWithPassword(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard case .basic(let user, let password) = Authorization(request) else {
             throw Problem.unauthorized("Send the user's name and password.", scheme: Self.passwordScheme)
@@ -107,7 +107,7 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
-    /// `GET /.well-known/jwks.json`
+    /// Answers `GET /.well-known/jwks.json`.
     func publishKeys(_: Request, _: ServerContext) async throws -> Response {
         // Half of the time that a key is known before it signs.
         try JSON.response(

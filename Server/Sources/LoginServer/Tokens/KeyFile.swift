@@ -30,7 +30,11 @@ enum KeyFile {
             throw ServerError(.keyFile, "others may use \(path)", hint: "chmod 600 \(path)")
         }
         guard status.st_uid == geteuid() || geteuid() == 0 else {
-            throw ServerError(.keyFile, "\(path) belongs to somebody else", hint: "chown it to the server's user")
+            throw ServerError(
+                .keyFile,
+                "\(path) belongs to somebody else",
+                hint: "chown it to the server's user"
+            )
         }
         var bytes = [UInt8](repeating: 0, count: 33)
         guard unsafe Glibc.read(file, &bytes, 33) == 32 else {
@@ -46,7 +50,9 @@ enum KeyFile {
         let file = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ServerError(.keyFile, "\(draft) cannot be made: \(reason())") }
         defer { unlink(draft) }
-        let written = SymmetricKey(size: .bits256).withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
+        let written = SymmetricKey(size: .bits256).withUnsafeBytes {
+            unsafe write(file, $0.baseAddress, $0.count)
+        }
         let isDurable = fsync(file) == 0
         close(file)
         guard written == 32, isDurable else {

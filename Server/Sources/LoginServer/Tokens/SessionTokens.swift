@@ -48,9 +48,14 @@ final class SessionTokens: Sendable {
     /// Writes a token.
     ///
     /// - Parameters:
+    ///   - user: Who signed in.
+    ///   - device: With which device; `nil` for a password.
     ///   - credential: The thumbprint of the device's key, or the name of the password.
-    ///   - lifetime: Seconds.
     ///   - methods: How the user was recognised (RFC 8176).
+    ///   - lifetime: Seconds.
+    ///   - now: Seconds since 1970.
+    /// - Returns: The token, and when it is over.
+    /// - Throws: ``Problem`` where there is no key to sign with.
     func issue(
         for user: LoginName,
         device: LoginName?,
@@ -104,7 +109,10 @@ final class SessionTokens: Sendable {
         let signers = JWTKeyCollection()
         for key in keys.keys {
             let backing = try P256.Signing.PrivateKey(rawRepresentation: key.scalar)
-            await signers.add(ecdsa: try ES256PrivateKey(backing: backing), kid: JWKIdentifier(string: key.id))
+            await signers.add(
+                ecdsa: try ES256PrivateKey(backing: backing),
+                kid: JWKIdentifier(string: key.id)
+            )
         }
         return signers
     }
@@ -115,7 +123,9 @@ final class SessionTokens: Sendable {
         let typ: String
     }
 
-    /// The key that a token names. The algorithm is not the token's to choose, nor is a key to be brought along.
+    /// The key that a token names.
+    ///
+    /// The algorithm is not the token's to choose, nor is a key to be brought along.
     private static func keyID(of token: String) -> String? {
         guard token.utf8.count <= longest else { return nil }
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -144,7 +154,9 @@ struct JSONWebKey: Encodable {
     let y: String
 
     init?(_ key: TokenKey) {
-        guard let point = try? P256.Signing.PrivateKey(rawRepresentation: key.scalar).publicKey.x963Representation
+        guard
+            let point = try? P256.Signing.PrivateKey(rawRepresentation: key.scalar).publicKey
+                .x963Representation
         else { return nil }
         kid = key.id
         x = Base64URL.encode(point.dropFirst().prefix(32))

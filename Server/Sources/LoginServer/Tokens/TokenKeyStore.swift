@@ -37,8 +37,14 @@ struct TokenKeyStore: Sendable {
     }
 
     private func seal(_ keys: TokenKeySet) throws -> Data {
-        let box = try AES.GCM.seal(try JSON.encoder.encode(keys), using: sealingKey, authenticating: Self.purpose)
-        guard let sealed = box.combined else { preconditionFailure("a nonce of 12 bytes has a combined form") }
+        let box = try AES.GCM.seal(
+            try JSON.encoder.encode(keys),
+            using: sealingKey,
+            authenticating: Self.purpose
+        )
+        guard let sealed = box.combined else {
+            preconditionFailure("a nonce of 12 bytes has a combined form")
+        }
         return sealed
     }
 
