@@ -3,19 +3,32 @@
 import Foundation
 import Testing
 
-/// The step from a match to what the chip accepts is made in one place.
+/// What decides is reached from few places: those that make a proof, and those that bring another machine.
 struct ProofTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources")
 
     @Test func `only the engine makes the proof of a matched finger`() throws {
-        let files = FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil)
-        let makers = try (files?.allObjects as? [URL] ?? [])
-            .filter { $0.pathExtension == "swift" }
-            .filter { try String(contentsOf: $0, encoding: .utf8).contains("matchedFinger(of") }
-            .map { $0.deletingLastPathComponent().lastPathComponent }
+        let makers = try files(containing: "matchedFinger(of").map {
+            $0.deletingLastPathComponent().lastPathComponent
+        }
         // In `Vault` it is declared, and nothing else.
         #expect(makers.sorted() == ["Authentication", "Vault"])
+    }
+
+    @Test func `only the module for apps' tests puts a made-up machine in the place of this one`() throws {
+        let ofProcess = try files(containing: "ContextParts.ofProcess").map(\.lastPathComponent)
+        #expect(ofProcess == ["TestDevice.swift"])
+        // A right's work hands its own task's machine on to a thread.
+        let ofTask = try files(containing: "ContextParts.$ofTask").map(\.lastPathComponent)
+        #expect(ofTask.sorted() == ["RightWork.swift", "TestDevice.swift"])
+    }
+
+    private func files(containing text: String) throws -> [URL] {
+        let files = FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil)
+        return try (files?.allObjects as? [URL] ?? [])
+            .filter { $0.pathExtension == "swift" }
+            .filter { try String(contentsOf: $0, encoding: .utf8).contains(text) }
     }
 }
