@@ -71,7 +71,9 @@ import Testing
         case "text": _ = manager.createFile(atPath: path, contents: Data(repeating: 65, count: 9_000))
         case "short": _ = manager.createFile(atPath: path, contents: Data("SQLite format 3\0".utf8))
         case "another program's":
-            try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE devices (x)") }
+            try DatabaseQueue(path: path).write {
+                try $0.execute(sql: "CREATE TABLE devices (x); PRAGMA user_version = 1")
+            }
         case "newer", "older":
             try store()
             try DatabaseQueue(path: path).writeWithoutTransaction { db in
