@@ -46,14 +46,24 @@ import Testing
     ) async throws {
         let bank = try await Bank(kind) { $0.devicesPerUser = 3 }
         let banks = [bank, try await bank.another()]
-        let codes = await withTaskGroup(of: RelyingPartyError.Code?.self) { group in
-            for number in 0..<12 {
-                group.addTask { await enabling(Device("ada", "device \(number)"), banks[number % 2]) }
+        for round in 0..<5 {
+            let answers = try await withThrowingTaskGroup(of: Registration.self) { group in
+                for number in 0..<24 {
+                    let store = banks[number % 2].party.store
+                    let device = Device("user \(round)", "device \(number)")
+                    group.addTask {
+                        try await store.register(device.registered, atMost: 3, audit: device.entry)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
             }
-            return await group.reduce(into: []) { $0.append($1) }
+            #expect(answers.count { $0 == .registered } == 3)
+            #expect(answers.count { $0 == .tooManyDevices } == 21)
         }
-        #expect(codes.count { $0 == nil } == 3)
-        #expect(codes.count { $0 == .tooManyDevices } == 9)
+        for number in 0..<4 {
+            let refused = await enabling(Device("ada", "device \(number)"), bank)
+            #expect(refused == (number < 3 ? nil : .tooManyDevices))
+        }
         let devices = try await bank.party.devices(of: #require(LoginName("ada")))
         #expect(devices.count == 3)
         // One that is there may have a new key all the same.

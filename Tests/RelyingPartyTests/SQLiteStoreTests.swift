@@ -71,7 +71,13 @@ import Testing
         case "text": _ = manager.createFile(atPath: path, contents: Data(repeating: 65, count: 9_000))
         case "short": _ = manager.createFile(atPath: path, contents: Data("SQLite format 3\0".utf8))
         case "another program's":
-            try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE devices (x)") }
+            // With tables of the same names, and the same version.
+            try DatabaseQueue(path: path).write { db in
+                for table in ["meta (name PRIMARY KEY, value)", "challenges (x)"] {
+                    try db.execute(sql: "CREATE TABLE \(table)")
+                }
+                try db.execute(sql: "INSERT INTO challenges VALUES (1); PRAGMA user_version = 1")
+            }
         case "newer", "older":
             try store()
             try DatabaseQueue(path: path).writeWithoutTransaction { db in
