@@ -30,7 +30,7 @@ struct `what comes in a request` {
         arguments: [
             "", " ", "null", "[]", "1", #""text""#, "{", #"{"a":1}"#, #"{"a":null}"#, #"{"a":{}}"#,
             #"{"a":["x"]}"#,
-            #"{"a":"x"} {"#, #"{"a":"x",}"#, #"{a:"x"}"#, #"{"a":1e400}"#, #"{"a":"\#u{0}"}"#,
+            #"{"a":"x"} {"#, #"{"a":"x",,}"#, #"{a:"x"}"#, #"{"a":1e400}"#, #"{"a":"\#u{0}"}"#,
             #"{"a":"\ud800"}"#,
             String(repeating: "[", count: 16_000), String(repeating: #"{"a":"#, count: 3_000),
             #"{"a":\#(String(repeating: "9", count: 10_000))}"#,

@@ -17,7 +17,9 @@ import urllib.parse
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
+from openapi import OpenAPI
 
+INTERFACE = OpenAPI()
 ORIGIN = "https://bank.example"
 
 
@@ -105,7 +107,10 @@ class Server:
             body = json.dumps(body)
         with contextlib.closing(self.connection()) as connection:
             connection.request(method, path, body=body, headers=headers)
-            return Answer(connection.getresponse())
+            answer = Answer(connection.getresponse())
+        complaint = INTERFACE.complaint(method, path, answer)
+        expect(complaint is None, f"openapi.yaml: {complaint}")
+        return answer
 
 
 class Device:
