@@ -62,7 +62,7 @@ struct Owner {
         do throws(ReleaseError) {
             return try await parts.service.signature(
                 over: Data(SHA256.hash(data: message)),
-                with: key,
+                with: .sealed(key),
                 ReleaseRequest(request),
                 presenter: presenter
             ).product.raw
@@ -81,7 +81,7 @@ struct Owner {
         do throws(ReleaseError) {
             return try await parts.service.signature(
                 over: Data(SHA256.hash(data: message)),
-                with: key,
+                with: .sealed(key),
                 ReleaseRequest(request(.deviceOwner, reason)),
                 presenter: presenter
             ).product
