@@ -127,6 +127,17 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         completionHandler(.allow)
     }
 
+    /// A 401 with a scheme that URLSession knows arrives here, whole; it would wait for a credential for good.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        end(task, nil)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let fits = state.withLock { state in
             guard data.count <= state.body.capacity - state.body.count else { return false }
@@ -138,12 +149,17 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (done, outcome) = state.withLock { state in
-            let done = state.done
-            state.done = nil
+        end(task, error)
+    }
+
+    /// Gives what there is to whoever waits; the first time counts.
+    private func end(_ task: URLSessionTask, _ error: (any Error)?) {
+        typealias Ending = (done: Done, outcome: Result<LoginResponse, LoginTransportError>)
+        let ending = state.withLock { state -> Ending? in
+            guard let done = state.done.take() else { return nil }
             return (done, Self.outcome(&state, task.response as? HTTPURLResponse, error))
         }
-        done?.resume(returning: outcome)
+        if let ending { ending.done.resume(returning: ending.outcome) }
     }
 
     private static func outcome(
