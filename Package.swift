@@ -51,8 +51,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
-        "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
-        "SyntheticFingers",
+        "BlockedPool", "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance",
+        "ReaderProbe", "SyntheticFingers",
     ],
     "LocalAuthenticationTests": [
         "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
@@ -62,7 +62,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
         "LocalAuthenticationTesting", "ReplyProbe",
     ],
-    "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
+    "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
@@ -73,10 +73,11 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
     "TerminalPromptTests": ["Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt"],
     "VaultTests": [
-        "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras, grdb,
+        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras,
+        grdb,
     ],
     "WhorlSystemTests": [
-        "Authentication", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
+        "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
     ],
 ]
 
@@ -252,6 +253,7 @@ let package = Package(
             path: "Tests/Support/ChipDouble",
             swiftSettings: common
         ),
+        .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
         // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
         .executableTarget(
