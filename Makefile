@@ -82,6 +82,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/check-readme .build/debug/whorl
 	scripts/check-consumer .build/debug/whorl
 	scripts/check-samples .build/debug/whorl
+	scripts/check-apple-names
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
 
