@@ -57,8 +57,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
-        "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance", "ReaderProbe",
-        "SyntheticFingers",
+        "BlockedPool", "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance",
+        "ReaderProbe", "SyntheticFingers",
     ],
     "LocalAuthenticationTests": [
         "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
@@ -69,7 +69,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "LocalAuthenticationTesting", "ReplyProbe",
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
-    "MockReaderTests": ["Fingerprint", "MockReader", "ReaderConformance"],
+    "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
     "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
@@ -81,10 +81,11 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
     "TerminalPromptTests": ["Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt"],
     "VaultTests": [
-        "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras, grdb,
+        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras,
+        grdb,
     ],
     "WhorlSystemTests": [
-        "Authentication", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
+        "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
     ],
 ]
 
@@ -308,6 +309,7 @@ let package = Package(
             path: "Tests/Support/ChipDouble",
             swiftSettings: common
         ),
+        .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
         // `scripts/bench` runs it.
         .executableTarget(

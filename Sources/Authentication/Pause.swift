@@ -92,6 +92,6 @@ package final class Pause: Sendable {
 ///
 /// It is for a task that has to run where this one does: its caller may be on a thread of his own while no thread of
 /// the pool is free.
-var currentExecutor: (any TaskExecutor)? {
+package var currentExecutor: (any TaskExecutor)? {
     withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
 }

@@ -132,6 +132,8 @@ extension FingerEnroller {
         on reader: any FingerprintReader,
         _ info: ReaderInfo
     ) async {
+        // A task of its own is not cancelled with the caller's. It may run on the shared pool: nobody waits for an enrollment
+        // in a call that blocks a thread of it.
         await Task { () async in
             // Not pending any more means that the print was stored after all.
             guard (try? await store.isPending(intent.id)) == true else { return }

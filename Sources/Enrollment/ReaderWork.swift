@@ -18,7 +18,8 @@ extension FingerprintReader {
                 } catch {
                     result = .failure(error)
                 }
-                // A reader whose closing failed counts as closed; what happened before is the answer.
+                // A reader whose closing failed counts as closed; what happened before is the answer. In a task of its own, so
+                // that no reader sees the cancellation; on the shared pool, which nobody blocks to wait for an enrollment.
                 await Task { () async in try? await close() }.value
                 return result
             }

@@ -31,6 +31,29 @@ package final class OperationGate: Sendable {
         return try await body()
     }
 
+    /// Runs `body` alone, also when the task is cancelled: whoever cleans up waits for the operation that runs.
+    ///
+    /// No task of its own is needed for it, which a program that blocks the shared pool would keep from running.
+    package func runUncancelled<Value: Sendable>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () -> Value
+    ) async -> Value {
+        _ = await withCheckedContinuation { wake in
+            let isFree = state.withLock { state in
+                guard state.occupied else {
+                    state.occupied = true
+                    return true
+                }
+                // The number 0 is nobody's who can be cancelled.
+                state.waiting.append((0, wake))
+                return false
+            }
+            if isFree { wake.resume(returning: true) }
+        }
+        defer { leave() }
+        return body()
+    }
+
     /// Waits for the gate, or is told that it is busy; whoever gets through leaves it.
     func enter(_ operation: String, _ policy: BusyPolicy) async throws(ReaderError) {
         let ticket: UInt64? = try state.withLock { state throws(ReaderError) in

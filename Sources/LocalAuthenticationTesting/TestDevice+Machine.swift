@@ -61,9 +61,11 @@ extension TestDevice {
     /// What the old one opened is gone, and with it every keychain item that is there only while a passcode is set.
     public func setPasscode(_ passcode: String?) {
         service.passcode.set(passcode)
+        let isSet = passcode != nil
         waiting { service throws(StateError) in
             try await service.state.created().write { db in
                 try PasscodeBoundItems.delete(of: TestService.profile, db)
+                try PretendedPasscode.set(isSet, of: TestService.profile, db)
             }
         }
         service.announce()
@@ -88,8 +90,9 @@ extension TestDevice {
         }
     }
 
-    /// Lifts the lock on fingers, as the right passcode in the machine's settings does.
+    /// Lifts the lock on fingers, and forgets wrong passcodes, as the right passcode in the machine's settings does.
     public func unlock() {
+        service.passcode.forgive()
         waiting { service throws(StateError) in
             let ledger = AttemptLedger(profile: TestService.profile, readers: .pretended)
             try await service.state.created().write { db in
@@ -113,7 +116,7 @@ extension TestDevice {
         }
     }
 
-    /// Lets time pass for reuse windows and locks, at once; timers of the process do not run faster.
+    /// Lets time pass for reuse windows, locks and the waits after wrong passcodes, at once; timers of the process do not run faster.
     public func pass(_ duration: Duration) { service.clock.pass(duration) }
 
     /// Waits on the caller's thread.

@@ -13,7 +13,8 @@ extension TestDevice {
         case finger(Finger)
         /// Lays a finger on the reader that cannot be read; it costs no try.
         case unreadable(ScanRetry)
-        /// Types this passcode.
+        /// Types this passcode. Five wrong ones in a row are free; before each further one there is a wait
+        /// (``TestDevice/pass(_:)``), and what is typed meanwhile is not compared.
         case passcode(String)
         /// Presses cancel.
         case cancel

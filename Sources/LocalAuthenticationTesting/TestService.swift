@@ -15,8 +15,8 @@ final class TestService: AuthenticationService {
     static let profile = "owner"
 
     let reader: MockReader
-    let passcode = TestPasscode()
     let clock = TestClock()
+    let passcode: TestPasscode
     let state: StateAccess
     let engine: AuthenticationEngine
     let vault = TestVault()
@@ -31,6 +31,8 @@ final class TestService: AuthenticationService {
         let folder = TemporaryFolder()
         let state = StateAccess(directory: StateDirectory(path: folder.path))
         let source = MockReaderSource([reader])
+        let passcode = TestPasscode(time: clock.time)
+        self.passcode = passcode
         self.reader = reader
         self.folder = folder
         self.state = state

@@ -185,6 +185,7 @@ final class MockPlayer: Sendable {
 
     private func waitForChange(since version: UInt64, until instant: ContinuousClock.Instant?) async {
         let timer = instant.map { instant in
+            // On the shared pool: a script's delay is the only thing that waits where a program blocks all of it.
             Task {
                 // A cancelled timer has nobody to wake.
                 guard (try? await Task.sleep(until: instant, clock: .continuous)) != nil else { return }

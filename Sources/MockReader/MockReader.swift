@@ -103,16 +103,7 @@ public final class MockReader: FingerprintReader {
     ///
     /// A cancelled task closes it too.
     public func close() async throws(ReaderError) {
-        // A task of its own is not cancelled with the caller's, who still has to clean up.
-        let closing = Task { () -> Result<Void, ReaderError> in
-            do throws(ReaderError) {
-                try await self.gate.run("close", whenBusy: .wait) { self.markClosed() }
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try await closing.value.get()
+        await gate.runUncancelled { markClosed() }
     }
 
     /// A running operation ends with `suspended`, and so does every other until the reader is resumed.

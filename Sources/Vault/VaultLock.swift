@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Glibc
 import StateStore
 
@@ -33,17 +34,26 @@ final class VaultLock: Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw VaultError(.store(StateError(errno: errno, path: path)), path) }
         let lock = VaultLock(owning: descriptor)
-        var pause = Duration.milliseconds(1)
+        var pause = 1
         var looks = 0
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             looks += 1
             guard errno == EWOULDBLOCK || errno == EINTR, looks < patience else {
                 throw VaultError(.store(StateError(.busy, path: path)), path)
             }
-            // In a task of its own, which is not cancelled with this one.
-            await Task { [pause] in try? await Task.sleep(for: pause) }.value
-            pause = min(pause * 2, .milliseconds(20))
+            await wait(milliseconds: pause)
+            pause = min(pause * 2, 20)
         }
         return lock
+    }
+
+    // A serial queue gets a thread even when every thread of Swift's shared pool waits, in calls that block for what the
+    // lock is needed for. `Task.sleep` needs one of them to wake up, and ends with its task.
+    private static let clock = DispatchQueue(label: "whorl.vault-lock")
+
+    private static func wait(milliseconds: Int) async {
+        await withCheckedContinuation { woken in
+            clock.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { woken.resume() }
+        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Authentication
 internal import Dispatch
 internal import StateStore
 internal import Vault
@@ -84,18 +85,24 @@ actor ProtectedState {
     ) async throws(StateError) -> StateDatabase? {
         if let database { return database }
         let before = opening
-        let task = Task { () async -> Result<StateDatabase?, StateError> in
-            _ = await before?.value
-            if let database { return .success(database) }
-            do throws(StateError) {
-                database = try await open(self)
-                return .success(database)
-            } catch {
-                return .failure(error)
-            }
-        }
+        // Where its caller runs: on the shared pool it would not begin while all its threads wait for this.
+        let task = Task(executorPreference: currentExecutor) { await self.opened(after: before, open) }
         opening = task
         return try await task.value.get()
+    }
+
+    private func opened(
+        after before: Task<Result<StateDatabase?, StateError>, Never>?,
+        _ open: (isolated ProtectedState) async throws(StateError) -> StateDatabase?
+    ) async -> Result<StateDatabase?, StateError> {
+        _ = await before?.value
+        if let database { return .success(database) }
+        do throws(StateError) {
+            database = try await open(self)
+            return .success(database)
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func openExisting() async throws(StateError) -> StateDatabase? {

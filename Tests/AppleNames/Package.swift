@@ -1,29 +1,22 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 5.9
 // SPDX-License-Identifier: Apache-2.0
 
 import PackageDescription
 
-// A program that says `import Security` and `import CryptoKit`, and one that has swift-certificates in the same build.
+// Programs as one writes them for Apple's systems. The first line decides the language mode: 5.9 stands for Swift 5, and
+// scripts/check-apple-names builds `idioms` a second time with 6.0, which stands for Swift 6.
+let apple: [Target.Dependency] = [
+    .product(name: "Security", package: "whorl"), .product(name: "CryptoKit", package: "whorl"),
+    .product(name: "LocalAuthentication", package: "whorl"),
+]
+let testing = Target.Dependency.product(name: "LocalAuthenticationTesting", package: "whorl")
+
 let package = Package(
     name: "apple-names",
-    dependencies: [
-        .package(name: "whorl", path: "../.."),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-    ],
+    dependencies: [.package(name: "whorl", path: "../..")],
     targets: [
-        .executableTarget(
-            name: "names",
-            dependencies: [
-                .product(name: "Security", package: "whorl"), .product(name: "CryptoKit", package: "whorl"),
-                .product(name: "LocalAuthentication", package: "whorl"),
-            ]
-        ),
-        .executableTarget(
-            name: "together",
-            dependencies: [
-                .product(name: "LocalAuthentication", package: "whorl"),
-                .product(name: "X509", package: "swift-certificates"),
-            ]
-        ),
+        .executableTarget(name: "names", dependencies: apple),
+        .executableTarget(name: "idioms", dependencies: apple + [testing]),
+        .executableTarget(name: "swift5", dependencies: apple + [testing]),
     ]
 )

@@ -130,6 +130,30 @@ import Testing
         }
     }
 
+    @Test func `after five wrong passcodes the right one has to wait, also a new one`() async {
+        let device = TestDevice(fingers: [])
+        await device.run {
+            let context = LAContext()
+            for _ in 0..<5 { device.next(.passcode("wrong")) }
+            device.next(.passcode(TestDevice.usualPasscode), .cancel)
+            #expect(await context.result(.deviceOwnerAuthentication) == -2)
+            device.setPasscode("1357")
+            device.next(.passcode("1357"), .cancel)
+            #expect(await context.result(.deviceOwnerAuthentication) == -2)
+            device.pass(.seconds(20))
+            device.next(.passcode("1357"), .cancel)
+            #expect(await context.result(.deviceOwnerAuthentication) == -2)
+            device.pass(.seconds(40))
+            device.next(.passcode("1357"))
+            #expect(await context.result(.deviceOwnerAuthentication) == nil)
+            // The right one gives five tries again.
+            for _ in 0..<4 { device.next(.passcode("wrong")) }
+            device.next(.passcode("1357"))
+            #expect(await context.result(.deviceOwnerAuthentication) == nil)
+            #expect(device.remainingActions == [])
+        }
+    }
+
     @Test func `without a passcode a lock ends by time`() async {
         let device = TestDevice(passcode: nil)
         device.lockOut()

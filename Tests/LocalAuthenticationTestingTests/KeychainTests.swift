@@ -84,16 +84,38 @@ import Testing
         #expect(error?.code == Int(errSecDecode))
     }
 
-    private func control(_ flags: SecAccessControlCreateFlags) throws -> SecAccessControl {
-        try #require(
-            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, flags, nil)
-        )
+    @Test func `an item for as long as a passcode is set is there while one is`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            let bound = kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+            try #expect(add(.biometryAny, accessible: bound) == errSecSuccess)
+            device.next(.match)
+            #expect(read() == (errSecSuccess, Data("secret".utf8)))
+            device.removePasscode()
+            #expect(read().0 == errSecItemNotFound)
+            try #expect(add(.biometryAny, accessible: bound) == errSecNotAvailable)
+            device.setPasscode("1357")
+            #expect(read().0 == errSecItemNotFound, "it does not come back")
+            try #expect(add(.biometryAny, accessible: bound) == errSecSuccess)
+        }
     }
 
-    private func add(_ flags: SecAccessControlCreateFlags, _ context: LAContext? = nil) throws -> OSStatus {
+    private func control(
+        _ flags: SecAccessControlCreateFlags,
+        accessible: CFString = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+    ) throws -> SecAccessControl {
+        try #require(SecAccessControlCreateWithFlags(nil, accessible, flags, nil))
+    }
+
+    private func add(
+        _ flags: SecAccessControlCreateFlags,
+        _ context: LAContext? = nil,
+        accessible: CFString = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+    ) throws -> OSStatus {
         var item: [CFString: Any] = [
             kSecClass: kSecClassGenericPassword, kSecAttrService: "test", kSecAttrAccount: "me",
-            kSecValueData: Data("secret".utf8), kSecAttrAccessControl: try control(flags),
+            kSecValueData: Data("secret".utf8),
+            kSecAttrAccessControl: try control(flags, accessible: accessible),
         ]
         item[kSecUseAuthenticationContext] = context
         return SecItemAdd(item as CFDictionary, nil)

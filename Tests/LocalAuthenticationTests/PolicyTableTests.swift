@@ -27,8 +27,8 @@ struct MachineRow: Sendable, CustomTestStringConvertible {
 
     private static let timed = LockState.for(.seconds(300))
 
-    // Where a passcode is set and no finger can be used, the preflight says yes. Asking for a passcode is not there
-    // yet, so the evaluation ends with what keeps the finger away.
+    // Where a passcode is set and no finger can be used, the preflight says yes: the passcode is asked for. The evaluation of
+    // this machine's double has a finger and no passcode, so it ends with what keeps the finger away.
     static let all = [
         MachineRow("ready", .ready, can: (nil, nil)),
         // Apple's systems say -5 in both columns.

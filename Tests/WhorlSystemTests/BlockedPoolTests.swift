@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import BlockedPool
+import Foundation
+import StateStore
+import Testing
+import WhorlSystem
+
+/// Programs call `canEvaluatePolicy` and the keychain, which block, on threads of Swift's shared pool.
+@Suite struct `With every thread of the shared pool blocked, the system` {
+    @Test func `opens its state and answers a preflight`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = FileManager.default.temporaryDirectory.appending(
+                path: "blocked-\(UUID().uuidString)"
+            )
+            defer { try? FileManager.default.removeItem(at: folder) }
+            var configuration = SystemConfiguration(environment: ["WHORL_READER": "mock:match"])
+            configuration.stateDirectory = folder.path
+            configuration.tpm = "none"
+            let services = SystemServices(configuration)
+            let finished = BlockedPool.run {
+                let state = services.stateAccess
+                // Two at once: the second waits for the first one's opening.
+                async let first = state.created()
+                async let second = state.created()
+                _ = try await (first, second)
+                let preflight = await services.authentication.preflight(
+                    .biometrics,
+                    for: services.application
+                )
+                guard preflight.obstacle?.code == .biometryNotEnrolled else {
+                    throw CocoaError(.featureUnsupported)
+                }
+            }
+            exit(finished ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+}

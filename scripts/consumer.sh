@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# For the checks that build packages which depend on this one by path; they read it with `.` and set `root` before.
+#
+# All of them build into .build-consumer, so that each module is compiled once. They reach this package by a link there
+# which is named whorl, whatever the folder of the clone is called: SwiftPM takes the name of a package from its folder.
+
+consumers=$root/.build-consumer
+mkdir -p "$consumers"
+ln -sfn .. "$consumers/whorl"
+
+# copy_package FOLDER PATH COPY: copies a package, so that nothing is written into the sources; PATH is how it names this one.
+copy_package() {
+    cp -R "$1" "$3"
+    sed "s|path: \"$2\"|path: \"$consumers/whorl\"|" "$1/Package.swift" >"$3/Package.swift"
+    grep -qF "path: \"$consumers/whorl\"" "$3/Package.swift" || fail "$1/Package.swift has no path \"$2\""
+    [ ! -f Package.resolved ] || cp Package.resolved "$3/"
+}
+
+# build_package COPY LOG [arguments of swift build]; a plan that is kept can be another package's.
+build_package() {
+    copy=$1 log=$2
+    shift 2
+    swift build --package-path "$copy" --scratch-path "$consumers" --disable-build-manifest-caching \
+        "$@" >"$log" 2>&1
+}
