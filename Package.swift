@@ -316,6 +316,7 @@ let package = Package(
             name: "LoginBench",
             dependencies: ["LoginAssertion", crypto],
             path: "Bench/login",
+            exclude: ["server"],
             swiftSettings: common
         ),
         // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.

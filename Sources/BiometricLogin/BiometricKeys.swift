@@ -64,7 +64,7 @@ public struct BiometricKeys: Sendable {
             name: name,
             enabledAt: Date()
         )
-        guard let pair = LoginKeyPair(record) else { throw LoginError(.mustEnableAgain(.keyLost)) }
+        guard let pair = owner.pair(record) else { throw LoginError(.mustEnableAgain(.keyLost)) }
         try await records.put(record, of: name, label: "Key pair \(name)")
         return pair.key
     }
@@ -135,6 +135,7 @@ public struct BiometricKeys: Sendable {
     }
 
     private func pair(_ records: RecordStore) async throws(LoginError) -> LoginKeyPair? {
-        try await records.record(of: name, as: LoginRecord.Key.self).flatMap { LoginKeyPair($0) }
+        let owner = desk().owner
+        return try await records.record(of: name, as: LoginRecord.Key.self).flatMap(owner.pair)
     }
 }

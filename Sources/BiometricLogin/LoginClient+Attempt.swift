@@ -104,7 +104,7 @@ extension LoginDesk {
         _ app: [String: String],
         _ password: SecretBox?
     ) async throws(LoginError) -> LoginSession {
-        guard let pair = LoginKeyPair(key), let device = LoginName(device) else {
+        guard let pair = owner.pair(key), let device = LoginName(device) else {
             throw LoginError(.mustEnableAgain(.keyLost))
         }
         // Nobody is asked for a key that is of no use.

@@ -61,7 +61,7 @@ extension LoginDesk {
             name: deviceName,
             enabledAt: nil
         )
-        guard let key = record.pending, let pair = LoginKeyPair(key) else { throw LoginError(.notReleased) }
+        guard let key = record.pending, let pair = owner.pair(key) else { throw LoginError(.notReleased) }
         let assertion = try await assertion(
             .enable,
             of: user,
@@ -89,7 +89,7 @@ extension LoginDesk {
             throw error
         }
         try await keep(record.knowing(known), of: user)
-        guard let pair = LoginKeyPair(known), let login = EnabledLogin(user, record.device, pair) else {
+        guard let pair = owner.pair(known), let login = EnabledLogin(user, record.device, pair) else {
             throw LoginError(.notReleased)
         }
         return (login, recognition)

@@ -54,7 +54,7 @@ public struct LoginClient: Sendable {
         let desk = desk()
         guard let (user, record) = try await desk.found(user) else { return .notEnabled }
         guard let key = record.key ?? record.pending else { return .notEnabled }
-        guard let pair = LoginKeyPair(key) else { return .mustEnableAgain(.keyLost) }
+        guard let pair = desk.owner.pair(key) else { return .mustEnableAgain(.keyLost) }
         if let loss = try await desk.owner.loss(of: pair.item, madeFor: key.fingers) {
             return .mustEnableAgain(loss)
         }

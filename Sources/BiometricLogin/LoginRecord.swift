@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Authentication
 internal import Foundation
 internal import LoginAssertion
 internal import Vault
@@ -57,9 +58,9 @@ struct LoginKeyPair {
     let item: SealedItem
     let key: LoginKey
 
-    /// `nil` for what is no key.
-    init?(_ record: LoginRecord.Key) {
-        guard let item = try? SealedItem(encoded: record.item),
+    /// `nil` for what is no key of this service's.
+    init?(_ record: LoginRecord.Key, of service: any AuthenticationService) {
+        guard let item = try? service.sealedItem(encoded: record.item),
             let key = item.publicKey.flatMap({ LoginKey(x963: $0) })
         else { return nil }
         self.record = record

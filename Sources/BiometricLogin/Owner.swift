@@ -93,6 +93,9 @@ struct Owner {
         }
     }
 
+    /// The key that a record holds; `nil` for what is none.
+    func pair(_ record: LoginRecord.Key) -> LoginKeyPair? { LoginKeyPair(record, of: parts.service) }
+
     /// A new key of the chip.
     func makeKey(_ access: AccessControl) async throws(LoginError) -> SealedItem {
         do {
