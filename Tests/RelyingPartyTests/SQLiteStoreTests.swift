@@ -45,6 +45,7 @@ import Testing
 
     @Test(arguments: [
         "empty", "text", "short", "another program's", "newer", "older", "open", "link", "folder",
+        "planted log",
     ])
     func `leaves a file alone that is not its own`(_ what: String) throws {
         let home = try StoreHome(.sqlite)
@@ -87,6 +88,11 @@ import Testing
         case "open":
             try store()
             chmod(path, 0o640)
+            return
+        case "planted log":
+            try store()
+            _ = manager.createFile(atPath: path + "-wal", contents: Data(repeating: 1, count: 99))
+            chmod(path + "-wal", 0o666)
             return
         case "link":
             try store()
