@@ -174,6 +174,8 @@ import Testing
         }
         #expect(!plan.contains { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }, "\(sql): \(plan)")
     }
+
+    // Not covered: a power cut; what it may take is told by SQLite's documentation of `synchronous`.
 }
 
 extension Device {
