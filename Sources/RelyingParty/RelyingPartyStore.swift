@@ -11,6 +11,9 @@ public import LoginAssertion
 ///
 /// Every operation throws ``RelyingPartyError/Code/store``, and nothing else.
 public protocol RelyingPartyStore: Sendable {
+    /// Counts a try; answers how many seconds are to be waited where the limit is reached, and else `nil`.
+    func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
+
     /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
     ///
     /// `address` counts first; then `device` where the challenge's device is registered, and `user` where it is not. A
@@ -141,11 +144,11 @@ public struct RateBucket: Sendable, Hashable {
     /// The window's length in seconds.
     public let seconds: Int
 
-    /// Describes a bucket.
+    /// Describes a bucket; a number that no limit can have becomes the nearest that one can, for a window a year.
     public init(key: String, count: Int, seconds: Int) {
         self.key = key
-        self.count = count
-        self.seconds = seconds
+        self.count = max(0, count)
+        self.seconds = min(max(1, seconds), 31_536_000)
     }
 }
 

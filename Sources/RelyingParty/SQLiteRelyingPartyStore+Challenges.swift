@@ -5,6 +5,11 @@ internal import GRDB
 internal import LoginAssertion
 
 extension SQLiteRelyingPartyStore: RelyingPartyStore {
+    /// See ``RelyingPartyStore/count(_:at:)``.
+    public func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
+        try await write(.process) { try $0.count(bucket, at: now) }
+    }
+
     /// See ``RelyingPartyStore/issue(_:address:user:device:at:)``.
     public func issue(
         _ challenge: ChallengeRecord,

@@ -27,7 +27,6 @@ final class PostgreSQLPool: Sendable {
             /// Jobs from `next` on wait; those before are gone.
             var jobs: [Job] = []
             var next = 0
-            var isClosed = false
         }
 
         private let state = Mutex(State())

@@ -31,13 +31,7 @@ extension PostgreSQLRelyingPartyStore {
     ) async throws(RelyingPartyError) -> Bool {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.run(
-                """
-                WITH used AS (
-                    UPDATE whorl_login.devices SET last_used_at = $7
-                        WHERE "user" = $3 AND device = $4 AND key_id = $8
-                        RETURNING set_config('synchronous_commit', 'off', true)
-                ) \(PostgreSQLAudit.insert(from: "used"))
-                """,
+                PostgreSQLStatements.markUsed,
                 PostgreSQLAudit.values(audit) + [.int(device.lastUsedAt), .text(device.keyID)]
             ).changes == 1
         }

@@ -6,7 +6,7 @@ public import RelyingParty
 ///
 /// Each operation is one statement or one transaction. What is acknowledged is on the disk where the server's
 /// `synchronous_commit` says so, as it does unless it was changed; counts of tries are not, nor are challenges that are
-/// only given out. After a failover to a replica that lagged behind, an answered challenge may be back for as long as it
+/// only given out, nor what a sign-in notes last: the time, and its line of the audit log. After a failover to a replica that lagged behind, an answered challenge may be back for as long as it
 /// lives: replicate synchronously.
 public final class PostgreSQLRelyingPartyStore: Sendable {
     let pool: PostgreSQLPool

@@ -123,4 +123,47 @@ import Testing
         try await bank.party.purge()
         #expect(try await bank.rows()["challenges"] == 0)
     }
+
+    @Test(arguments: StoreKind.all)
+    func `a server counts what else can be guessed, each by itself`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let another = try await bank.another()
+        let limit = RelyingParty.Configuration.Limit(count: 2, seconds: 60)
+        let user = Device().user
+        func tries(_ what: String, _ user: LoginName) async -> [RelyingPartyError.Code?] {
+            var codes: [RelyingPartyError.Code?] = []
+            for bank in [bank, another, bank] {
+                codes.append(
+                    await code { () async throws(RelyingPartyError) in
+                        try await bank.party.countTry(what, by: user, limit: limit)
+                    }
+                )
+            }
+            return codes
+        }
+        let twice: [RelyingPartyError.Code?] = [nil, nil, .tooManyTries(retryAfter: 60)]
+        #expect(await tries("password", user) == twice)
+        #expect(await tries("passcode", user) == twice)
+        #expect(await tries("password", Device("bob").user) == twice)
+        for number in 0..<4 {
+            let refused = await code { () async throws(RelyingPartyError) in
+                try await bank.party.countTry("password", from: "2001:db8::\(number)", limit: limit)
+                try await bank.party.countTry("password", from: "", limit: limit)
+            }
+            #expect(refused == (number < 2 ? nil : .tooManyTries(retryAfter: 60)))
+        }
+        bank.clock.advance(by: 60)
+        #expect(await tries("password", user) == twice)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a limit of none allows nothing, and one beyond all numbers everything`(
+        _ kind: StoreKind
+    ) async throws {
+        let none = try await Bank(kind) { $0.limits.perAddress = .init(count: -1, seconds: -1) }
+        #expect(await challenge(none, "u", "d", from: "192.0.2.9") == .tooManyTries(retryAfter: 1))
+        let all = try await Bank(kind) { $0.limits.perAddress = .init(count: .max, seconds: .max) }
+        #expect(await challenge(all, "u", "d", from: "192.0.2.9") == nil)
+        #expect(await challenge(all, "u", "d", from: "192.0.2.9") == nil)
+    }
 }

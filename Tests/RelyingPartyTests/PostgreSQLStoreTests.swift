@@ -142,4 +142,33 @@ struct `The PostgreSQL store` {
         let prepared = try connection.run("SELECT count(*) FROM pg_prepared_statements", []).int(0, 0)
         #expect(prepared == 2)
     }
+
+    @Test func `finds by an index all that a sign-in looks for`() async throws {
+        let url = try PostgreSQLServer.shared.get().database()
+        _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+        var connection = try PostgreSQLConnection.open(url: url, patience: 60)
+        try connection.run(
+            """
+            INSERT INTO whorl_login.devices
+                SELECT 'user ' || i, 'laptop', 'key ' || i, '', '', i FROM generate_series(1, 5000) i;
+            INSERT INTO whorl_login.challenges
+                SELECT sha256(int8send(i)), 'user ' || i, 'laptop', 'login', i FROM generate_series(1, 5000) i;
+            ANALYZE whorl_login.devices, whorl_login.challenges
+            """
+        )
+        let entry = Device().entry
+        let statements: [(String, [PostgreSQLValue])] = [
+            (PostgreSQLStatements.isRegistered, [.text("user 7"), .text("laptop")]),
+            (PostgreSQLStatements.take, [.bytes(Data(repeating: 1, count: 32))]),
+            (PostgreSQLStatements.markUsed, PostgreSQLAudit.values(entry) + [.int(1), .text("key 7")]),
+        ]
+        for (sql, values) in statements {
+            let rows = try connection.run("EXPLAIN " + sql, values)
+            let plan = (0..<rows.count).compactMap { rows.text($0, 0) }.joined(separator: "\n")
+            #expect(plan.contains("Index"), "\(plan)")
+            #expect(!plan.contains("Seq Scan"), "\(plan)")
+        }
+    }
+
+    // Not covered: a failover to a replica, and a power cut of the database's machine.
 }
