@@ -29,6 +29,30 @@ struct `passwords` {
         for password in ["", "\0", "password"] { #expect(!nobody.matches(password)) }
     }
 
+    @Test func `an unknown user costs what a wrong password costs`() async throws {
+        let cost = PasswordHash.Cost(rounds: 2_048, blockSize: 8, parallelism: 1)
+        let accounts = Accounts(documents: MemoryDocuments(), cost: cost)
+        let (anna, otto) = (try #require(anna), try #require(LoginName("otto")))
+        try await accounts.add(anna, password: "right")
+        let known = try await accounts.passwordHash(of: anna)
+        let unknown = try await accounts.passwordHash(of: otto)
+        let times = [known, unknown].map { hash in
+            // The thread's own time: what else the machine does is not in it.
+            (0..<5).map { _ in
+                let begin = clock_gettime_nsec(CLOCK_THREAD_CPUTIME_ID)
+                _ = hash.matches("wrong")
+                return Double(clock_gettime_nsec(CLOCK_THREAD_CPUTIME_ID) - begin)
+            }.min() ?? 0
+        }
+        #expect((0.7...1.4).contains(times[1] / times[0]), "\(times)")
+    }
+
+    private func clock_gettime_nsec(_ clock: clockid_t) -> Int {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+
     @Test func `the same password is kept differently each time, at the standard cost`() throws {
         let (one, other) = (try PasswordHash("same", cost: .cheap), try PasswordHash("same", cost: .cheap))
         #expect(one.salt != other.salt)
