@@ -12,7 +12,9 @@ struct ClientAddress {
     let bucketKey: String?
 
     init(_ address: String) {
-        text = String(address.unicodeScalars.prefix(64).map { (33...126).contains($0.value) ? Character($0) : "?" })
+        text = String(
+            address.unicodeScalars.prefix(64).map { (33...126).contains($0.value) ? Character($0) : "?" }
+        )
         bucketKey = address.isEmpty ? nil : "address\n\(Self.network(of: address))"
     }
 

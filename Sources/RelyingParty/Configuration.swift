@@ -22,8 +22,8 @@ extension RelyingParty {
 
             /// Describes a limit; `count` 0 forbids everything.
             public init(count: Int, seconds: Int) {
-                self.count = max(0, count)
-                self.seconds = max(1, seconds)
+                self.count = count
+                self.seconds = seconds
             }
         }
 

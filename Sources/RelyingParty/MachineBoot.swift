@@ -4,7 +4,9 @@ internal import Foundation
 
 /// The time since the machine started.
 enum MachineBoot {
-    /// Its name; `nil` where the system gives none. Source: random(4), `/proc/sys/kernel/random/boot_id`.
+    /// Its name; `nil` where the system gives none.
+    ///
+    /// Source: random(4), `/proc/sys/kernel/random/boot_id`.
     static func id() -> String? {
         guard let file = FileHandle(forReadingAtPath: "/proc/sys/kernel/random/boot_id"),
             let data = try? file.readToEnd(), let text = String(bytes: data, encoding: .utf8)

@@ -11,7 +11,12 @@ extension RelyingParty {
     /// and purpose, so their number does not grow. It is good once, for the configuration's
     /// ``Configuration/challengeLifetime``.
     ///
-    /// - Parameter address: From where the request comes; empty where it is not known, and then counts for nothing.
+    /// - Parameters:
+    ///   - user: Who wants to sign in.
+    ///   - device: On which device.
+    ///   - purpose: What the assertion will be for.
+    ///   - address: From where the request comes; empty where it is not known, and then counts for nothing.
+    /// - Returns: The challenge, and until when it may be answered.
     /// - Throws: `tooManyTries`, `store`.
     public func challenge(
         for user: LoginName,
@@ -31,7 +36,11 @@ extension RelyingParty {
     ///
     /// As ``challenge(for:device:purpose:from:)``; an assertion that answers it is refused.
     ///
-    /// - Parameter device: `nil` where the program does not tell: any device of the user may answer.
+    /// - Parameters:
+    ///   - user: Who wants to sign in.
+    ///   - device: `nil` where the program does not tell: any device of the user may answer.
+    ///   - address: From where the request comes; empty where it is not known.
+    /// - Returns: The challenge, and until when it may be answered.
     /// - Throws: `tooManyTries`, `store`; `rawRefused` where the policy asks about fingers.
     public func rawChallenge(
         for user: LoginName,

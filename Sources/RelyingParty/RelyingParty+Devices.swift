@@ -10,8 +10,12 @@ extension RelyingParty {
     /// has the key's private half, and answers a challenge for enabling, of this user.
     ///
     /// - Parameters:
+    ///   - assertion: In compact form, as it came.
     ///   - der: The public key, SubjectPublicKeyInfo of P-256, 91 bytes.
     ///   - name: What people call the device, 1 to 128 bytes, as ``LoginName`` takes them.
+    ///   - user: Who asks.
+    ///   - address: From where it comes; empty where it is not known.
+    /// - Returns: The device as it is registered now.
     /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` where another user or another
     ///   device has the key.
     public func enable(
@@ -24,7 +28,9 @@ extension RelyingParty {
         let address = ClientAddress(address)
         let (unverified, key, record) = try await reporting { () async throws(RelyingPartyError) in
             let unverified = try Self.parse(assertion)
-            guard let key = LoginKey(der: der), LoginName(name) != nil else { throw RelyingPartyError(.malformed) }
+            guard let key = LoginKey(der: der), LoginName(name) != nil else {
+                throw RelyingPartyError(.malformed)
+            }
             return (unverified, key, try await take(unverified.unverifiedClaims.challenge, from: address).0)
         }
         return try await settle(record, .enableRefused, address) { () async throws(RelyingPartyError) in
@@ -48,7 +54,9 @@ extension RelyingParty {
         }
     }
 
-    private func register(_ device: RegisteredDevice, _ address: ClientAddress) async throws(RelyingPartyError) {
+    private func register(_ device: RegisteredDevice, _ address: ClientAddress)
+        async throws(RelyingPartyError)
+    {
         let entry = AuditEntry(
             at: device.enabledAt,
             event: .enabled,
@@ -98,7 +106,9 @@ extension RelyingParty {
     ///
     /// - Returns: How many there were.
     /// - Throws: `store`.
-    public func revokeAll(of user: LoginName, from address: String = "") async throws(RelyingPartyError) -> Int {
+    public func revokeAll(of user: LoginName, from address: String = "") async throws(RelyingPartyError)
+        -> Int
+    {
         try await remove(nil, of: user, from: address)
     }
 
@@ -114,7 +124,11 @@ extension RelyingParty {
 
     /// Gives a device another name for people.
     ///
-    /// - Parameter name: 1 to 128 bytes, as ``LoginName`` takes them.
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - user: Whose it is.
+    ///   - name: 1 to 128 bytes, as ``LoginName`` takes them.
+    ///   - address: From where the request comes; empty where it is not known.
     /// - Returns: `false` where the user has no such device.
     /// - Throws: `malformed`, `store`.
     public func rename(

@@ -16,6 +16,7 @@ extension RelyingParty {
     /// - Parameters:
     ///   - assertion: In compact form, as it came.
     ///   - address: From where it comes; empty where it is not known.
+    /// - Returns: Who has signed in, with which device, and what the device said.
     /// - Throws: every code but `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` where the device was revoked or
     ///   has another key by now.
     public func signIn(assertion: String, from address: String) async throws(RelyingPartyError) -> SignIn {
@@ -32,7 +33,9 @@ extension RelyingParty {
             let expectation = try expectation(record, device, purpose: .login, of: unverified)
             guard let known = devices.first else { throw RelyingPartyError(.unknownKey) }
             // The device has another key by now, or the one who asks never had the right one.
-            guard unverified.unverifiedClaims.keyID == known.keyID else { throw RelyingPartyError(.unknownKey) }
+            guard unverified.unverifiedClaims.keyID == known.keyID else {
+                throw RelyingPartyError(.unknownKey)
+            }
             let claims = try verify(unverified, with: known.key, expecting: expectation)
             let hasChanged = Self.domainHasChanged(claims, since: known)
             if hasChanged, configuration.domainStatePolicy == .requireReenable {
@@ -44,13 +47,18 @@ extension RelyingParty {
         }
     }
 
-    /// Signs a user in who answers a challenge with a bare signature over its 32 bytes, as react-native-biometrics
-    /// makes it.
+    /// Signs a user in who answers a challenge with a bare signature over its bytes.
+    ///
+    /// It is the form of react-native-biometrics: ECDSA with SHA-256 over the challenge's 32 bytes.
     ///
     /// - Parameters:
+    ///   - user: Whom the challenge was given out for.
     ///   - device: As in ``rawChallenge(for:device:from:)``; where it is `nil`, the user's keys are tried one by one,
     ///     at most ``Configuration/devicesPerUser``.
-    ///   - signature: DER.
+    ///   - challenge: The 32 bytes that were signed.
+    ///   - der: The signature in DER.
+    ///   - address: From where it comes; empty where it is not known.
+    /// - Returns: Who has signed in, with which device.
     /// - Throws: as ``signIn(assertion:from:)``, and `rawRefused`. `unknownKey` where the user has no device that could
     ///   have signed; where there are some and none did, `assertionRefused` for the signature.
     public func signIn(
@@ -99,7 +107,9 @@ extension RelyingParty {
         let claims = unverified.unverifiedClaims
         // Before a key is looked for: a device deletes its key when it hears that it is unknown.
         guard claims.purpose == purpose else { throw RelyingPartyError(.assertionRefused(.purpose)) }
-        guard claims.origin == configuration.origin else { throw RelyingPartyError(.assertionRefused(.origin)) }
+        guard claims.origin == configuration.origin else {
+            throw RelyingPartyError(.assertionRefused(.origin))
+        }
         guard claims.user == record.user else { throw RelyingPartyError(.assertionRefused(.user)) }
         guard claims.device == device else { throw RelyingPartyError(.assertionRefused(.device)) }
         var expectation = AssertionExpectation(

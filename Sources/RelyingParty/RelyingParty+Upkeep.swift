@@ -10,9 +10,14 @@ extension RelyingParty {
     ///
     /// What answered no challenge is not in it: anybody could fill it with the names of others.
     ///
-    /// - Parameter user: Whose; `nil` for all.
+    /// - Parameters:
+    ///   - user: Whose; `nil` for all.
+    ///   - count: How many at most.
+    /// - Returns: The lines.
     /// - Throws: `store`.
-    public func audit(of user: LoginName?, atMost count: Int = 100) async throws(RelyingPartyError) -> [AuditEntry] {
+    public func audit(of user: LoginName?, atMost count: Int = 100) async throws(RelyingPartyError)
+        -> [AuditEntry]
+    {
         try await store.audit(of: user, atMost: max(0, count))
     }
 

@@ -7,6 +7,15 @@ internal import LoginAssertion
 ///
 /// It speaks no network protocol and knows no passwords: a web server calls it (Docs/LoginProtocol.md). Any number of
 /// instances may work on one store at once. It holds nothing between two calls but the time when it cleans up next.
+///
+/// ```swift
+/// let store = try SQLiteRelyingPartyStore(path: "/var/lib/bank/login.sqlite")
+/// let party = RelyingParty(store: store, configuration: .init(origin: origin))
+/// // The device asks for a challenge, and gets its 32 bytes.
+/// let issued = try await party.challenge(for: user, device: device, purpose: .login, from: address)
+/// // It answers with an assertion, which only its key can have signed.
+/// let signIn = try await party.signIn(assertion: assertion, from: address)
+/// ```
 public struct RelyingParty: Sendable {
     /// How it judges.
     public let configuration: Configuration
@@ -19,6 +28,8 @@ public struct RelyingParty: Sendable {
     /// Makes one.
     ///
     /// - Parameters:
+    ///   - store: Where it keeps what it knows.
+    ///   - configuration: How it judges.
     ///   - events: Is called for what happens; it must return soon, since the request waits.
     ///   - now: The clock.
     public init(

@@ -52,7 +52,8 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .reenableRequired: "The enrolled fingers have changed since the device was enabled."
         case .tooManyTries(let seconds): "There were too many tries; the next one may come in \(seconds) s."
         case .tooManyDevices: "The user has as many devices as one may have."
-        case .rawRefused: "A bare signature is refused, since it does not say whether the fingers have changed."
+        case .rawRefused:
+            "A bare signature is refused, since it does not say whether the fingers have changed."
         case .store: "The server's database cannot be used."
         }
     }

@@ -9,14 +9,15 @@ public import LoginAssertion
 /// documents is on the disk before it returns. A challenge may be lost with the machine's power, but one that was taken
 /// never comes back. All times are seconds since 1970, from the caller's clock.
 ///
-/// - Throws: every operation: ``RelyingPartyError/Code/store``, and nothing else.
+/// Every operation throws ``RelyingPartyError/Code/store``, and nothing else.
 public protocol RelyingPartyStore: Sendable {
+    /// Counts a try; answers how many seconds are to be waited where the limit is reached, and else `nil`.
+    func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
+
     /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
     ///
-    /// - Parameters:
-    ///   - address: What counts first.
-    ///   - user: What counts besides where the device is not registered.
-    ///   - device: What counts besides where it is.
+    /// `address` counts first; then `device` where the challenge's device is registered, and `user` where it is not. A
+    /// bucket that is `nil` does not count, and one that is full ends it.
     func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
@@ -25,11 +26,9 @@ public protocol RelyingPartyStore: Sendable {
         at now: Int
     ) async throws(RelyingPartyError) -> Issue
 
-    /// Counts a try, takes a challenge out, and looks up whose answer is expected.
+    /// Counts a try, takes the challenge with this SHA-256 out, and looks up whose answer is expected.
     ///
     /// The challenge is gone then, also where it was too old.
-    ///
-    /// - Parameter digest: SHA-256 of the challenge, 32 bytes.
     func take(
         _ digest: Data,
         address: RateBucket?,
@@ -45,7 +44,7 @@ public protocol RelyingPartyStore: Sendable {
 
     /// Notes that a device was used, and writes `audit`.
     ///
-    /// - Returns: `false`, and nothing happens, where the device or this key of it is no longer registered.
+    /// It answers `false`, and does nothing, where the device or this key of it is no longer registered.
     func markUsed(
         _ device: RegisteredDevice,
         audit: AuditEntry
@@ -61,13 +60,16 @@ public protocol RelyingPartyStore: Sendable {
         keyID: String
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Gives a device another name for people; `false` where it is not registered.
-    func rename(_ device: LoginName, to name: String, audit: AuditEntry) async throws(RelyingPartyError) -> Bool
+    /// Gives a device of the audit entry's user another name for people; `false` where it is not registered.
+    func rename(
+        _ device: LoginName,
+        to name: String,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool
 
     /// Removes a device of the audit entry's user, or all of them where `device` is `nil`, with their challenges.
     ///
-    /// - Parameter audit: Written for each device that was removed, with that device's name.
-    /// - Returns: The devices that were removed.
+    /// It writes the entry for each device that it removed, with that device's name, and answers which these are.
     func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName]
 
     /// Writes a line of the audit log.
@@ -76,26 +78,28 @@ public protocol RelyingPartyStore: Sendable {
     /// The newest lines of the audit log, the newest first; of all users where `user` is `nil`.
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
-    /// Removes challenges and counts that are over, and the audit log's oldest lines.
+    /// Removes challenges and counts that are over, and the audit log's oldest lines but for `auditEntries`.
     ///
-    /// - Parameters:
-    ///   - auditEntries: How many lines stay.
-    ///   - count: The most rows of each kind that are removed in one go.
-    /// - Returns: Whether more is left to be removed.
-    func purge(keeping auditEntries: Int, atMost count: Int, at now: Int) async throws(RelyingPartyError) -> Bool
+    /// It removes at most `count` rows of each kind, and answers whether more may be left.
+    func purge(
+        keeping auditEntries: Int,
+        atMost count: Int,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Bool
 
     /// A small document of the server's own, such as its keys; `nil` where there is none.
     ///
-    /// - Parameter name: 1 to 256 bytes.
+    /// Names have 1 to 256 bytes.
     func document(_ name: String) async throws(RelyingPartyError) -> Data?
 
-    /// Writes a document where it still is what the caller has seen.
+    /// Writes a document where it still is what the caller has seen; `nil` stands for none.
     ///
-    /// - Parameters:
-    ///   - data: The new contents; `nil` removes the document.
-    ///   - old: What it must be; `nil` where there must be none.
-    /// - Returns: `false`, and nothing happens, where it is something else.
-    func setDocument(_ name: String, to data: Data?, ifWas old: Data?) async throws(RelyingPartyError) -> Bool
+    /// It answers `false`, and does nothing, where it is something else.
+    func setDocument(
+        _ name: String,
+        to data: Data?,
+        ifWas old: Data?
+    ) async throws(RelyingPartyError) -> Bool
 }
 
 /// What a challenge is for.
@@ -140,11 +144,11 @@ public struct RateBucket: Sendable, Hashable {
     /// The window's length in seconds.
     public let seconds: Int
 
-    /// Describes a bucket.
+    /// Describes a bucket; a number that no limit can have becomes the nearest that one can, for a window a year.
     public init(key: String, count: Int, seconds: Int) {
         self.key = key
-        self.count = count
-        self.seconds = seconds
+        self.count = max(0, count)
+        self.seconds = min(max(1, seconds), 31_536_000)
     }
 }
 

@@ -21,7 +21,10 @@ struct SQLiteFile {
             try create()
             guard lstat(path, &found) == 0 else { throw refusal(String(cString: strerror(errno))) }
         }
-        try check(found)
+        try checkAccess(found)
+        // SQLite reads what these hold as if it were the database's.
+        for suffix in ["-wal", "-shm"] where lstat(path + suffix, &found) == 0 { try checkAccess(found) }
+        try checkHeader()
         let queue = try connect(path)
         let version = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA user_version") }
         guard version == SQLiteSchema.version else {
@@ -30,14 +33,21 @@ struct SQLiteFile {
         return queue
     }
 
-    /// The first bytes are looked at before SQLite is, which takes an empty file for a new database and writes to
-    /// whatever else it can open. Source: "Database File Format", sqlite.org/fileformat2.html, 1.3.
-    private func check(_ found: stat) throws {
+    /// Refuses what is not this user's alone.
+    private func checkAccess(_ found: stat) throws {
         guard found.st_mode & S_IFMT == S_IFREG else { throw refusal("not a plain file") }
         guard found.st_uid == geteuid() else { throw refusal("belongs to uid \(found.st_uid)") }
         guard found.st_mode & 0o077 == 0 else {
-            throw refusal("open to others, mode 0\(String(found.st_mode & 0o777, radix: 8)); chmod 600 closes it")
+            let mode = String(found.st_mode & 0o777, radix: 8)
+            throw refusal("open to others, mode 0\(mode); chmod 600 closes it")
         }
+    }
+
+    /// Refuses what is not a database of ours.
+    ///
+    /// The first bytes are looked at before SQLite is, which takes an empty file for a new database and writes to
+    /// whatever else it can open. Source: "Database File Format", sqlite.org/fileformat2.html, 1.3.
+    private func checkHeader() throws {
         guard let file = FileHandle(forReadingAtPath: path), let header = try file.read(upToCount: 100),
             header.count == 100, header.starts(with: Data("SQLite format 3\0".utf8)),
             header[68..<72].reduce(0, { $0 << 8 | UInt32($1) }) == Self.applicationID
@@ -58,11 +68,18 @@ struct SQLiteFile {
         let queue = try connect(temporary)
         try queue.write { try SQLiteSchema.create($0) }
         // The mode is written into the file: every later connection finds it there.
-        try queue.writeWithoutTransaction { db in _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") }
+        try queue.writeWithoutTransaction { db in
+            _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+        }
         try queue.close()
         // Another process may have been faster; its database is as good.
-        guard link(temporary, path) == 0 || errno == EEXIST else { throw refusal(String(cString: strerror(errno))) }
-        let folder = Glibc.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard link(temporary, path) == 0 || errno == EEXIST else {
+            throw refusal(String(cString: strerror(errno)))
+        }
+        let folder = Glibc.open(
+            (path as NSString).deletingLastPathComponent,
+            O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        )
         guard folder >= 0 else { return }
         fsync(folder)
         close(folder)
@@ -76,7 +93,9 @@ struct SQLiteFile {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    private func refusal(_ why: String) -> RelyingPartyError { RelyingPartyError(.store, cause: "\(path): \(why)") }
+    private func refusal(_ why: String) -> RelyingPartyError {
+        RelyingPartyError(.store, cause: "\(path): \(why)")
+    }
 }
 
 extension RelyingPartyError {
@@ -85,7 +104,10 @@ extension RelyingPartyError {
         switch error {
         case let known as RelyingPartyError: self = known
         case let error as DatabaseError:
-            self.init(.store, cause: "\(path): SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "")")
+            self.init(
+                .store,
+                cause: "\(path): SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "")"
+            )
         default: self.init(.store, cause: "\(path): \(type(of: error))")
         }
     }

@@ -5,6 +5,12 @@ internal import GRDB
 internal import LoginAssertion
 
 extension SQLiteRelyingPartyStore: RelyingPartyStore {
+    /// See ``RelyingPartyStore/count(_:at:)``.
+    public func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
+        try await write(.process) { try $0.count(bucket, at: now) }
+    }
+
+    /// See ``RelyingPartyStore/issue(_:address:user:device:at:)``.
     public func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
@@ -31,6 +37,7 @@ extension SQLiteRelyingPartyStore: RelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/take(_:address:at:)``.
     public func take(
         _ digest: Data,
         address: RateBucket?,
@@ -38,7 +45,9 @@ extension SQLiteRelyingPartyStore: RelyingPartyStore {
     ) async throws(RelyingPartyError) -> Taken {
         try await write(.process) { db in
             if let wait = try db.count(address, at: now) { return .tooMany(retryAfter: wait) }
-            guard let row = try db.fetchOne(Row.self, SQLiteStatements.take, [digest]) else { return .unknown }
+            guard let row = try db.fetchOne(Row.self, SQLiteStatements.take, [digest]) else {
+                return .unknown
+            }
             let record = try ChallengeRecord(digest: digest, row)
             let rows =
                 if let device = record.device {

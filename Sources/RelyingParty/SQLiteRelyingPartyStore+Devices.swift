@@ -5,6 +5,7 @@ internal import GRDB
 public import LoginAssertion
 
 extension SQLiteRelyingPartyStore {
+    /// See ``RelyingPartyStore/register(_:atMost:audit:)``.
     public func register(
         _ device: RegisteredDevice,
         atMost devicesPerUser: Int,
@@ -41,6 +42,7 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/markUsed(_:audit:)``.
     public func markUsed(
         _ device: RegisteredDevice,
         audit: AuditEntry
@@ -56,12 +58,14 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/devices(of:)``.
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
         try await read { db in
             try db.fetchAll(SQLiteStatements.devices, [user.text]).map(RegisteredDevice.init)
         }
     }
 
+    /// See ``RelyingPartyStore/isActive(device:of:keyID:)``.
     public func isActive(
         device: LoginName,
         of user: LoginName,
@@ -72,6 +76,7 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/rename(_:to:audit:)``.
     public func rename(
         _ device: LoginName,
         to name: String,
@@ -88,6 +93,7 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/revoke(_:audit:)``.
     public func revoke(
         _ device: LoginName?,
         audit: AuditEntry

@@ -5,11 +5,14 @@ internal import GRDB
 public import LoginAssertion
 
 extension SQLiteRelyingPartyStore {
+    /// See ``RelyingPartyStore/record(_:)``.
     public func record(_ entry: AuditEntry) async throws(RelyingPartyError) {
         try await write(.process) { try $0.write(entry) }
     }
 
-    public func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry] {
+    /// See ``RelyingPartyStore/audit(of:atMost:)``.
+    public func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
+    {
         try await read { db in
             let rows =
                 if let user {
@@ -24,6 +27,7 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/purge(keeping:atMost:at:)``.
     public func purge(
         keeping auditEntries: Int,
         atMost count: Int,
@@ -55,10 +59,12 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/document(_:)``.
     public func document(_ name: String) async throws(RelyingPartyError) -> Data? {
         try await read { db in try Self.document(name, db) }
     }
 
+    /// See ``RelyingPartyStore/setDocument(_:to:ifWas:)``.
     public func setDocument(
         _ name: String,
         to data: Data?,

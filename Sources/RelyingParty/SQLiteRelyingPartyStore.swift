@@ -23,8 +23,8 @@ public final class SQLiteRelyingPartyStore: Sendable {
         try self.init(path: path, bootID: MachineBoot.id())
     }
 
-    /// - Parameter bootID: Names the time since the machine started; `nil` where nothing does, and then no challenge
-    ///   survives an opening.
+    /// The same, with another name for the time since the machine started; where it is `nil`, no challenge survives
+    /// an opening.
     init(path: String, bootID: String?) throws(RelyingPartyError) {
         self.path = path
         do {

@@ -2,7 +2,9 @@
 
 internal import GRDB
 
-/// The tables. Names are compared byte by byte, which is SQLite's own way; a device that is not named is empty.
+/// The tables.
+///
+/// Names are compared byte by byte, which is SQLite's own way; a device that is not named is empty.
 enum SQLiteSchema {
     static let version = 1
 

@@ -5,10 +5,8 @@ internal import Foundation
 
 /// One connection of libpq; it belongs to one thread, which it blocks.
 struct PostgreSQLConnection: ~Copyable {
-    /// A try to connect takes no longer, in seconds.
-    private static let connectTimeout = "5"
-    /// The server gives up a statement after this time, in milliseconds.
-    private static let statementTimeout = "5000"
+    /// How long a try to connect, and a statement, may take, in seconds.
+    static let patience = 5
 
     private let handle: OpaquePointer
     /// The statements that the server has prepared for this connection, by their text.
@@ -16,12 +14,15 @@ struct PostgreSQLConnection: ~Copyable {
 
     /// Connects.
     ///
-    /// Values of the URL come before ours, but for the encoding and the limits of time. The C function is
-    /// `PQconnectdbParams`; the result is freed by `PQfinish` also where it failed.
-    static func open(url: String) throws(PostgreSQLFailure) -> PostgreSQLConnection {
+    /// The URL may say otherwise about everything but the encoding and the time that a statement may take. The C
+    /// function is `PQconnectdbParams`; the result is freed by `PQfinish` also where it failed.
+    static func open(
+        url: String,
+        patience: Int = patience
+    ) throws(PostgreSQLFailure) -> PostgreSQLConnection {
         let options = [
             ("fallback_application_name", "whorl-login"),
-            ("connect_timeout", connectTimeout),
+            ("connect_timeout", String(patience)),
             // A host that is gone without a word is noticed after some seconds.
             ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "10000"),
@@ -44,8 +45,8 @@ struct PostgreSQLConnection: ~Copyable {
             let isReadable = PostgreSQLURL.isReadable(url)
             throw PostgreSQLFailure(state: "", text: isReadable ? text : "the URL cannot be read")
         }
-        try connection.run("SET statement_timeout = \(statementTimeout)")
-        try connection.run("SET idle_in_transaction_session_timeout = \(statementTimeout)")
+        try connection.run("SET statement_timeout = '\(patience)s'")
+        try connection.run("SET idle_in_transaction_session_timeout = '\(patience)s'")
         return connection
     }
 

@@ -13,10 +13,8 @@ final class PostgreSQLPool: Sendable {
     typealias Failure = RelyingPartyError
     /// How many may wait; more than that many are told at once that the database is too slow.
     private static let longestLine = 4_096
-    /// How long one may wait in line, in seconds.
-    private static let longestWait = 5.0
 
-    /// What is to be done on a connection. It gets a failure instead where there is none to be had.
+    /// What is to be done on a connection, or to be told where there is none to be had.
     private struct Job: Sendable {
         let since = ContinuousClock.now
         let run: @Sendable (inout PostgreSQLSession) -> Void
@@ -29,7 +27,6 @@ final class PostgreSQLPool: Sendable {
             /// Jobs from `next` on wait; those before are gone.
             var jobs: [Job] = []
             var next = 0
-            var isClosed = false
         }
 
         private let state = Mutex(State())
@@ -71,14 +68,15 @@ final class PostgreSQLPool: Sendable {
     private let line = Line()
     private let size: Int
 
-    /// - Parameter size: The number of connections, 1 or more.
-    init(url: String, size: Int) {
+    /// Starts a thread for each of `size` connections; a task may wait in line, and a statement may take, `patience`
+    /// seconds.
+    init(url: String, size: Int, patience: Int) {
         self.size = max(1, size)
         for _ in 0..<self.size {
             let thread = Thread { [line] in
-                var session = PostgreSQLSession(url: url)
+                var session = PostgreSQLSession(url: url, patience: patience)
                 while let job = line.take() {
-                    if ContinuousClock.now - job.since > .seconds(Self.longestWait) {
+                    if ContinuousClock.now - job.since > .seconds(patience) {
                         job.refuse(Failure(.store, cause: "PostgreSQL: all connections are busy"))
                     } else {
                         job.run(&session)
@@ -115,10 +113,12 @@ final class PostgreSQLPool: Sendable {
 /// What a thread of the pool has: its connection, or none at the moment.
 struct PostgreSQLSession: ~Copyable {
     private let url: String
+    private let patience: Int
     private var connection: PostgreSQLConnection?
 
-    init(url: String) {
+    init(url: String, patience: Int) {
         self.url = url
+        self.patience = patience
         connection = nil
     }
 
@@ -140,7 +140,7 @@ struct PostgreSQLSession: ~Copyable {
     private mutating func attempt<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
-        if connection == nil { connection = try .open(url: url) }
+        if connection == nil { connection = try .open(url: url, patience: patience) }
         do throws(PostgreSQLFailure) {
             guard let value = try connection?.run(body) else {
                 throw PostgreSQLFailure(state: "", text: "no connection")
@@ -162,6 +162,9 @@ extension PostgreSQLConnection {
 
 extension RelyingPartyError {
     init(_ failure: PostgreSQLFailure) {
-        self.init(.store, cause: "PostgreSQL: " + failure.text.trimmingCharacters(in: .whitespacesAndNewlines))
+        self.init(
+            .store,
+            cause: "PostgreSQL: " + failure.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        )
     }
 }

@@ -5,8 +5,17 @@ internal import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
-    // Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
-    // and not until a challenge is on the disk.
+    /// See ``RelyingPartyStore/count(_:at:)``.
+    public func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.count(bucket, at: now)
+        }
+    }
+
+    /// See ``RelyingPartyStore/issue(_:address:user:device:at:)``.
+    ///
+    /// Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
+    /// and not until a challenge is on the disk.
     public func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
@@ -18,7 +27,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
             if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
             let name = challenge.device?.text ?? ""
             let isRegistered = try connection.run(
-                #"SELECT EXISTS (SELECT 1 FROM whorl_login.devices WHERE "user" = $1 AND device = $2)"#,
+                PostgreSQLStatements.isRegistered,
                 [.text(challenge.user.text), .text(name)]
             ).bool(0, 0)
             if let wait = try connection.count(isRegistered == true ? device : user, at: now) {
@@ -41,6 +50,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/take(_:address:at:)``.
     public func take(
         _ digest: Data,
         address: RateBucket?,
@@ -49,16 +59,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
             let rows = try connection.run(
-                """
-                WITH taken AS (
-                    DELETE FROM whorl_login.challenges WHERE digest = $1
-                        RETURNING "user", device, use, expires_at
-                )
-                SELECT taken."user", taken.device, taken.use, taken.expires_at, devices.*
-                    FROM taken LEFT JOIN whorl_login.devices ON devices."user" = taken."user"
-                        AND (taken.device = '' OR devices.device = taken.device)
-                    ORDER BY devices.enabled_at, devices.device
-                """,
+                PostgreSQLStatements.take,
                 [.bytes(digest)]
             )
             guard rows.count > 0 else { return .unknown }
@@ -105,4 +106,29 @@ extension ChallengeRecord {
         else { return nil }
         self.init(digest: digest, user: user, device: LoginName(device), use: use, expiresAt: expiresAt)
     }
+}
+
+/// The statements of each sign-in that look at devices; a test looks at their plans.
+enum PostgreSQLStatements {
+    static let isRegistered =
+        #"SELECT EXISTS (SELECT 1 FROM whorl_login.devices WHERE "user" = $1 AND device = $2)"#
+
+    /// Takes a challenge, and gives it once for each device that may answer it, or with NULLs.
+    static let take = """
+        WITH taken AS (
+            DELETE FROM whorl_login.challenges WHERE digest = $1 RETURNING "user", device, use, expires_at
+        )
+        SELECT taken."user", taken.device, taken.use, taken.expires_at, devices.*
+            FROM taken LEFT JOIN whorl_login.devices ON devices."user" = taken."user"
+                AND (taken.device = '' OR devices.device = taken.device)
+            ORDER BY devices.enabled_at, devices.device
+        """
+
+    static let markUsed = """
+        WITH used AS (
+            UPDATE whorl_login.devices SET last_used_at = $7
+                WHERE "user" = $3 AND device = $4 AND key_id = $8
+                RETURNING set_config('synchronous_commit', 'off', true)
+        ) \(PostgreSQLAudit.insert(from: "used"))
+        """
 }

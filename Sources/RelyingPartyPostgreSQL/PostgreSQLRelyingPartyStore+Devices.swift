@@ -5,6 +5,7 @@ public import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore {
+    /// See ``RelyingPartyStore/register(_:atMost:audit:)``.
     public func register(
         _ device: RegisteredDevice,
         atMost devicesPerUser: Int,
@@ -23,24 +24,20 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/markUsed(_:audit:)``.
     public func markUsed(
         _ device: RegisteredDevice,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Bool {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.run(
-                """
-                WITH used AS (
-                    UPDATE whorl_login.devices SET last_used_at = $7
-                        WHERE "user" = $3 AND device = $4 AND key_id = $8
-                        RETURNING set_config('synchronous_commit', 'off', true)
-                ) \(PostgreSQLAudit.insert(from: "used"))
-                """,
+                PostgreSQLStatements.markUsed,
                 PostgreSQLAudit.values(audit) + [.int(device.lastUsedAt), .text(device.keyID)]
             ).changes == 1
         }
     }
 
+    /// See ``RelyingPartyStore/devices(of:)``.
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.run(
@@ -50,6 +47,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/isActive(device:of:keyID:)``.
     public func isActive(
         device: LoginName,
         of user: LoginName,
@@ -63,6 +61,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/rename(_:to:audit:)``.
     public func rename(
         _ device: LoginName,
         to name: String,
@@ -80,6 +79,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See ``RelyingPartyStore/revoke(_:audit:)``.
     public func revoke(
         _ device: LoginName?,
         audit: AuditEntry

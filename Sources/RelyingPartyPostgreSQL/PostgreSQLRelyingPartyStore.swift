@@ -6,7 +6,7 @@ public import RelyingParty
 ///
 /// Each operation is one statement or one transaction. What is acknowledged is on the disk where the server's
 /// `synchronous_commit` says so, as it does unless it was changed; counts of tries are not, nor are challenges that are
-/// only given out. After a failover to a replica that lagged behind, an answered challenge may be back for as long as it
+/// only given out, nor what a sign-in notes last: the time, and its line of the audit log. After a failover to a replica that lagged behind, an answered challenge may be back for as long as it
 /// lives: replicate synchronously.
 public final class PostgreSQLRelyingPartyStore: Sendable {
     let pool: PostgreSQLPool
@@ -21,8 +21,12 @@ public final class PostgreSQLRelyingPartyStore: Sendable {
     ///     it.
     ///   - connections: The most connections; each has a thread of its own.
     /// - Throws: `store`.
-    public init(url: String, connections: Int = 8) async throws(RelyingPartyError) {
-        pool = PostgreSQLPool(url: url, size: connections)
+    public convenience init(url: String, connections: Int = 8) async throws(RelyingPartyError) {
+        try await self.init(url: url, connections: connections, patience: PostgreSQLConnection.patience)
+    }
+
+    init(url: String, connections: Int, patience: Int) async throws(RelyingPartyError) {
+        pool = PostgreSQLPool(url: url, size: connections, patience: patience)
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try PostgreSQLSchema.prepare(&connection)
         }

@@ -35,6 +35,9 @@ struct PostgreSQLRows: ~Copyable {
         default:
             let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
             PQclear(result)
+            // The server shuts down, or has cut this connection; libpq may not have noticed the end yet (57P01 to 57P03,
+            // class 08).
+            let isLost = isLost || state.hasPrefix("57P0") || state.hasPrefix("08")
             let text = isLost ? "the connection was lost" : "SQLSTATE \(state)"
             throw PostgreSQLFailure(state: state, text: text, isLost: isLost)
         }
@@ -76,7 +79,7 @@ enum PostgreSQLValue {
     case text(String?)
     case bytes(Data?)
 
-    /// The object identifier of its type. Source: `pg_type.dat` of PostgreSQL.
+    /// The object identifier of its type, as PostgreSQL's `pg_type.dat` has it.
     var type: Oid {
         switch self {
         case .int: 20

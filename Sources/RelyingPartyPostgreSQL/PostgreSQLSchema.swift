@@ -18,7 +18,9 @@ enum PostgreSQLSchema {
             )
             guard schema.count == 1 else { return try connection.run(tables) }
             let meta = try connection.run("SELECT to_regclass('whorl_login.meta') IS NOT NULL", [])
-            guard meta.bool(0, 0) == true else { throw refusal("the schema whorl_login is another program's") }
+            guard meta.bool(0, 0) == true else {
+                throw refusal("the schema whorl_login is another program's")
+            }
             let found = try connection.run(
                 "SELECT value FROM whorl_login.meta WHERE name = 'version'",
                 []
@@ -29,7 +31,9 @@ enum PostgreSQLSchema {
         }
     }
 
-    private static func refusal(_ why: String) -> PostgreSQLFailure { PostgreSQLFailure(state: "", text: why) }
+    private static func refusal(_ why: String) -> PostgreSQLFailure {
+        PostgreSQLFailure(state: "", text: why)
+    }
 
     /// Names are compared byte by byte, so in the C collation.
     private static let tables = """

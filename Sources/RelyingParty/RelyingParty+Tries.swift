@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import LoginAssertion
+
+/// Limits for what a server asks besides, such as passwords, which can be guessed: counted in the same store, so that
+/// they hold for all instances together.
+extension RelyingParty {
+    /// Counts a try of a user.
+    ///
+    /// Who knows a user's name can spend it, and lock the user out for the rest of the window.
+    ///
+    /// - Parameters:
+    ///   - what: What is tried, a word of the server's own; each has its own count.
+    ///   - user: Who is named.
+    ///   - limit: How often it may be.
+    /// - Throws: `tooManyTries`, `store`.
+    public func countTry(
+        _ what: String,
+        by user: LoginName,
+        limit: Configuration.Limit
+    ) async throws(RelyingPartyError) {
+        try await count("other\n\(what)\nuser\n\(user.text)", limit)
+    }
+
+    /// Counts a try from an address; IPv6 counts by its first 64 bits.
+    ///
+    /// - Parameters:
+    ///   - what: What is tried, a word of the server's own; each has its own count.
+    ///   - address: From where; an empty one counts for nothing.
+    ///   - limit: How often it may be.
+    /// - Throws: `tooManyTries`, `store`.
+    public func countTry(
+        _ what: String,
+        from address: String,
+        limit: Configuration.Limit
+    ) async throws(RelyingPartyError) {
+        guard let key = ClientAddress(address).bucketKey else { return }
+        try await count("other\n\(what)\n\(key)", limit)
+    }
+
+    private func count(_ key: String, _ limit: Configuration.Limit) async throws(RelyingPartyError) {
+        try await reporting { () async throws(RelyingPartyError) in
+            let bucket = RateBucket(key: key, count: limit.count, seconds: limit.seconds)
+            guard let wait = try await store.count(bucket, at: now) else { return }
+            throw RelyingPartyError(.tooManyTries(retryAfter: wait))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LoginAssertion
+import RelyingParty
+import Testing
+
+@Suite struct `Tries are limited` {
+    private func challenge(
+        _ bank: Bank,
+        _ user: String,
+        _ device: String,
+        from address: String
+    ) async -> RelyingPartyError.Code? {
+        await code { () async throws(RelyingPartyError) in
+            _ = try await bank.party.challenge(
+                for: known(LoginName(user)),
+                device: known(LoginName(device)),
+                purpose: .login,
+                from: address
+            )
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `an address has its number within a window, at all instances together`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind) { $0.limits.perAddress = .init(count: 4, seconds: 60) }
+        let another = try await bank.another()
+        for number in 0..<4 {
+            let bank = number.isMultiple(of: 2) ? bank : another
+            #expect(await challenge(bank, "u\(number)", "d", from: "192.0.2.9") == nil)
+        }
+        bank.clock.advance(by: 20)
+        #expect(await challenge(bank, "u", "d", from: "192.0.2.9") == .tooManyTries(retryAfter: 40))
+        #expect(await challenge(another, "u", "d", from: "::ffff:192.0.2.9") == .tooManyTries(retryAfter: 40))
+        #expect(await challenge(bank, "u", "d", from: "192.0.2.10") == nil)
+        // Answers count as well.
+        let answer = try Device().assertion(answering: Data(count: 32), at: 0)
+        #expect(
+            await code { () async throws(RelyingPartyError) in
+                _ = try await bank.party.signIn(
+                    assertion: answer,
+                    from: "192.0.2.9"
+                )
+            } == .tooManyTries(retryAfter: 40)
+        )
+        bank.clock.advance(by: 40)
+        #expect(await challenge(bank, "u", "d", from: "192.0.2.9") == nil)
+        // A clock that goes back a day does not shut anybody out for one.
+        for _ in 0..<4 { _ = await challenge(bank, "u", "d", from: "192.0.2.9") }
+        bank.clock.advance(by: -86_400)
+        #expect(await challenge(bank, "u", "d", from: "192.0.2.9") == nil)
+    }
+
+    @Test func `IPv6 counts by its first 64 bits, other texts by all of them`() async throws {
+        let bank = try await Bank { $0.limits.perAddress = .init(count: 1, seconds: 60) }
+        #expect(await challenge(bank, "u", "d", from: "2001:db8:0:1::1") == nil)
+        #expect(
+            await challenge(bank, "u", "d", from: "2001:DB8::1:ffff:0:0:2%eth0")
+                == .tooManyTries(retryAfter: 60)
+        )
+        #expect(await challenge(bank, "u", "d", from: "2001:db8:0:2::1") == nil)
+        let long = String(repeating: "a\u{0}", count: 9_999)
+        #expect(await challenge(bank, "u", "d", from: long + "1") == nil)
+        #expect(await challenge(bank, "u", "d", from: long + "2") == nil)
+        #expect(await challenge(bank, "u", "d", from: long + "2") == .tooManyTries(retryAfter: 60))
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `who names a user from many addresses does not lock the user's devices out`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind) {
+            $0.limits.perUser = .init(count: 5, seconds: 60)
+            $0.limits.perDevice = .init(count: 3, seconds: 60)
+        }
+        let device = Device("ada", "7c0e7f6e")
+        try await bank.enable(device)
+        for number in 0..<20 {
+            let refused = await challenge(bank, "ada", "guess \(number)", from: "192.0.2.\(number)")
+            // Enabling itself was the first of the five.
+            #expect(refused == (number < 4 ? nil : .tooManyTries(retryAfter: 60)))
+        }
+        _ = try await bank.signIn(bank.answer(device))
+        for _ in 0..<2 { #expect(await challenge(bank, "ada", "7c0e7f6e", from: "") == nil) }
+        #expect(await challenge(bank, "ada", "7c0e7f6e", from: "") == .tooManyTries(retryAfter: 60))
+        // Another user is not concerned.
+        #expect(await challenge(bank, "bob", "guess", from: "") == nil)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `what is over is removed on the way, so that the database does not grow`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind) {
+            $0.limits.perAddress = .init(count: 100, seconds: 60)
+            $0.limits.perUser = .init(count: 100, seconds: 60)
+            $0.auditEntries = 5
+        }
+        for number in 0..<50 { _ = await challenge(bank, "user \(number)", "d", from: "192.0.2.\(number)") }
+        let device = Device()
+        for _ in 0..<8 {
+            try await bank.enable(device)
+            _ = try await bank.signIn(bank.answer(device))
+        }
+        let before = try await bank.rows()
+        #expect(before["challenges"] == 50)
+        #expect(before["tries"] == 101)
+        #expect(before["audit"] == 16)
+        bank.clock.advance(by: 150)
+        #expect(await challenge(bank, "last", "d", from: "198.51.100.1") == nil)
+        let after = try await bank.rows()
+        #expect(after["challenges"] == 1)
+        #expect(after["tries"] == 2)
+        #expect(after["audit"] == 5)
+        // A part at a time leaves the rest for the next one.
+        for number in 0..<3 { _ = await challenge(bank, "user \(number)", "d", from: "") }
+        bank.clock.advance(by: 150)
+        #expect(try await bank.party.store.purge(keeping: 5, atMost: 2, at: bank.clock.now))
+        #expect(try await bank.rows()["challenges"] == 2)
+        try await bank.party.purge()
+        #expect(try await bank.rows()["challenges"] == 0)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a server counts what else can be guessed, each by itself`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let another = try await bank.another()
+        let limit = RelyingParty.Configuration.Limit(count: 2, seconds: 60)
+        let user = Device().user
+        func tries(_ what: String, _ user: LoginName) async -> [RelyingPartyError.Code?] {
+            var codes: [RelyingPartyError.Code?] = []
+            for bank in [bank, another, bank] {
+                codes.append(
+                    await code { () async throws(RelyingPartyError) in
+                        try await bank.party.countTry(what, by: user, limit: limit)
+                    }
+                )
+            }
+            return codes
+        }
+        let twice: [RelyingPartyError.Code?] = [nil, nil, .tooManyTries(retryAfter: 60)]
+        #expect(await tries("password", user) == twice)
+        #expect(await tries("passcode", user) == twice)
+        #expect(await tries("password", Device("bob").user) == twice)
+        for number in 0..<4 {
+            let refused = await code { () async throws(RelyingPartyError) in
+                try await bank.party.countTry("password", from: "2001:db8::\(number)", limit: limit)
+                try await bank.party.countTry("password", from: "", limit: limit)
+            }
+            #expect(refused == (number < 2 ? nil : .tooManyTries(retryAfter: 60)))
+        }
+        bank.clock.advance(by: 60)
+        #expect(await tries("password", user) == twice)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a limit of none allows nothing, and one beyond all numbers everything`(
+        _ kind: StoreKind
+    ) async throws {
+        let none = try await Bank(kind) { $0.limits.perAddress = .init(count: -1, seconds: -1) }
+        #expect(await challenge(none, "u", "d", from: "192.0.2.9") == .tooManyTries(retryAfter: 1))
+        let all = try await Bank(kind) { $0.limits.perAddress = .init(count: .max, seconds: .max) }
+        #expect(await challenge(all, "u", "d", from: "192.0.2.9") == nil)
+        #expect(await challenge(all, "u", "d", from: "192.0.2.9") == nil)
+    }
+}

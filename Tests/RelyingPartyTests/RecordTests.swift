@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LoginAssertion
+import RelyingParty
+import Testing
+
+@Suite struct `What a server writes down` {
+    @Test(arguments: StoreKind.all)
+    func `is who did what from where, the newest first`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let (device, bob) = (Device(), Device("bob"))
+        try await bank.enable(device)
+        try await bank.enable(bob)
+        bank.clock.advance(by: 10)
+        _ = try await bank.signIn(bank.answer(device))
+        _ = await bank.refusal(try await bank.answer(Device()))
+        let party = bank.party
+        _ = try await party.rename(device.name, of: device.user, to: "x", from: "a\nb\u{e9}")
+        _ = try await party.revokeAll(of: device.user, from: "198.51.100.7")
+        let entries = try await party.audit(of: device.user)
+        #expect(entries.map(\.event) == [.revoked, .renamed, .signInRefused, .signedIn, .enabled])
+        #expect(entries.map(\.address) == ["198.51.100.7", "a?b?", "192.0.2.1", "192.0.2.1", "192.0.2.1"])
+        #expect(entries.map(\.reason) == [nil, nil, "unknown_key", nil, nil])
+        #expect(entries.allSatisfy { $0.user == device.user && $0.device == device.name })
+        #expect(entries.map(\.at) == [10, 10, 10, 10, 0].map { $0 + 1_800_000_000 })
+        #expect(try await party.audit(of: nil).count == 6)
+        #expect(try await party.audit(of: nil, atMost: 2).map(\.event) == [.revoked, .renamed])
+        #expect(try await party.audit(of: LoginName("nobody")).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `holds no challenge, no assertion and no signature, nor does what it tells`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        var secrets: [String] = []
+        for forger in [device, Device(), Device("ada", "phone")] {
+            let challenge = try await bank.challenge(forger)
+            let answer = try forger.assertion(answering: challenge, at: bank.clock.now)
+            _ = await bank.refusal(answer)
+            _ = await bank.refusal(answer)
+            secrets += [Base64URL.encode(challenge), challenge.base64EncodedString(), "\(Array(challenge))"]
+            secrets += answer.split(separator: ".").map(String.init)
+        }
+        let told = "\(bank.heard)" + "\(try await bank.party.audit(of: nil))"
+        #expect(told.contains("unknown_key"))
+        for secret in secrets { #expect(!told.contains(secret)) }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `is told once for each thing that happens`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        let enabled = try await bank.enable(device)
+        let answer = try await bank.answer(device)
+        let signIn = try await bank.signIn(answer)
+        _ = await bank.refusal(answer)
+        _ = await bank.refusal("x")
+        _ = try await bank.party.revoke(device.name, of: device.user)
+        #expect(
+            bank.heard == [
+                .challengeIssued(user: device.user, device: device.name), .enabled(enabled),
+                .challengeIssued(user: device.user, device: device.name), .signedIn(signIn.device),
+                .refused(RelyingPartyError(.challengeUnknown), user: nil, device: nil),
+                .refused(RelyingPartyError(.malformed), user: nil, device: nil),
+                .revoked(user: device.user, device: device.name),
+            ]
+        )
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a document is changed by who has seen its last form`(_ kind: StoreKind) async throws {
+        let home = try StoreHome(kind)
+        let (store, another) = (try await home.open(), try await home.open())
+        let (one, two) = (Data([1]), Data([0, 255]))
+        #expect(try await store.document("keys") == nil)
+        #expect(try await !store.setDocument("keys", to: one, ifWas: two))
+        #expect(try await store.setDocument("keys", to: nil, ifWas: nil))
+        #expect(try await store.setDocument("keys", to: one, ifWas: nil))
+        #expect(try await !another.setDocument("keys", to: two, ifWas: nil))
+        #expect(try await another.document("keys") == one)
+        #expect(try await another.setDocument("keys", to: two, ifWas: one))
+        #expect(try await !store.setDocument("keys", to: nil, ifWas: one))
+        #expect(try await !store.setDocument("keys", to: nil, ifWas: nil))
+        #expect(try await store.document("Keys") == nil)
+        #expect(try await store.setDocument("keys", to: nil, ifWas: two))
+        #expect(try await another.document("keys") == nil)
+
+        // Of many that begin with the same form, one wins each time.
+        for round in 0..<5 {
+            let old = round == 0 ? nil : try await store.document("count")
+            let wins = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<20 {
+                    let store = number.isMultiple(of: 2) ? store : another
+                    group.addTask {
+                        try await store.setDocument(
+                            "count",
+                            to: Data([UInt8(round), UInt8(number)]),
+                            ifWas: old
+                        )
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(wins == 1)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `names are compared byte by byte`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        // The same for readers of Unicode: one letter, and a letter with an accent.
+        let devices = [Device("\u{e9}"), Device("e\u{301}"), Device("\u{c9}"), Device("e"), Device("E")]
+        for device in devices { try await bank.enable(device) }
+        for device in devices {
+            #expect(try await bank.party.devices(of: device.user).map(\.key) == [device.key])
+            _ = try await bank.signIn(bank.answer(device))
+        }
+    }
+}

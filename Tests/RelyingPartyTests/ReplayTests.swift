@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LoginAssertion
+import RelyingParty
+import Testing
+
+@Suite struct `A challenge is answered once` {
+    @Test(arguments: StoreKind.all)
+    func `a device that is enabled signs in`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        let enabled = try await bank.enable(device)
+        bank.clock.advance(by: 5)
+        let signIn = try await bank.signIn(bank.answer(device))
+        #expect(signIn.device.key == device.key)
+        #expect(signIn.device.lastUsedAt == bank.clock.now)
+        #expect(signIn.claims?.user == device.user)
+        let known = try await bank.party.devices(of: device.user)
+        #expect(known == [signIn.device])
+        #expect(known.first?.enabledAt == enabled.enabledAt)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `the same answer again is refused`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        let answer = try await bank.answer(device)
+        _ = try await bank.signIn(answer)
+        #expect(await bank.refusal(answer) == .challengeUnknown)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `the same answer is refused after the server was started again, and by another instance`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        let answer = try await bank.answer(device)
+        _ = try await bank.signIn(answer)
+        let another = try await bank.another()
+        #expect(await another.refusal(answer) == .challengeUnknown)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a challenge is answered at another instance, and after a start`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        let answer = try await bank.answer(device)
+        _ = try await bank.another().signIn(answer)
+        #expect(await bank.refusal(answer) == .challengeUnknown)
+    }
+
+    @Test(.timeLimit(.minutes(3)), arguments: StoreKind.all)
+    func `of 1,000 that use one challenge at once at two instances, one signs in`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let another = try await bank.another()
+        let device = Device()
+        try await bank.enable(device)
+        let challenge = try await bank.challenge(device)
+        let now = bank.clock.now
+        let codes = try await withThrowingTaskGroup(of: RelyingPartyError.Code?.self) { group in
+            for number in 0..<1_000 {
+                // Each one says something else, so that nothing but the challenge tells that they are one.
+                let answer = try device.assertion(answering: challenge, at: now)
+                let instance = number.isMultiple(of: 2) ? bank : another
+                group.addTask { await instance.refusal(answer) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == nil } == 1)
+        #expect(codes.count { $0 == .challengeUnknown } == 999)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `an answer that is refused has used the challenge up`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let (device, thief) = (Device(), Device())
+        try await bank.enable(device)
+        let challenge = try await bank.challenge(device)
+        let forged = try thief.assertion(answering: challenge, at: bank.clock.now, keyID: device.key.id)
+        #expect(await bank.refusal(forged) == .assertionRefused(.signature))
+        let late = try device.assertion(answering: challenge, at: bank.clock.now)
+        #expect(await bank.refusal(late) == .challengeUnknown)
+        #expect(try await bank.reasons(device.user) == ["assertion_signature"])
+        #expect(try await bank.party.devices(of: device.user).first?.lastUsedAt == nil)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a challenge is worth nothing once its time is over`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        let challenge = try await bank.challenge(device)
+        let second = Device("ada", "phone")
+        try await bank.enable(second)
+        let inTime = try await bank.challenge(second)
+        bank.clock.advance(by: 119)
+        _ = try await bank.signIn(second.assertion(answering: inTime, at: bank.clock.now))
+        bank.clock.advance(by: 1)
+        let late = try device.assertion(answering: challenge, at: bank.clock.now)
+        #expect(await bank.refusal(late) == .challengeUnknown)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a newer challenge of the same device takes the place of the last one`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        let first = try await bank.answer(device)
+        let second = try await bank.answer(device)
+        #expect(await bank.refusal(first) == .challengeUnknown)
+        _ = try await bank.signIn(second)
+    }
+
+    @Test func `the database's files hold no challenge`() async throws {
+        let bank = try await Bank(.sqlite)
+        let challenge = try await bank.challenge(Device())
+        for name in try FileManager.default.contentsOfDirectory(atPath: bank.home.directory) {
+            let data = try Data(contentsOf: URL(filePath: bank.home.directory + "/" + name))
+            #expect(data.range(of: challenge) == nil)
+        }
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Glibc
+import LoginAssertion
+import Testing
+
+@testable import RelyingParty
+
+@Suite struct `The SQLite store` {
+    @Test func `makes a file that nobody else may read, whatever the umask is`() throws {
+        let home = try StoreHome(.sqlite)
+        let store = try SQLiteRelyingPartyStore(path: home.path)
+        var found = stat()
+        for suffix in ["", "-wal", "-shm"] {
+            #expect(lstat(home.path + suffix, &found) == 0)
+            #expect(found.st_mode & 0o777 == 0o600, "\(suffix)")
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: home.directory).sorted()
+        #expect(files == ["login.sqlite", "login.sqlite-shm", "login.sqlite-wal"])
+        _ = consume store
+    }
+
+    @Test func `opens where many make it at once`() async throws {
+        let home = try StoreHome(.sqlite)
+        let paths = home.path
+        let users = try await withThrowingTaskGroup(of: LoginName?.self) { group in
+            for number in 0..<12 {
+                group.addTask {
+                    let store = try SQLiteRelyingPartyStore(path: paths)
+                    let device = Device("user\(number)")
+                    _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+                    return try await store.devices(of: device.user).first?.user
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(users).count == 12)
+        let rows = try await DatabaseQueue(path: home.path).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM devices")
+        }
+        #expect(rows == 12)
+    }
+
+    @Test(arguments: [
+        "empty", "text", "short", "another program's", "newer", "older", "open", "link", "folder",
+        "planted log",
+    ])
+    func `leaves a file alone that is not its own`(_ what: String) throws {
+        let home = try StoreHome(.sqlite)
+        let path = home.path
+        try make(what, path)
+        func contents() throws -> [String: Data?] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: home.directory)
+            return Dictionary(
+                uniqueKeysWithValues: names.map {
+                    ($0, FileManager.default.contents(atPath: home.directory + "/" + $0))
+                }
+            )
+        }
+        let before = try contents()
+        #expect(throws: RelyingPartyError.self) { try SQLiteRelyingPartyStore(path: path) }
+        #expect(try contents() == before)
+    }
+
+    private func make(_ what: String, _ path: String) throws {
+        let manager = FileManager.default
+        func store() throws { _ = try SQLiteRelyingPartyStore(path: path) }
+        switch what {
+        case "empty": _ = manager.createFile(atPath: path, contents: Data())
+        case "text": _ = manager.createFile(atPath: path, contents: Data(repeating: 65, count: 9_000))
+        case "short": _ = manager.createFile(atPath: path, contents: Data("SQLite format 3\0".utf8))
+        case "another program's":
+            // With tables of the same names, and the same version.
+            try DatabaseQueue(path: path).write { db in
+                for table in ["meta (name PRIMARY KEY, value)", "challenges (x)"] {
+                    try db.execute(sql: "CREATE TABLE \(table)")
+                }
+                try db.execute(sql: "INSERT INTO challenges VALUES (1); PRAGMA user_version = 1")
+            }
+        case "newer", "older":
+            try store()
+            try DatabaseQueue(path: path).writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA user_version = \(what == "newer" ? 2 : 0)")
+                _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+        case "open":
+            try store()
+            chmod(path, 0o640)
+            return
+        case "planted log":
+            try store()
+            _ = manager.createFile(atPath: path + "-wal", contents: Data(repeating: 1, count: 99))
+            chmod(path + "-wal", 0o666)
+            return
+        case "link":
+            try store()
+            try manager.moveItem(atPath: path, toPath: path + ".there")
+            try manager.createSymbolicLink(atPath: path, withDestinationPath: path + ".there")
+        default: try manager.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+        if what != "folder", what != "link" { chmod(path, 0o600) }
+    }
+
+    @Test func `says why it cannot be opened, where its folder is missing or the path is empty`() {
+        for path in ["/nonexistent/login.sqlite", ""] {
+            #expect {
+                try SQLiteRelyingPartyStore(path: path)
+            } throws: {
+                ($0 as? RelyingPartyError)?.code == .store
+            }
+        }
+    }
+
+    @Test func `drops the challenges of an earlier start of the machine, and no others`() async throws {
+        let home = try StoreHome(.sqlite)
+        let device = Device()
+        let digest = Data(repeating: 1, count: 32)
+        func taken(after bootID: String?) async throws -> Bool {
+            let store = try SQLiteRelyingPartyStore(path: home.path, bootID: "one")
+            let record = ChallengeRecord(
+                digest: digest,
+                user: device.user,
+                device: device.name,
+                use: .login,
+                expiresAt: 9
+            )
+            _ = try await store.issue(record, address: nil, user: nil, device: nil, at: 0)
+            let next = try SQLiteRelyingPartyStore(path: home.path, bootID: bootID)
+            return try await next.take(digest, address: nil, at: 0) != .unknown
+        }
+        #expect(try await taken(after: "one"))
+        #expect(try await !taken(after: "two"))
+        // Where nothing tells one start from another, each opening may be a new one.
+        #expect(try await !taken(after: nil))
+        #expect(MachineBoot.id()?.count == 36)
+    }
+
+    @Test func `has registrations and revocations on the disk when they are acknowledged`() async throws {
+        let home = try StoreHome(.sqlite)
+        let store = try SQLiteRelyingPartyStore(path: home.path)
+        func level() async throws -> Int? {
+            try await store.read { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        }
+        let device = Device()
+        let (full, process) = (2, 1)
+        _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+        #expect(try await level() == full)
+        _ = try await store.markUsed(device.registered, audit: device.entry)
+        #expect(try await level() == process)
+        _ = try await store.revoke(nil, audit: device.entry)
+        #expect(try await level() == full)
+        _ = try await store.take(Data(count: 32), address: nil, at: 0)
+        #expect(try await level() == process)
+        _ = try await store.setDocument("keys", to: Data(), ifWas: nil)
+        #expect(try await level() == full)
+        #expect(try await store.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+    }
+
+    @Test(arguments: SQLiteStatements.ofEachSignIn.indices)
+    func `finds by an index all that a sign-in looks for`(_ index: Int) async throws {
+        let home = try StoreHome(.sqlite)
+        let store = try SQLiteRelyingPartyStore(path: home.path)
+        let sql = SQLiteStatements.ofEachSignIn[index]
+        let plan = try await store.read { db in
+            try Row.fetchAll(
+                db,
+                sql: "EXPLAIN QUERY PLAN " + sql,
+                arguments: StatementArguments(
+                    Array(repeating: DatabaseValue.null, count: sql.count { $0 == "?" })
+                )
+            ).map { $0["detail"] as String }
+        }
+        #expect(!plan.contains { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }, "\(sql): \(plan)")
+    }
+
+    // Not covered: a power cut; what it may take is told by SQLite's documentation of `synchronous`.
+}
+
+extension Device {
+    /// The device as a store keeps it.
+    var registered: RegisteredDevice {
+        RegisteredDevice(
+            user: user,
+            device: name,
+            key: key,
+            name: "a laptop",
+            enabledAt: 0,
+            lastUsedAt: nil,
+            domainState: domainState
+        )
+    }
+
+    var entry: AuditEntry { AuditEntry(at: 0, event: .enabled, user: user, device: name, address: "") }
+}
