@@ -50,7 +50,7 @@ FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests Package.swif
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test program build man completions docs test test-server check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-test program build man completions docs test test-server check-server check demo bench nightly fuzz format clean \
 	install install-program install-udev uninstall
 
 help: ## lists these targets
@@ -80,6 +80,9 @@ test: setup-test ## builds and runs all tests; none is skipped for a missing too
 test-server: setup-test ## builds and tests the login server alone
 	$(SWIFT) build --build-tests --package-path Server --scratch-path $(SERVER_BUILD) $(SWIFT_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' Server/test $(SERVER_BUILD) $(SWIFT_TEST_FLAGS)
+
+check-openapi: test-server ## makes requests up from the login server's OpenAPI file; takes Schemathesis from PyPI
+	Server/check-openapi $(SERVER_BUILD)
 
 check: export WHORL_STRICT = 1
 check: STRICT = --explicit-target-dependency-import-check error

@@ -57,9 +57,7 @@ let package = Package(
             name: "LoginServer",
             dependencies: [
                 assertion, crypto, cryptoExtras, httpTypes, hummingbird, hummingbirdCore, jwtKit, lifecycle,
-                logging, nio,
-                nioPosix,
-                relyingParty,
+                logging, nio, nioPosix, relyingParty,
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -82,8 +80,9 @@ let package = Package(
             name: "LoginServerTests",
             dependencies: [
                 "LoginServer", "whorl-login-server", assertion, crypto, httpTypes, hummingbirdCore, lifecycle,
-                logging, nio, nioPosix,
-                relyingParty,
+                logging, nio, nioPosix, relyingParty,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: common

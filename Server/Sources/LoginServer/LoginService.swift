@@ -36,8 +36,9 @@ extension LoginService {
         let documents = StoreDocuments(store: store)
         let seconds = Int(now().timeIntervalSince1970)
         let accounts = Accounts(documents: documents, cost: configuration.passwordCost)
+        let party = RelyingParty(store: store, configuration: configuration.relyingParty, now: now)
         self.init(
-            relyingParty: RelyingParty(store: store, configuration: configuration.relyingParty, now: now),
+            relyingParty: party,
             documents: documents,
             accounts: accounts,
             tokens: try await SessionTokens(
@@ -49,7 +50,11 @@ extension LoginService {
                 at: seconds
             ),
             metrics: Metrics(startedAt: seconds),
-            passwords: PasswordGate(accounts: accounts, threads: configuration.passwordThreads),
+            passwords: PasswordGate(
+                relyingParty: party,
+                accounts: accounts,
+                threads: configuration.passwordThreads
+            ),
             proxies: ProxyPolicy(trusted: configuration.trustedProxies.compactMap(ClientAddress.init)),
             tokenLifetime: configuration.tokenLifetime,
             clock: now

@@ -48,6 +48,14 @@ struct Serve: AsyncParsableCommand {
     )
     var trustedProxy: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "How many tries an address has in a minute; a user has half of them, a device a quarter. 0 is no limit.",
+            valueName: "number"
+        )
+    )
+    var triesPerMinute = 120
+
     @Flag(help: "Let devices sign in also where other fingers are enrolled than when they were enabled.")
     var allowChangedFingers = false
 
@@ -60,6 +68,9 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError(
                 "--origin is https://HOST or https://HOST:PORT in lower case, or http://localhost:PORT."
             )
+        }
+        guard triesPerMinute == 0 || (4...1_000_000).contains(triesPerMinute) else {
+            throw ValidationError("--tries-per-minute is 4 or more, or 0 for no limit.")
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together.")
@@ -96,8 +107,15 @@ struct Serve: AsyncParsableCommand {
         if let tlsCertificate, let tlsKey {
             settings.certificate = .init(chain: tlsCertificate, key: tlsKey)
         }
+        settings.relyingParty.limits.perAddress = limit(triesPerMinute)
+        settings.relyingParty.limits.perUser = limit(triesPerMinute / 2)
+        settings.relyingParty.limits.perDevice = limit(triesPerMinute / 4)
         if allowChangedFingers { settings.relyingParty.domainStatePolicy = .allow }
         return settings
+    }
+
+    private func limit(_ count: Int) -> RelyingParty.Configuration.Limit? {
+        count == 0 ? nil : RelyingParty.Configuration.Limit(count: count, seconds: 60)
     }
 
     /// One line on standard output, for whoever started the server and waits for it.

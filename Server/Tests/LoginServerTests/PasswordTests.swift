@@ -2,6 +2,7 @@
 
 import Foundation
 import LoginAssertion
+import RelyingParty
 import Synchronization
 import Testing
 
@@ -27,6 +28,30 @@ struct `passwords` {
     @Test func `nobody has no password`() {
         let nobody = PasswordHash.nobody(cost: .cheap)
         for password in ["", "\0", "password"] { #expect(!nobody.matches(password)) }
+    }
+
+    @Test func `an unknown user costs what a wrong password costs`() async throws {
+        let cost = PasswordHash.Cost(rounds: 2_048, blockSize: 8, parallelism: 1)
+        let accounts = Accounts(documents: MemoryDocuments(), cost: cost)
+        let (anna, otto) = (try #require(anna), try #require(LoginName("otto")))
+        try await accounts.add(anna, password: "right")
+        let known = try await accounts.passwordHash(of: anna)
+        let unknown = try await accounts.passwordHash(of: otto)
+        let times = [known, unknown].map { hash in
+            // The thread's own time: what else the machine does is not in it.
+            (0..<5).map { _ in
+                let begin = clock_gettime_nsec(CLOCK_THREAD_CPUTIME_ID)
+                _ = hash.matches("wrong")
+                return Double(clock_gettime_nsec(CLOCK_THREAD_CPUTIME_ID) - begin)
+            }.min() ?? 0
+        }
+        #expect((0.7...1.4).contains(times[1] / times[0]), "\(times)")
+    }
+
+    private func clock_gettime_nsec(_ clock: clockid_t) -> Int {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
     @Test func `the same password is kept differently each time, at the standard cost`() throws {
@@ -68,43 +93,49 @@ struct `passwords` {
         await #expect(throws: ServerError.self) { try await accounts.add(name, password: "secret") }
     }
 
-    @Test func `the eleventh wrong password from one address waits, the right one from another does not`()
+    @Test func `the eleventh try from one address waits, at every instance; one from elsewhere does not`()
         async throws
     {
-        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
-        let anna = try #require(anna)
-        let (home, away) = (try #require(home), try #require(ClientAddress("192.0.2.2")))
-        try await accounts.add(anna, password: "right")
-        let gate = PasswordGate(accounts: accounts, threads: 1)
-        for _ in 0..<10 { #expect(try await gate.check("wrong", of: anna, from: home, at: 100) == false) }
-        await #expect(throws: Problem.tooManyRequests(retryAfter: 900)) {
-            try await gate.check("right", of: anna, from: home, at: 100)
-        }
-        #expect(try await gate.check("right", of: anna, from: away, at: 100))
-        #expect(try await gate.check("right", of: anna, from: home, at: 1_000))
-    }
-
-    @Test func `right passwords use no tries up`() async throws {
-        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let server = try await TestServer()
         let (anna, home) = (try #require(anna), try #require(home))
-        try await accounts.add(anna, password: "right")
-        let gate = PasswordGate(accounts: accounts, threads: 1)
-        for _ in 0..<100 { #expect(try await gate.check("right", of: anna, from: home, at: 100)) }
-    }
-
-    @Test func `of tries side by side no more pass than one after the other`() async throws {
-        let limit = TryLimit(limit: 10, seconds: 60)
-        let passed = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<200 { group.addTask { limit.charge("anna", at: 0) == nil } }
-            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        let away = try #require(ClientAddress("192.0.2.2"))
+        try await server.service.accounts.add(anna, password: "right")
+        let one = server.service.passwords
+        let other = try await server.another().passwords
+        for number in 0..<10 {
+            #expect(try await (number % 2 == 0 ? one : other).check("wrong", of: anna, from: home) == false)
         }
-        #expect(passed == 10)
+        for gate in [one, other] {
+            let refused = await #expect(throws: RelyingPartyError.self) {
+                try await gate.check("right", of: anna, from: home)
+            }
+            #expect(refused.map(Problem.init)?.code == .tooManyRequests)
+        }
+        #expect(try await one.check("right", of: anna, from: away))
+        server.clock.pass(900)
+        #expect(try await one.check("right", of: anna, from: home))
     }
 
-    @Test func `made-up names do not make the table grow`() {
-        let limit = TryLimit(limit: 1, seconds: 6_000, mostNames: 10)
-        for number in 0..<1_000 { #expect(limit.charge("name \(number)", at: number) == nil) }
-        #expect(limit.charge("name 999", at: 1_000) != nil, "the newest is still known")
+    @Test func `many addresses together get forty tries at one user, one address a hundred at many`()
+        async throws
+    {
+        let server = try await TestServer()
+        let anna = try #require(anna)
+        let gate = server.service.passwords
+        var passed = 0
+        for number in 1...60 {
+            let address = try #require(ClientAddress("192.0.2.\(number)"))
+            if (try? await gate.check("wrong", of: anna, from: address)) != nil { passed += 1 }
+        }
+        #expect(passed == 40)
+        passed = 0
+        for number in 1...120 {
+            let (user, home) = (
+                try #require(LoginName("user \(number)")), try #require(ClientAddress("203.0.113.1"))
+            )
+            if (try? await gate.check("wrong", of: user, from: home)) != nil { passed += 1 }
+        }
+        #expect(passed == 100)
     }
 
     @Test func `more passwords than may wait are refused at once`() async throws {

@@ -47,6 +47,14 @@ struct `what comes in a request` {
         #expect { try RequestMembers(json: bytes) } throws: { ($0 as? Problem)?.code == .malformed }
     }
 
+    @Test func `UTF-16 is no UTF-8, though its bytes may be`() {
+        for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
+            let bytes = Array(#"{"a":"x"}"#.data(using: encoding) ?? Data())
+            #expect(String(validating: bytes, as: UTF8.self) != nil, "or the test says nothing")
+            #expect { try RequestMembers(json: bytes) } throws: { ($0 as? Problem)?.code == .malformed }
+        }
+    }
+
     @Test(arguments: ["", " anna", "anna ", "a\u{202E}b", String(repeating: "x", count: 129)])
     func `what is no name is malformed`(name: String) throws {
         let json = try JSONEncoder().encode(["user": name])

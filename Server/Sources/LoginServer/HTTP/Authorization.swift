@@ -64,7 +64,7 @@ extension LoginService {
 
     /// - Throws: ``Problem`` for anything but the user's password.
     func requirePassword(_ password: String, of user: LoginName, from address: ClientAddress) async throws {
-        guard try await passwords.check(password, of: user, from: address, at: now) else {
+        guard try await passwords.check(password, of: user, from: address) else {
             throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
         }
     }

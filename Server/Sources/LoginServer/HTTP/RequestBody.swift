@@ -4,6 +4,7 @@ internal import Foundation
 internal import Hummingbird
 internal import LoginAssertion
 internal import NIOCore
+internal import NIOHTTP1
 
 /// The members of a request: one JSON object of texts, nothing else.
 ///
@@ -83,8 +84,15 @@ extension Request {
             return try RequestMembers(
                 json: try await body.collect(upTo: RequestMembers.largestBody).readableBytesView
             )
+        } catch let error as Problem {
+            throw error
+        } catch let error as HTTPParserError {
+            throw error
         } catch is NIOTooManyBytesError {
             throw tooLarge
+        } catch {
+            // The client went away, or was too slow; nobody reads the answer.
+            throw Problem(.malformed, "The body did not arrive.")
         }
     }
 }

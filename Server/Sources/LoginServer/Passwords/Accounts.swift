@@ -93,7 +93,10 @@ struct Accounts: Sendable {
 
     private func record(_ password: String) throws -> Data {
         guard (1...PasswordHash.longest).contains(password.utf8.count), !password.utf8.contains(0) else {
-            throw ServerError(.account, "a password has 1 to \(PasswordHash.longest) bytes, none of them zero")
+            throw ServerError(
+                .account,
+                "a password has 1 to \(PasswordHash.longest) bytes, none of them zero"
+            )
         }
         let hash = try PasswordHash(password, cost: cost)
         let id = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }

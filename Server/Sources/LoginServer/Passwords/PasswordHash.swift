@@ -45,7 +45,8 @@ struct PasswordHash: Codable, Equatable {
     /// Whether it is the password; slow by purpose.
     func matches(_ password: String) -> Bool {
         // PBKDF2 inside of scrypt fills short passwords with zeros: with some at the end it would be the same.
-        guard !password.utf8.contains(0), let digest = try? Self.derive(password, salt: salt, cost: cost) else { return false }
+        guard !password.utf8.contains(0), let digest = try? Self.derive(password, salt: salt, cost: cost)
+        else { return false }
         return digest.isEqualInConstantTime(to: self.digest)
     }
 

@@ -39,11 +39,24 @@ final class TestServer: Sendable {
         let clock = TestClock()
         self.clock = clock
         log = TestLog()
-        service = try await LoginService(
-            store: try Self.store(folder),
+        service = try await Self.service(folder, configuration, clock)
+    }
+
+    private static func service(
+        _ folder: URL,
+        _ configuration: LoginServer.Configuration,
+        _ clock: TestClock
+    ) async throws -> LoginService {
+        try await LoginService(
+            store: try store(folder),
             configuration: configuration,
             now: { clock.now }
         )
+    }
+
+    /// A second instance on the same database.
+    func another() async throws -> LoginService {
+        try await Self.service(folder, configuration, clock)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
