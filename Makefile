@@ -92,6 +92,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/check-samples .build/debug/whorl
 	scripts/check-apple-names
 	scripts/check-login .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
+	scripts/bank --check .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
 	scripts/docs
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
