@@ -31,7 +31,12 @@ actor Teller {
             return "Nothing was done."
         }
         session = nil
-        try await login.enable(user, with: .password(password), deviceName: ProcessInfo.processInfo.hostName)
+        try await login.enable(
+            user,
+            with: .password(password),
+            deviceName: ProcessInfo.processInfo.hostName,
+            reason: "have a touch sign in \(user)"
+        )
         return "From now on a touch signs in \(user)."
     }
 
@@ -47,8 +52,8 @@ actor Teller {
 
     /// A touch and the password, whatever session there is.
     ///
-    /// What is transferred is told to the person before the touch, and is signed with the rest. The token serves for
-    /// nothing else and is not kept: the bank takes it for one transfer.
+    /// The prompt says what is transferred, and the chip signs it with the rest: the login server has it as the app's own
+    /// claims. The bank gets a token that serves for one transfer, and that is not kept here.
     func transfer(_ amount: Money, to payee: String) async throws -> Money {
         let stepUp = try await login.attempt(
             reason: "transfer \(amount) to \(payee)",

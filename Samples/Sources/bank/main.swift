@@ -15,8 +15,11 @@ guard words.count == 2, CommandLine.arguments.count == 3 else {
     exit(64)
 }
 let transport = URLSessionTransport()
+var options = LoginOptions()
+// Who has no finger for it leaves it; there is no other button.
+options.fallbackTitle = ""
 let teller = Teller(
-    login: LoginClient(server: words[0], transport: transport),
+    login: LoginClient(server: words[0], transport: transport, options: options),
     bank: BankService(origin: words[1], transport: transport)
 )
 
