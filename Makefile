@@ -50,7 +50,7 @@ FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests Package.swif
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test program build man completions docs test test-server check-server check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-test program build man completions docs test test-server check-openapi check demo bench nightly fuzz format clean \
 	install install-program install-udev uninstall
 
 help: ## lists these targets
@@ -95,6 +95,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/check-samples .build/debug/whorl
 	scripts/check-apple-names
 	scripts/check-login .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
+	scripts/bank --check .build/debug/whorl $(SERVER_BUILD)/debug/whorl-login-server
 	scripts/docs
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug

@@ -1,11 +1,17 @@
 // swift-tools-version: 6.1
 // SPDX-License-Identifier: Apache-2.0
 
-// Two programs as one writes them for macOS. Nothing in their sources speaks of Linux; what does is in here.
+// Programs as one writes them for macOS: nothing in the sources of the first two speaks of Linux; what does is in here. The
+// third signs in to a server with a touch.
 
 import PackageDescription
 
 let security = Target.Dependency.product(name: "LocalAuthentication", package: "whorl")
+
+let login = [
+    Target.Dependency.product(name: "BiometricLogin", package: "whorl"),
+    Target.Dependency.product(name: "BiometricLoginHTTP", package: "whorl"),
+]
 
 let package = Package(
     name: "samples",
@@ -13,5 +19,6 @@ let package = Package(
     targets: [
         .executableTarget(name: "password-safe", dependencies: [security]),
         .executableTarget(name: "app-lock", dependencies: [security]),
+        .executableTarget(name: "bank", dependencies: login, swiftSettings: [.swiftLanguageMode(.v6)]),
     ]
 )
