@@ -21,6 +21,8 @@ SERVER_BUILD = .build-server
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR ?= $(PREFIX)/bin
+# Where `whorl` looks for it: ../libexec/whorl beside its own folder.
+LIBEXECDIR = $(dir $(BINDIR:%/=%))libexec/whorl
 MANDIR ?= $(PREFIX)/share/man/man1
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -64,6 +66,7 @@ setup-test:
 
 program: setup
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-login-http
 
 build: program ## builds the release: program, man pages, completions
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
@@ -141,11 +144,12 @@ completions: ## writes the shell completions of the built program to .build
 install: install-program install-udev ## installs to PREFIX (/usr/local) under DESTDIR, after make build
 
 install-program:
-	@test -x $(WHORL) -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish || \
+	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-login-http -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish || \
 		{ echo "$(WHORL), its man pages or completions are not built: run make build first" >&2; exit 1; }
 	@if ldd $(WHORL) | grep -q libswiftCore; then \
 		echo "note: this build needs the Swift libraries where it runs; make build links them in" >&2; fi
 	install -D -m 755 $(WHORL) "$(DESTDIR)$(BINDIR)/whorl"
+	install -D -m 755 $(PRODUCTS)/whorl-login-http "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http"
 	install -d "$(DESTDIR)$(MANDIR)"
 	install -m 644 $(STAGE)/man/*.1 "$(DESTDIR)$(MANDIR)"
 	install -D -m 644 $(STAGE)/completions/bash "$(DESTDIR)$(BASHDIR)/whorl"
@@ -167,8 +171,9 @@ install-udev:
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev "$(SYSUSERSDIR)/whorl.conf"; fi
 
 uninstall: ## removes what install put there (the group fingerprint stays)
-	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
+	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
 		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish"
+	@rmdir "$(DESTDIR)$(LIBEXECDIR)" 2>/dev/null || true
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
 		if [ -e "$(UDEVDIR)/70-whorl.rules" ]; then \
 			echo "not root: the udev rules are still there; to remove them run: sudo make uninstall" >&2; \

@@ -40,11 +40,12 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "BiometricLoginTests": [
         "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Fingerprint",
-        "LocalAuthenticationTesting", "LoginAssertion", "LoginTransport", "SecretMemory", "SoftwareTPM",
-        "StateStore", "Vault", "WhorlSystem", crypto,
+        "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport", "SecretMemory",
+        "SoftwareTPM",
+        "StateStore", "Vault", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
-        "Authentication", "GreyscalePNG", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl",
+        "Authentication", "GreyscalePNG", "LoginServer", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl",
         "whorl-login-http",
     ],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
@@ -99,9 +100,9 @@ let fuzzed: [Target.Dependency] = [
 
 /// What the command line uses.
 let program: [Target.Dependency] = [
-    "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SecretMemory", "StateStore",
-    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto,
-    logging,
+    "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "GreyscalePNG",
+    "LoginAssertion", "LoginTransport", "SecretMemory", "StateStore", "SyntheticFingers", "TPM",
+    "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto, logging,
 ]
 
 let package = Package(
@@ -310,6 +311,12 @@ let package = Package(
             swiftSettings: common
         ),
         .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
+        .target(
+            name: "LoginServer",
+            path: "Tests/Support/LoginServer",
+            exclude: ["server.py"],
+            swiftSettings: common
+        ),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
         // `scripts/bench` runs it.
         .executableTarget(

@@ -42,10 +42,17 @@ public struct URLSessionTransport: LoginTransport {
         )
         defer { session.finishTasksAndInvalidate() }
         let task = session.dataTask(with: Self.urlRequest(request, url))
+        // URLSession's own limits begin anew with each byte, and not all of its ways out are limited.
+        let limit = Task { [wait] in
+            try await Task.sleep(for: wait)
+            exchange.end(.timedOut)
+            task.cancel()
+        }
+        defer { limit.cancel() }
         return try await withTaskCancellationHandler {
             try await exchange.run(task)
         } onCancel: {
-            exchange.fail(.cancelled)
+            exchange.end(.cancelled)
             task.cancel()
         }
     }
@@ -96,14 +103,43 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
 
     func run(_ task: URLSessionDataTask) async throws(LoginTransportError) -> LoginResponse {
         try await withCheckedContinuation { (done: Done) in
-            state.withLock { $0.done = done }
-            task.resume()
+            let failure = state.withLock { state in
+                if state.failure == nil { state.done = done }
+                return state.failure
+            }
+            guard let failure else { return task.resume() }
+            done.resume(returning: .failure(failure))
         }.get()
     }
 
-    /// What the exchange ends with, whatever URLSession says of it; the first one counts.
-    func fail(_ failure: LoginTransportError) {
-        state.withLock { if $0.failure == nil { $0.failure = failure } }
+    /// Ends it, whatever URLSession says of it later; the first end counts.
+    func end(_ failure: LoginTransportError) {
+        let done = state.withLock { state in
+            if state.failure == nil { state.failure = failure }
+            return state.done.take()
+        }
+        done?.resume(returning: .failure(failure))
+    }
+
+    private func end(_ response: HTTPURLResponse?, _ error: (any Error)?) {
+        let (done, outcome) = state.withLock { state in
+            (state.done.take(), Self.outcome(&state, response, error))
+        }
+        done?.resume(returning: outcome)
+    }
+
+    /// The server wants a password, or another one.
+    ///
+    /// FoundationNetworking says so when the answer has come whole, and would send the request again for as long as
+    /// the answer stays the same; the answer is what is wanted here.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        end(task.response as? HTTPURLResponse, nil)
+        completionHandler(.cancelAuthenticationChallenge, nil)
     }
 
     func urlSession(
@@ -127,39 +163,18 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         completionHandler(.allow)
     }
 
-    /// A 401 with a scheme that URLSession knows arrives here, whole; it would wait for a credential for good.
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        end(task, nil)
-        completionHandler(.cancelAuthenticationChallenge, nil)
-    }
-
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let fits = state.withLock { state in
             guard data.count <= state.body.capacity - state.body.count else { return false }
             return state.body.append { data.copyBytes(to: $0) } == data.count
         }
         guard !fits else { return }
-        fail(.tooLarge)
+        end(.tooLarge)
         dataTask.cancel()
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        end(task, error)
-    }
-
-    /// Gives what there is to whoever waits; the first time counts.
-    private func end(_ task: URLSessionTask, _ error: (any Error)?) {
-        typealias Ending = (done: Done, outcome: Result<LoginResponse, LoginTransportError>)
-        let ending = state.withLock { state -> Ending? in
-            guard let done = state.done.take() else { return nil }
-            return (done, Self.outcome(&state, task.response as? HTTPURLResponse, error))
-        }
-        if let ending { ending.done.resume(returning: ending.outcome) }
+        end(task.response as? HTTPURLResponse, error)
     }
 
     private static func outcome(
@@ -182,7 +197,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
 }
 
 extension LoginTransportError {
-    /// The kind of a failure; its text may hold what was sent, and is not looked at.
+    /// The kind of a failure; its text may hold what was sent, and is not kept.
     fileprivate init(_ error: any Error) {
         guard let error = error as? URLError else {
             self = .failed
@@ -198,6 +213,8 @@ extension LoginTransportError {
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
             self = .notTrusted
+        // FoundationNetworking has no code for it; the text is libcurl's own.
+        case .unknown where error.localizedDescription.hasPrefix("SSL"): self = .notTrusted
         case .badServerResponse, .cannotParseResponse, .zeroByteResource: self = .malformed
         default: self = .failed
         }

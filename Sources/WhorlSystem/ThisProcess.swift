@@ -21,6 +21,12 @@ package enum ThisProcess {
         return String(cString: name)
     }
 
+    /// The folder that the program's file is in; `nil` where the kernel does not tell.
+    package static var folder: String? {
+        guard let path = linkTarget("/proc/self/exe"), let end = path.lastIndex(of: "/") else { return nil }
+        return String(path[..<end])
+    }
+
     /// The name of the program's file, without its folder: it stays the same when the program moves.
     static var programName: String {
         fileName(ofProgram: linkTarget("/proc/self/exe") ?? "") ?? "unknown"

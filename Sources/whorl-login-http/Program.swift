@@ -13,6 +13,8 @@ import SecretMemory
 enum Program {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        // What a library of `whorl` has left open, such as a reader, is not this program's.
+        for number in 3..<CInt(1024) { close(number) }
         // Unencrypted requests stay on this machine; over a proxy they would not.
         for name in URLSessionTransport.proxies { unsetenv(name) }
         guard let request = LoginFrames.request(read()) else { exit(64) }

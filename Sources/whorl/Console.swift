@@ -102,6 +102,11 @@ final class Console: Sendable {
         return failure.status
     }
 
+    /// Something that is not the command's answer, and no failure by itself.
+    func warn(_ sentence: String) {
+        if !isJSON { say("warning", sentence) }
+    }
+
     private func note(_ protection: Protection?) {
         guard protection?.usedSimulatedTPM == true else { return }
         say("note", "A simulated TPM answered, not a chip.")

@@ -28,8 +28,12 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case existsAlready = 34
     case readerInUse = 35
     case usage = 64
+    /// The server of a login cannot be reached, or does not answer as one.
+    case serverUnavailable = 69
     /// The disk or the store failed.
     case storeFailed = 74
+    /// The server of a login refused.
+    case serverRefused = 77
 
     /// The row of an evaluation's error.
     ///

@@ -20,9 +20,17 @@ struct Protection: Sendable {
 
 /// What an item gave: bytes that never become text in Swift's memory, since they may be a secret.
 struct Product: Sendable {
-    /// The member's name in JSON, where the bytes are in Base64.
+    /// How the bytes stand in JSON.
+    enum Form: Sendable {
+        case base64
+        /// As they are: characters that JSON does not escape.
+        case text
+    }
+
+    /// The member's name in JSON.
     let name: String
     let bytes: SecretBox
+    var form = Form.base64
 
     /// The line of a result with this as its last member.
     func line(closing line: String) -> SecretBytes {
@@ -30,11 +38,22 @@ struct Product: Sendable {
         precondition(line.hasSuffix(end), "the line is no result")
         let head = Array((line.dropLast(end.count) + ",\"\(name)\":\"").utf8)
         let tail = Array(("\"" + end + "\n").utf8)
-        let size = (bytes.bytes.count + 2) / 3 * 4
+        let size =
+            switch form {
+            case .base64: (bytes.bytes.count + 2) / 3 * 4
+            case .text: bytes.bytes.count
+            }
         return SecretBytes(count: head.count + size + tail.count) { room in
             room.copyBytes(from: head)
-            encode(into: UnsafeMutableRawBufferPointer(rebasing: room[head.count..<head.count + size]))
+            put(into: UnsafeMutableRawBufferPointer(rebasing: room[head.count..<head.count + size]))
             UnsafeMutableRawBufferPointer(rebasing: room[(head.count + size)...]).copyBytes(from: tail)
+        }
+    }
+
+    private func put(into room: UnsafeMutableRawBufferPointer) {
+        switch form {
+        case .base64: encode(into: room)
+        case .text: bytes.bytes.withUnsafeBytes { room.copyMemory(from: $0) }
         }
     }
 

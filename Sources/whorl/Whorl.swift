@@ -20,7 +20,8 @@ struct Whorl: AsyncParsableCommand {
         subcommands: [
             Devices.self, Doctor.self, Enroll.self, Fingers.self, Remove.self, CanEvaluate.self,
             Evaluate.self,
-            DomainState.self, Passcode.self, Secret.self, Key.self, VaultCommand.self, Biometry.self,
+            DomainState.self, Passcode.self, Secret.self, Key.self, VaultCommand.self, Login.self,
+            Biometry.self,
             Log.self, Simulate.self,
         ]
     )

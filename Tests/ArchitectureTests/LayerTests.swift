@@ -69,7 +69,8 @@ import Testing
         (
             "whorl",
             [
-                "Authentication", "Enrollment", "Fingerprint", "GreyscalePNG", "SecretMemory", "StateStore",
+                "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
+                "GreyscalePNG", "LoginAssertion", "LoginTransport", "SecretMemory", "StateStore",
                 "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem",
             ]
         ),

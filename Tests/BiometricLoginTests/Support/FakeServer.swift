@@ -38,7 +38,7 @@ final class FakeServer: LoginTransport {
         var claims: [LoginClaims] = []
         var passwords: [String?] = []
         var ignoresDomainState = false
-        var onRequest: (@Sendable (LoginRequest) -> Void)?
+        var onRequest: (@Sendable (LoginRequest) async -> Void)?
     }
 
     let origin: LoginOrigin
@@ -56,7 +56,7 @@ final class FakeServer: LoginTransport {
     func next(_ fates: Fate...) { state.withLock { $0.fates += fates } }
     func forget() { state.withLock { $0.devices = [:] } }
     func ignoreDomainStates() { state.withLock { $0.ignoresDomainState = true } }
-    func onRequest(_ body: @escaping @Sendable (LoginRequest) -> Void) {
+    func onRequest(_ body: @escaping @Sendable (LoginRequest) async -> Void) {
         state.withLock { $0.onRequest = body }
     }
     var devices: [Login: Registered] { state.withLock(\.devices) }
@@ -72,7 +72,7 @@ final class FakeServer: LoginTransport {
             state.paths.append("\(request.method.rawValue) \(request.path)")
             return (state.fates.isEmpty ? .answered : state.fates.removeFirst(), state.onRequest)
         }
-        onRequest?(request)
+        await onRequest?(request)
         switch fate {
         case .answered: return answer(request)
         case .lost(let error): throw error

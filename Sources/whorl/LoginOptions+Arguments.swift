@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Authentication
+import AuthenticationContext
+import BiometricLogin
+import Glibc
+import SecretMemory
+import TerminalPrompt
+import WhorlSystem
+
+/// Which server, and how the owner is asked for it.
+struct ServerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The server, such as https://bank.example; http only for this machine.",
+            valueName: "url"
+        )
+    )
+    var server: String
+
+    @Option(help: ArgumentHelp("Why the owner is asked; it is shown to the person.", valueName: "text"))
+    var reason: String?
+
+    func origin() throws(Failure) -> LoginOrigin {
+        // People and browsers end an address with a slash.
+        let text = server.hasSuffix("/") ? String(server.dropLast()) : server
+        guard let origin = LoginOrigin(text) else {
+            throw .usage(
+                "The server cannot be “\(DisplayText.clean(server, limit: 60))”.",
+                hint: "Example: --server https://bank.example, without a path; http only for localhost."
+            )
+        }
+        return origin
+    }
+
+    func options(_ global: GlobalOptions) -> LoginOptions {
+        var options = LoginOptions()
+        options.patience = global.patience
+        return options
+    }
+}
+
+/// Whose login, where there may be several.
+struct UserOption: ParsableArguments {
+    @Option(help: ArgumentHelp("Whose; otherwise whoever has enabled it here.", valueName: "name"))
+    var user: String?
+
+    func name() throws(Failure) -> LoginName? {
+        guard let user else { return nil }
+        return try LoginName.argument(user)
+    }
+}
+
+/// Where the user's password at the server comes from.
+struct PasswordOption: ParsableArguments {
+    @Option(
+        name: .customLong("password-fd"),
+        help: ArgumentHelp(
+            "Takes the password at the server from a line of this open file instead of the terminal.",
+            valueName: "n"
+        )
+    )
+    var descriptor: Int32?
+
+    func validate() throws {
+        if let descriptor, descriptor < 0 { throw ValidationError("--password-fd must be 0 or more.") }
+    }
+
+    func read(_ question: String = "Password") async throws(Failure) -> SecretBox {
+        try await failing { () async throws(PasscodeReadingError) in
+            if let descriptor { return try await PasscodeReader.read(from: descriptor) }
+            return try await PasscodeReader().read(question)
+        }
+    }
+}
+
+extension LoginName {
+    static func argument(_ text: String) throws(Failure) -> LoginName {
+        guard let name = LoginName(text) else {
+            throw .usage(
+                "The user cannot be “\(DisplayText.clean(text, limit: 60))”.",
+                hint: "1 to 128 bytes, without control characters and without spaces at its ends."
+            )
+        }
+        return name
+    }
+}
+
+extension Session {
+    /// A client of one server, with this command's reader, TPM, state directory and prompt.
+    func login(
+        _ server: LoginOrigin,
+        _ options: LoginOptions,
+        handing passcode: SecretBox?
+    ) throws(Failure) -> LoginClient {
+        let parts = ContextParts(
+            service: services.authentication,
+            presenter: presenter(handing: passcode),
+            application: services.application,
+            state: services.stateAccess,
+            profile: services.profile
+        )
+        return LoginClient(server: server, transport: try HelperTransport(), options: options) { parts }
+    }
+}
+
+/// This machine.
+enum Host {
+    /// Its name, as people know it.
+    static var name: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "this device" }
+        let name = DisplayText.clean(
+            String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        )
+        return name.isEmpty ? "this device" : name
+    }
+}

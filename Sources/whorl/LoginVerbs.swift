@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import BiometricLogin
+import FoundationEssentials
+
+/// The command `whorl login`.
+struct Login: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "Signs a user in to a server with a touch.",
+        discussion: """
+            The key is made in the TPM and signs only for its owner. Passwords are asked for on the terminal, or taken \
+            from an open file; they are never arguments. Example:
+
+              whorl login enable --server https://bank.example --user ada
+              whorl login attempt --server https://bank.example --json
+            """,
+        subcommands: [Enable.self, Attempt.self, Disable.self, Status.self]
+    )
+
+    /// The command `whorl login enable`.
+    struct Enable: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "enable",
+            abstract: "Makes a key for a user of a server, and makes it known there."
+        )
+        @OptionGroup var server: ServerOptions
+        @Option(help: ArgumentHelp("Who signs in.", valueName: "name"))
+        var user: String
+        @Option(
+            help: ArgumentHelp(
+                "What the server shows of this device; otherwise the host’s name.",
+                valueName: "text"
+            )
+        )
+        var deviceName: String?
+        @Flag(help: "Any enrolled finger opens the key, also one that is added later.")
+        var anyFinger = false
+        @Flag(help: "The passcode does not open the key.")
+        var noPasscode = false
+        @Flag(help: "Another user may have enabled the login on this device.")
+        var severalAccounts = false
+        @OptionGroup var password: PasswordOption
+        @OptionGroup var passcode: PasscodeOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let origin = try server.origin()
+            let user = try LoginName.argument(user)
+            let name = deviceName ?? Host.name
+            var options = server.options(global)
+            options.fingers = anyFinger ? .any : .currentSet
+            options.takesPasscode = !noPasscode
+            options.allowsSeveralAccounts = severalAccounts
+            let client = try session.login(origin, options, handing: try await passcode.preset())
+            let secret = try await password.read("Password of \(user) at \(origin)")
+            let login = try await failing { () async throws(LoginError) in
+                try await client.enable(
+                    user,
+                    with: .password(secret),
+                    deviceName: name,
+                    reason: server.reason ?? "enable the login to \(origin) as \(user)"
+                )
+            }
+            return Answer(
+                result: .object(login.members),
+                text: ["The login to \(origin) is enabled for \(user)."]
+            )
+        }
+    }
+
+    /// The command `whorl login attempt`.
+    struct Attempt: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "attempt",
+            abstract: "Signs in, and writes the session's token to standard output.",
+            discussion: "Whoever has the token is signed in until it expires: take it from a pipe."
+        )
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var who: UserOption
+        @Flag(help: "Sends the password too, for what the server asks both for.")
+        var withPassword = false
+        @OptionGroup var password: PasswordOption
+        @OptionGroup var passcode: PasscodeOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let origin = try server.origin()
+            let user = try who.name()
+            let client = try session.login(
+                origin,
+                server.options(global),
+                handing: try await passcode.preset()
+            )
+            let wantsPassword = withPassword || password.descriptor != nil
+            let secret = wantsPassword ? try await password.read("Password at \(origin)") : nil
+            let signedIn = try await failing { () async throws(LoginError) in
+                try await client.attempt(user, reason: server.reason, password: secret)
+            }
+            session.console.used(signedIn.readerKind)
+            return Answer(
+                result: [
+                    "expiresAt": .string(signedIn.expiresAt.ISO8601Format()),
+                    "user": .string(signedIn.user.text),
+                    "method": .string(signedIn.method.rawValue),
+                ],
+                text: [],
+                product: Product(name: "token", bytes: signedIn.token, form: .text)
+            )
+        }
+    }
+
+    /// The command `whorl login disable`.
+    struct Disable: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "disable",
+            abstract: "Deletes the key here, and has the server revoke this device.",
+            discussion: """
+                The server wants to know who asks: the owner signs in once more with a touch, or the password is given. \
+                With --only-here the server is not told.
+                """
+        )
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var who: UserOption
+        @Flag(help: "Deletes the key here and tells the server nothing.")
+        var onlyHere = false
+        @OptionGroup var password: PasswordOption
+        @OptionGroup var passcode: PasscodeOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let origin = try server.origin()
+            let user = try who.name()
+            let client = try session.login(
+                origin,
+                server.options(global),
+                handing: try await passcode.preset()
+            )
+            let credential = onlyHere ? nil : try await credential(client, user, session)
+            let outcome = try await failing { () async throws(LoginError) in
+                try await client.disable(user, telling: credential)
+            }
+            switch outcome {
+            case .wasNotEnabled: throw Failure(LoginError(.notEnabled))
+            case .here:
+                return answer(revoked: false, "The key is deleted here; the server still lists the device.")
+            case .everywhere: return answer(revoked: true, "The login is disabled here and at the server.")
+            case .hereOnly(let error):
+                session.console.warn("The key is deleted here; the server was not told: \(error.message)")
+                throw Failure(error)
+            }
+        }
+
+        private func credential(
+            _ client: LoginClient,
+            _ user: LoginName?,
+            _ session: Session
+        ) async throws(Failure) -> LoginCredential {
+            if password.descriptor != nil { return .password(try await password.read()) }
+            let signedIn = try await failing { () async throws(LoginError) in
+                try await client.attempt(
+                    user,
+                    reason: server.reason ?? "disable the login to \(client.server)"
+                )
+            }
+            session.console.used(signedIn.readerKind)
+            return .session(signedIn.token)
+        }
+
+        private func answer(revoked: Bool, _ text: String) -> Answer {
+            Answer(result: ["disabled": true, "revoked": .bool(revoked)], text: [text])
+        }
+    }
+
+    /// The command `whorl login status`.
+    struct Status: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Tells whether the login is enabled here; asks neither the server nor the owner."
+        )
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var who: UserOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let origin = try server.origin()
+            let user = try who.name()
+            let client = try session.login(origin, server.options(global), handing: nil)
+            let status = try await failing { () async throws(LoginError) in try await client.status(of: user)
+            }
+            switch status {
+            case .notEnabled: return answer("notEnabled", [], "not enabled", .failure)
+            case .unfinished(let login):
+                return answer(
+                    "unfinished",
+                    login.members,
+                    "sent to the server, without an answer yet",
+                    .failure
+                )
+            case .enabled(let login):
+                return answer(
+                    "enabled",
+                    login.members,
+                    "enabled for \(login.user) as “\(login.name)”",
+                    .success
+                )
+            case .mustEnableAgain(let reason):
+                let text = LoginError(.mustEnableAgain(reason)).message
+                return answer(
+                    "mustEnableAgain",
+                    [.init(name: "reason", value: .string(reason.rawValue))],
+                    text,
+                    .failure
+                )
+            }
+        }
+
+        private func answer(
+            _ name: String,
+            _ members: [JSONValue.Member],
+            _ text: String,
+            _ status: ExitStatus
+        ) -> Answer {
+            let all = [JSONValue.Member(name: "login", value: .string(name))] + members
+            return Answer(result: .object(all), text: [text], status: status)
+        }
+    }
+}
+
+extension EnabledLogin {
+    /// What JSON tells of a login.
+    fileprivate var members: [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            .init(name: "user", value: .string(user.text)),
+            .init(name: "device", value: .string(device.text)),
+            .init(name: "name", value: .string(name)), .init(name: "keyID", value: .string(keyID)),
+            .init(name: "fingers", value: .string(fingers.rawValue)),
+            .init(name: "passcode", value: .bool(takesPasscode)),
+        ]
+        if let enabledAt {
+            members.append(.init(name: "enabledAt", value: .string(enabledAt.ISO8601Format())))
+        }
+        return members
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import AuthenticationContext
+import BiometricLogin
+import Enrollment
+import Fingerprint
+import Foundation
+import GRDB
+import SoftwareTPM
+import StateStore
+import Synchronization
+import Testing
+import Vault
+import WhorlSystem
+
+/// The same with a TPM and the engine that programs have.
+@Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `A login with a TPM` {
+    private let machine: Machine
+    private let server: FakeServer
+    private let ada: LoginName
+    private var password: LoginCredential { .password(secret(FakeServer.password)) }
+
+    init() async throws {
+        machine = try await Machine()
+        server = try FakeServer()
+        ada = try user("ada")
+    }
+
+    private var client: LoginClient { client(on: machine) }
+
+    private func client(on machine: Machine) -> LoginClient {
+        LoginClient(server: server.origin, transport: server, options: LoginOptions()) { machine.parts }
+    }
+
+    @Test func `one touch makes the key, one touch signs in`() async throws {
+        let login = try await client.enable(ada, with: password, deviceName: "laptop")
+        #expect(login.fingers == .currentSet && !login.takesPasscode)
+        #expect(machine.prompts.count == 1)
+        let session = try await client.attempt()
+        #expect(text(session.token) == "token-for-ada" && session.method == .finger)
+        #expect(machine.prompts.count == 2)
+    }
+
+    @Test func `enabling and signing in at once takes one touch`() async throws {
+        _ = try await client.start(ada, deviceName: "laptop") { [password] in password }
+        #expect(machine.prompts.count == 1)
+    }
+
+    @Test func `the passcode signs where the key takes it, and with a finger added it does not`() async throws
+    {
+        // Nobody lays a finger on it.
+        let machine = try await Machine(reader: "mock:then=wait")
+        let client = client(on: machine)
+        try await machine.setPasscode("1234")
+        machine.prompts.answer(with: "1234")
+        #expect(try await client.enable(ada, with: password, deviceName: "laptop").takesPasscode)
+        #expect(try await client.attempt().method == .passcode)
+        try await machine.enroll(.leftThumb)
+        let asked = machine.prompts.count
+        #expect(
+            await failure { () throws(LoginError) in try await client.attempt() }
+                == .mustEnableAgain(.fingersChanged)
+        )
+        #expect(machine.prompts.count == asked)
+        #expect(try await client.status() == .notEnabled)
+    }
+
+    @Test func `a finger that is added while the challenge is fetched gets nothing of the chip`() async throws
+    {
+        try await client.enable(ada, with: password, deviceName: "laptop")
+        let machine = machine
+        server.onRequest { request in
+            guard request.path == "/v1/challenges" else { return }
+            try? await machine.enroll(.leftThumb)
+        }
+        #expect(
+            await failure { () throws(LoginError) in try await client.attempt() }
+                == .mustEnableAgain(.fingersChanged)
+        )
+        #expect(!server.paths.contains("POST /v1/sessions"))
+    }
+
+    @Test func `raw signatures are the chip's, over the bytes that were given`() async throws {
+        let keys = BiometricKeys("pair", options: LoginOptions()) { [machine] in machine.parts }
+        let key = try await keys.createKeys()
+        let payload = Data("challenge".utf8)
+        let signature = try await keys.createSignature(promptMessage: "sign in", payload: payload)
+        #expect(key.isValid(der: signature, over: payload))
+        #expect(machine.prompts.count == 1)
+        try await machine.enroll(.leftThumb)
+        #expect(try await keys.keysExist() == false)
+    }
+
+    @Test func `a record in another place of the disk, or edited, is none`() async throws {
+        try await client.enable(ada, with: password, deviceName: "laptop")
+        let database = try await machine.services.stateAccess.created()
+        try await database.write { db in
+            try db.execute(sql: "UPDATE keychain_items SET value = value || x'00'")
+        }
+        #expect(try await client.status() == .notEnabled)
+        try await client.enable(ada, with: password, deviceName: "laptop")
+        _ = try await client.attempt()
+    }
+}
+
+/// A machine with a TPM of its own and a reader on which the enrolled finger is laid whenever it asks.
+private final class Machine: Sendable {
+    let tpm: SoftwareTPM
+    let services: SystemServices
+    let parts: ContextParts
+    let prompts = Prompts()
+
+    init(reader: String = "mock:then=match") async throws {
+        let tpm = try SoftwareTPM()
+        var configuration = SystemConfiguration(environment: [:])
+        configuration.stateDirectory = tpm.directory.path + "/whorl"
+        configuration.profile = "ada"
+        configuration.reader = reader
+        configuration.tpm = tpm.address
+        configuration.allowsSimulatedTPM = true
+        configuration.application = ApplicationID(rawValue: "org.example.app")
+        let services = SystemServices(configuration)
+        self.tpm = tpm
+        self.services = services
+        parts = ContextParts(
+            service: services.authentication,
+            presenter: prompts,
+            application: services.application,
+            state: services.stateAccess,
+            profile: services.profile
+        )
+        try await enroll(.leftIndex)
+    }
+
+    func enroll(_ finger: Finger) async throws {
+        let store = try await services.store()
+        _ = try await store.add(
+            Template(bytes: Array("mock:\(finger.rawValue)#1".utf8)),
+            as: finger,
+            label: nil,
+            profile: services.profile,
+            on: try await services.chosenReader().info,
+            at: Date()
+        )
+    }
+
+    func setPasscode(_ passcode: String) async throws {
+        try await services.vault().setPasscode(secret(passcode), of: services.profile)
+    }
+}
+
+/// Prompts that are counted; a passcode is typed where one was given, and else the finger alone counts.
+private final class Prompts: PromptPresenter {
+    private let state = Mutex<(count: Int, passcode: String?)>((0, nil))
+
+    var count: Int { state.withLock(\.count) }
+    func answer(with passcode: String) { state.withLock { $0.passcode = passcode } }
+
+    var isInteractive: Bool { get async { true } }
+    var takesPasscode: Bool { get async { state.withLock { $0.passcode != nil } } }
+
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+        state.withLock { $0.count += 1 }
+        for await _ in updates {}
+        return nil
+    }
+
+    func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+        let passcode = state.withLock { state in
+            state.count += 1
+            return state.passcode ?? ""
+        }
+        _ = entry.submit(secret(passcode).copied)
+        for await _ in entry.updates {}
+        return nil
+    }
+}
+
+extension SecretBox {
+    fileprivate var copied: SecretBytes { bytes.withBytes { SecretBytes(copying: $0) } }
+}

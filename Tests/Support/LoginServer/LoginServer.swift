@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A login server on loopback, in Python, which verifies with a library of others.
+package final class LoginServer: Sendable {
+    /// What it does.
+    package enum Mode: String, Sendable {
+        /// The protocol, for any user.
+        case login
+        case redirect
+        case large
+        case exact
+        case busy
+        case endless
+        case silent
+        case cut
+        /// TLS with a certificate that nobody has signed.
+        case unsigned
+    }
+
+    /// Every user's password.
+    package static let password = "correct horse"
+
+    /// Such as `http://127.0.0.1:40001`.
+    package let origin: String
+    private let process = Process()
+
+    /// Starts it, and returns when it listens.
+    package init(_ mode: Mode = .login) throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "server.py").path
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", script, mode.rawValue]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw NotStarted() }
+        origin = "http://127.0.0.1:\(port)"
+    }
+
+    package struct NotStarted: Error {}
+
+    deinit { process.terminate() }
+
+    /// What it was asked, in order: paths, header fields, sizes of bodies.
+    package func requests() async throws -> [[String: Any]] {
+        let object = try JSONSerialization.jsonObject(with: await ask("GET", "/log")) as? [String: Any]
+        return object?["requests"] as? [[String: Any]] ?? []
+    }
+
+    /// It knows no device any more.
+    package func forget() async throws { _ = try await ask("DELETE", "/all") }
+
+    /// Asks with another client than the one under test.
+    private func ask(_ method: String, _ path: String) async throws -> Data {
+        let client = Process()
+        client.executableURL = URL(filePath: "/usr/bin/env")
+        let program = """
+            import sys, urllib.request as r
+            request = r.Request(sys.argv[2], method=sys.argv[1])
+            sys.stdout.buffer.write(r.build_opener(r.ProxyHandler({})).open(request).read())
+            """
+        client.arguments = ["python3", "-c", program, method, origin + path]
+        let output = Pipe()
+        client.standardOutput = output
+        try client.run()
+        return await withCheckedContinuation { done in
+            Thread.detachNewThread {
+                let data = output.fileHandleForReading.readDataToEndOfFile()
+                client.waitUntilExit()
+                done.resume(returning: data)
+            }
+        }
+    }
+}
