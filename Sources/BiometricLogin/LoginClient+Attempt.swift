@@ -76,7 +76,7 @@ extension LoginDesk {
             throw LoginError(.notEnabled)
         }
         let reason = self.reason(reason, for: user)
-        var left: LoginRecord? = record
+        var left = record
         var shown = shown
         var loss = LoginError(.notEnabled)
         // One key, but where an answer was lost: then the server has one of two.
@@ -87,7 +87,7 @@ extension LoginDesk {
                 return session
             } catch {
                 guard error.mustEnableAgain else { throw error }
-                left = left?.forgetting(key)
+                left = left.forgetting(key)
                 try await keep(left, of: user)
                 loss = error
             }

@@ -30,12 +30,16 @@ struct LoginDesk {
         try await records.record(of: user.text, as: LoginRecord.self)
     }
 
-    /// The record of a user, or of the only one.
+    /// The record of a user, or the only one with a key.
     func found(_ user: LoginName?) async throws(LoginError) -> (LoginName, LoginRecord)? {
-        let users = if let user { [user] } else { try await users() }
-        guard users.count < 2 else { throw LoginError(.severalAccounts) }
-        guard let user = users.first, let record = try await record(of: user) else { return nil }
-        return (user, record)
+        if let user { return try await record(of: user).map { (user, $0) } }
+        var found: [(LoginName, LoginRecord)] = []
+        for user in try await users() {
+            guard let record = try await record(of: user), !record.keys.isEmpty else { continue }
+            found.append((user, record))
+        }
+        guard found.count < 2 else { throw LoginError(.severalAccounts) }
+        return found.first
     }
 
     /// Those who have a record here.

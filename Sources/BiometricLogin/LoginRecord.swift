@@ -43,12 +43,14 @@ struct LoginRecord: Codable, Sendable, Hashable {
         return record
     }
 
-    /// The record without a key that the server does not have; `nil` when none is left.
-    func forgetting(_ key: Key) -> LoginRecord? {
+    /// The record without a key that the server does not have.
+    ///
+    /// What the device is called stays: the next key takes the place of this one at the server, where it may still be listed.
+    func forgetting(_ key: Key) -> LoginRecord {
         var record = self
         if record.pending == key { record.pending = nil }
         if record.key == key { record.key = nil }
-        return record.keys.isEmpty ? nil : record
+        return record
     }
 }
 
