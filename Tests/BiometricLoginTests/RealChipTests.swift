@@ -93,11 +93,11 @@ struct `A login with a TPM` {
         #expect(try await keys.keysExist() == false)
     }
 
-    @Test func `a record in another place of the disk, or edited, is none`() async throws {
+    @Test func `a record that was edited is none, and makes room for the next`() async throws {
         try await client.enable(ada, with: password, deviceName: "laptop")
         let database = try await machine.services.stateAccess.created()
         try await database.write { db in
-            try db.execute(sql: "UPDATE keychain_items SET value = value || x'00'")
+            try db.execute(sql: "UPDATE keychain_items SET value = zeroblob(length(value))")
         }
         #expect(try await client.status() == .notEnabled)
         try await client.enable(ada, with: password, deviceName: "laptop")
