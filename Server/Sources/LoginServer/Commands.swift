@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+public import LoginAssertion
+public import RelyingParty
+
+/// What an operator does with users; a server that runs on the same database sees it at once.
+public struct AccountsCommand: Sendable {
+    private let store: any RelyingPartyStore
+    private let accounts: Accounts
+
+    /// Works on a store.
+    public init(store: any RelyingPartyStore) {
+        self.store = store
+        accounts = Accounts(documents: StoreDocuments(store: store))
+    }
+
+    /// Adds a user.
+    public func add(_ user: LoginName, password: String) async throws {
+        try await accounts.add(user, password: password)
+    }
+
+    /// Sets a user's password: tokens that the old one gave are over, devices stay.
+    public func setPassword(_ password: String, of user: LoginName) async throws {
+        try await accounts.setPassword(password, of: user)
+    }
+
+    /// Removes a user and revokes all of their devices.
+    public func remove(_ user: LoginName) async throws {
+        // The account first: with it a device could be enabled again.
+        try await accounts.remove(user)
+        let entry = AuditEntry(
+            at: Int(Date().timeIntervalSince1970),
+            event: .revoked,
+            user: user,
+            device: nil,
+            address: ""
+        )
+        _ = try await store.revoke(nil, audit: entry)
+    }
+
+    /// All users, in the order of their names.
+    public func all() async throws -> [LoginName] { try await accounts.all() }
+}
+
+/// What an operator does with the keys that session tokens are signed with.
+public struct KeysCommand: Sendable {
+    private let keys: TokenKeyStore
+
+    /// Works on a store.
+    public init(store: any RelyingPartyStore, keyFile: String) throws {
+        keys = TokenKeyStore(documents: StoreDocuments(store: store), sealingKey: try KeyFile.open(keyFile))
+    }
+
+    /// Makes a new key.
+    ///
+    /// - Parameter revoke: Drops all others at once: all sessions are over. Servers that run see it within a minute.
+    /// - Throws: ``ServerError`` where the key file does not open them, and the store's error.
+    public func rotate(revoke: Bool) async throws {
+        let now = Int(Date().timeIntervalSince1970)
+        _ = try await keys.update(at: now) { keys in
+            if revoke { keys.replaceAll(at: now) } else { keys.rotate(at: now) }
+        }
+    }
+}

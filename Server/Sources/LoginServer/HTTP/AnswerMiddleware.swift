@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOHTTP1
+
+/// Stands around every route: turns errors into problems, counts, and writes one line of the log.
+///
+/// The line has the route, never the path or the query, and no field or body of the request, so that no token,
+/// challenge, signature or password gets there.
+struct AnswerMiddleware: RouterMiddleware {
+    let service: LoginService
+    let endpoints: [Endpoint]
+
+    func handle(
+        _ request: Request,
+        context: ServerContext,
+        next: @concurrent (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        var response: Response
+        var code: String?
+        var cause: String?
+        do {
+            response = try await next(request, context)
+        } catch let error as HTTPParserError {
+            // Hummingbird answers it and closes the connection.
+            throw error
+        } catch {
+            var answer = Problem.answer(to: error)
+            if answer.problem.code == .notFound { answer.problem = methodProblem(request) ?? answer.problem }
+            response = answer.problem.response
+            (code, cause) = (answer.problem.code.rawValue, answer.cause)
+        }
+        Self.harden(&response)
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let route =
+            context.endpointPath.flatMap { path in endpoints.first { $0.path == path }?.path } ?? "other"
+        let method = Self.known(request.method)
+        service.metrics.count(method: method, route: route, status: response.status.code, seconds: seconds)
+        log(
+            [
+                "method": "\(method)", "route": "\(route)", "status": "\(response.status.code)",
+                "ms": "\((seconds * 10_000).rounded() / 10)",
+                "address": "\(service.client(request, context).text)",
+            ],
+            code: code,
+            cause: cause,
+            to: context.logger
+        )
+        return response
+    }
+
+    /// What a browser must not do with any answer.
+    private static func harden(_ response: inout Response) {
+        response.headers[.xContentTypeOptions] = "nosniff"
+        for (name, value) in [
+            (HTTPField.Name.cacheControl, "no-store"),
+            (.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"),
+        ] where response.headers[name] == nil { response.headers[name] = value }
+        if let name = HTTPField.Name("referrer-policy") { response.headers[name] = "no-referrer" }
+    }
+
+    /// A path that is there for other methods.
+    private func methodProblem(_ request: Request) -> Problem? {
+        let path = request.uri.path
+        let allowed = endpoints.filter { $0.matches(path: path) }.map(\.method.rawValue)
+        guard !allowed.isEmpty, !allowed.contains(request.method.rawValue) else { return nil }
+        let methods = Set(allowed + (allowed.contains("GET") ? ["HEAD"] : [])).sorted().joined(
+            separator: ", "
+        )
+        return Problem(.methodNotAllowed, "This is done by \(methods) only.", headers: [.allow: methods])
+    }
+
+    /// A method's name where it is one that people use: clients may make up others.
+    private static func known(_ method: HTTPRequest.Method) -> String {
+        switch method {
+        case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue
+        default: "other"
+        }
+    }
+
+    private func log(_ values: Logger.Metadata, code: String?, cause: String?, to logger: Logger) {
+        var values = values
+        if let code { values["code"] = "\(code)" }
+        if let cause { values["cause"] = "\(cause)" }
+        logger.log(level: cause == nil ? .info : .error, "request", metadata: values)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Hummingbird
+internal import LoginAssertion
+internal import RelyingParty
+
+/// What a request shows of its sender (RFC 9110, 11).
+enum Authorization {
+    /// RFC 7617.
+    case basic(user: LoginName, password: String)
+    /// RFC 6750.
+    case bearer(String)
+
+    /// - Returns: `nil` for none, for two, and for one that is written in another way.
+    init?(_ request: Request) {
+        let fields = request.headers[values: .authorization]
+        guard fields.count == 1, let field = fields.first, field.utf8.count <= 8_192,
+            let space = field.firstIndex(of: " ")
+        else { return nil }
+        let value = field[field.index(after: space)...]
+        switch field[..<space].lowercased() {
+        case "bearer": self = .bearer(String(value))
+        case "basic":
+            guard let bytes = Data(base64Encoded: String(value)),
+                let text = String(validating: bytes, as: UTF8.self),
+                let colon = text.firstIndex(of: ":"),
+                let user = LoginName(String(text[..<colon]))
+            else { return nil }
+            self = .basic(user: user, password: String(text[text.index(after: colon)...]))
+        default: return nil
+        }
+    }
+}
+
+/// Who sends a request, once it is certain.
+struct Sender {
+    let user: LoginName
+    /// The device of the token; `nil` for a password, and for a token that a password gave.
+    let device: LoginName?
+}
+
+extension LoginService {
+    static let passwordScheme = #"Basic realm="whorl-login-server", charset="UTF-8""#
+
+    /// Who sends the request, by a token or where it says so by a password.
+    ///
+    /// - Throws: ``Problem`` for anything but a token or password that is good now.
+    func sender(of request: Request, _ context: ServerContext, allowsPassword: Bool) async throws -> Sender {
+        switch Authorization(request) {
+        case .basic(let user, let password) where allowsPassword:
+            try await requirePassword(password, of: user, from: client(request, context))
+            return Sender(user: user, device: nil)
+        case .bearer(let token):
+            return try await sender(token: token)
+        case .basic, nil:
+            throw Problem.unauthorized(
+                allowsPassword
+                    ? "Send a session token, or the user's name and password." : "Send a session token.",
+                scheme: allowsPassword ? "Bearer, \(Self.passwordScheme)" : "Bearer"
+            )
+        }
+    }
+
+    /// - Throws: ``Problem`` for anything but the user's password.
+    func requirePassword(_ password: String, of user: LoginName, from address: ClientAddress) async throws {
+        guard try await passwords.check(password, of: user, from: address) else {
+            throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
+        }
+    }
+
+    /// A good signature is not enough: a device may have been revoked, a user removed, since the token was written.
+    private func sender(token: String) async throws -> Sender {
+        let problem = Problem.unauthorized(
+            "The session token is not good, or no longer. Sign in again.",
+            scheme: #"Bearer error="invalid_token""#
+        )
+        guard let claims = try await tokens.verify(token, at: now), let user = LoginName(claims.sub) else {
+            throw problem
+        }
+        guard let name = claims.device else {
+            guard try await accounts.credential(of: user) == claims.credential else { throw problem }
+            return Sender(user: user, device: nil)
+        }
+        guard let device = LoginName(name),
+            try await relyingParty.isActive(device: device, of: user, keyID: claims.credential)
+        else { throw problem }
+        return Sender(user: user, device: device)
+    }
+}

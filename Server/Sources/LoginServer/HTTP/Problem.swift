@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// An answer that tells a program and a person what is wrong (RFC 9457).
+struct Problem: Error, Equatable {
+    /// What a program goes by; the texts may change.
+    enum Code: String, Sendable, CaseIterable {
+        case assertionRefused = "assertion_refused"
+        case challengeUnknown = "challenge_unknown"
+        case `internal` = "internal"
+        case keyInUse = "key_in_use"
+        case malformed = "malformed"
+        case methodNotAllowed = "method_not_allowed"
+        case notFound = "not_found"
+        case reenableRequired = "reenable_required"
+        case tooLarge = "too_large"
+        case tooManyDevices = "too_many_devices"
+        case tooManyRequests = "too_many_requests"
+        case unauthorized = "unauthorized"
+        case unavailable = "unavailable"
+        case unknownKey = "unknown_key"
+        case unsupportedMediaType = "unsupported_media_type"
+
+        var status: HTTPResponse.Status {
+            switch self {
+            case .assertionRefused, .challengeUnknown, .unauthorized, .unknownKey: .unauthorized
+            case .internal: .internalServerError
+            case .keyInUse, .tooManyDevices: .conflict
+            case .malformed: .badRequest
+            case .methodNotAllowed: .methodNotAllowed
+            case .notFound: .notFound
+            case .reenableRequired: .forbidden
+            case .tooLarge: .contentTooLarge
+            case .tooManyRequests: .tooManyRequests
+            case .unavailable: .serviceUnavailable
+            case .unsupportedMediaType: .unsupportedMediaType
+            }
+        }
+    }
+
+    var code: Code
+    /// What happened and what helps; nothing of a token, a challenge, a signature or a password.
+    var detail: String
+    /// `Retry-After`, `Allow`, `WWW-Authenticate`.
+    var headers: HTTPFields = [:]
+
+    init(_ code: Code, _ detail: String, headers: HTTPFields = [:]) {
+        self.code = code
+        self.detail = detail
+        self.headers = headers
+    }
+
+    /// Neither password nor token were good; which of them, and whether there is such a user, is not told.
+    static func unauthorized(_ detail: String, scheme: String = "Bearer") -> Problem {
+        Problem(.unauthorized, detail, headers: [.wwwAuthenticate: scheme])
+    }
+
+    static func tooManyRequests(retryAfter seconds: Int) -> Problem {
+        Problem(
+            .tooManyRequests,
+            "There were too many tries. Wait \(seconds) seconds, then try again.",
+            headers: [.retryAfter: String(seconds)]
+        )
+    }
+}
+
+extension Problem {
+    static let mediaType = "application/problem+json"
+
+    private struct Body: Encodable {
+        /// The code says more than an address would: there is no page for each.
+        let type = "about:blank"
+        let title: String
+        let status: Int
+        let detail: String
+        let code: String
+    }
+
+    /// The problem as JSON.
+    var json: Data {
+        let body = Body(
+            title: code.status.reasonPhrase,
+            status: code.status.code,
+            detail: detail,
+            code: code.rawValue
+        )
+        // Two numbers and three texts are always JSON.
+        return (try? JSON.encoder.encode(body)) ?? Data()
+    }
+
+    var response: Response {
+        var response = Response(
+            status: code.status,
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json))
+        )
+        response.headers[.contentType] = Self.mediaType
+        if code.status == .unauthorized, response.headers[.wwwAuthenticate] == nil {
+            response.headers[.wwwAuthenticate] = "Bearer"
+        }
+        return response
+    }
+}
+
+/// How the server writes JSON.
+enum JSON {
+    /// Members in the order of their names, so that equal answers are equal bytes.
+    static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    static func response(
+        _ value: some Encodable,
+        status: HTTPResponse.Status = .ok,
+        headers: HTTPFields = [:]
+    ) throws -> Response {
+        var response = Response(
+            status: status,
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(value)))
+        )
+        response.headers[.contentType] = "application/json"
+        return response
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Hummingbird
+internal import LoginAssertion
+internal import NIOCore
+internal import NIOHTTP1
+
+/// The members of a request: one JSON object of texts, nothing else.
+///
+/// Every member must be asked for before ``end()``: one that nobody knows is refused, so that a misspelt `password`
+/// is not taken for none. Of two members with one name one counts; nothing else reads the body, so nothing else can
+/// read it in another way.
+struct RequestMembers {
+    /// The largest body in bytes.
+    static let largestBody = 16 * 1024
+
+    private var members: [String: String]
+
+    init(json bytes: some Collection<UInt8>) throws(Problem) {
+        // Without this, JSONDecoder takes bytes with zeros among them for UTF-16 or UTF-32.
+        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+            throw Problem(.malformed, "The body is not UTF-8.")
+        }
+        do {
+            members = try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
+        } catch {
+            throw Problem(.malformed, "The body is not one JSON object whose members are texts.")
+        }
+    }
+
+    /// Takes a member; `nil` where there is none.
+    mutating func optional(_ name: String) -> String? {
+        members.removeValue(forKey: name)
+    }
+
+    /// Takes a member.
+    mutating func required(_ name: String) throws(Problem) -> String {
+        guard let value = optional(name) else { throw Problem(.malformed, "The member \(name) is missing.") }
+        return value
+    }
+
+    /// Takes the name of a user or a device.
+    mutating func name(_ name: String) throws(Problem) -> LoginName {
+        guard let value = LoginName(try required(name)) else {
+            throw Problem(
+                .malformed,
+                "The member \(name) is no name: 1 to \(LoginName.longest) bytes of plain characters, no white space at an end."
+            )
+        }
+        return value
+    }
+
+    /// Takes bytes, in Base64url without padding.
+    mutating func bytes(_ name: String) throws(Problem) -> Data {
+        guard let value = Base64URL.decode(try required(name)) else {
+            throw Problem(.malformed, "The member \(name) is not in Base64url without padding.")
+        }
+        return value
+    }
+
+    /// Refuses what nobody asked for.
+    func end() throws(Problem) {
+        guard members.isEmpty else { throw Problem(.malformed, "There is a member that is not known here.") }
+    }
+}
+
+extension Request {
+    /// Reads the body.
+    ///
+    /// - Throws: ``Problem`` for another media type, a long body, and what is no JSON object; the HTTP parser's error,
+    ///   which Hummingbird answers.
+    func members() async throws -> RequestMembers {
+        let mediaType = headers[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+            .lowercased()
+        guard mediaType == "application/json" else {
+            throw Problem(.unsupportedMediaType, "The body must be application/json.")
+        }
+        let tooLarge = Problem(.tooLarge, "The body is larger than \(RequestMembers.largestBody) bytes.")
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > RequestMembers.largestBody {
+            throw tooLarge
+        }
+        do {
+            return try RequestMembers(
+                json: try await body.collect(upTo: RequestMembers.largestBody).readableBytesView
+            )
+        } catch let error as Problem {
+            throw error
+        } catch let error as HTTPParserError {
+            throw error
+        } catch is NIOTooManyBytesError {
+            throw tooLarge
+        } catch {
+            // The client went away, or was too slow; nobody reads the answer.
+            throw Problem(.malformed, "The body did not arrive.")
+        }
+    }
+}

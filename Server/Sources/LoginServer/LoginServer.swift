@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import Hummingbird
+internal import HummingbirdCore
+internal import HummingbirdTLS
+public import Logging
+internal import NIOCore
+internal import NIOSSL
+public import RelyingParty
+public import ServiceLifecycle
+
+/// The web server: the relying party behind HTTP (Server/openapi.yaml).
+public struct LoginServer: Service {
+    /// Where it listens, once it does.
+    public struct Listening: Sendable {
+        /// The address, as it was asked for.
+        public let host: String
+        /// The port; the one it got where 0 was asked for.
+        public let port: Int
+    }
+
+    private let service: LoginService
+    private let configuration: Configuration
+    private let logger: Logger
+    private let onListening: @Sendable (Listening) async -> Void
+
+    /// Reads the store and the key file, which is made where there is none.
+    ///
+    /// - Parameters:
+    ///   - store: Users, devices, challenges and keys.
+    ///   - configuration: How it runs.
+    ///   - logger: Takes a line for each request.
+    ///   - now: The clock.
+    ///   - onListening: Is called once, when requests are taken.
+    /// - Throws: ``ServerError``, and the store's error.
+    public init(
+        store: any RelyingPartyStore,
+        configuration: Configuration,
+        logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() },
+        onListening: @escaping @Sendable (Listening) async -> Void = { _ in }
+    ) async throws {
+        service = try await LoginService(store: store, configuration: configuration, now: now)
+        self.configuration = configuration
+        self.logger = logger
+        self.onListening = onListening
+    }
+
+    /// Serves until the task is cancelled or, in a service group, until it is asked to stop: requests under way are
+    /// answered then, new ones are not taken.
+    ///
+    /// - Throws: ``ServerError`` where it cannot listen, or the certificate is none.
+    public func run() async throws {
+        let application = Application(
+            router: service.router,
+            server: try server(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port),
+                availableConnectionsDelegate: .maximum(configuration.connections, logger: logger)
+            ),
+            services: [Upkeep(service: service, logger: logger)],
+            onServerRunning: { [configuration, onListening] channel in
+                let port = channel.localAddress?.port ?? configuration.port
+                await onListening(Listening(host: configuration.host, port: port))
+            },
+            logger: logger
+        )
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw ServerError(
+                .options,
+                "cannot listen on \(configuration.host), port \(configuration.port): \(error)",
+                hint: error.errnoCode == EADDRINUSE
+                    ? "another program listens there: give another --port" : nil
+            )
+        }
+    }
+
+    private func server() throws -> HTTPServerBuilder {
+        let timeout = TimeAmount.seconds(Int64(configuration.requestTimeout))
+        let plain = HTTPServerBuilder.http1(
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [ConnectionGuard(requestTimeout: timeout)],
+                idleTimeout: timeout,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 12 * 1024,
+                    maxHeaderListSize: 16 * 1024,
+                    maxHeaderFieldCount: 64
+                )
+            )
+        )
+        guard let certificate = configuration.certificate else { return plain }
+        do {
+            var tls = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.chain).map {
+                    .certificate($0)
+                },
+                privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.key, format: .pem))
+            )
+            tls.minimumTLSVersion = .tlsv12
+            tls.applicationProtocols = ["http/1.1"]
+            return try .tls(plain, tlsConfiguration: tls)
+        } catch {
+            throw ServerError(
+                .certificate,
+                "\(certificate.chain) and \(certificate.key) are no certificate and its key: \(error)",
+                hint: "both are PEM files; the key is not encrypted"
+            )
+        }
+    }
+}
+
+extension LoginService {
+    /// The endpoints behind their middleware.
+    var router: Router<ServerContext> {
+        let router = Router(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
+        let endpoints = endpoints
+        router.add(middleware: AnswerMiddleware(service: self, endpoints: endpoints))
+        for endpoint in endpoints {
+            router.on(RouterPath(endpoint.path), method: endpoint.method, use: endpoint.handler)
+        }
+        return router
+    }
+}

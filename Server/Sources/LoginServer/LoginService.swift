@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Hummingbird
+internal import LoginAssertion
+internal import RelyingParty
+
+/// What all requests work on.
+struct LoginService: Sendable {
+    let relyingParty: RelyingParty
+    let documents: any Documents
+    let accounts: Accounts
+    let tokens: SessionTokens
+    let metrics: Metrics
+    let passwords: PasswordGate
+    let proxies: ProxyPolicy
+    let tokenLifetime: Int
+    let clock: @Sendable () -> Date
+
+    /// Seconds since 1970.
+    var now: Int { Int(clock().timeIntervalSince1970) }
+
+    func client(_ request: Request, _ context: ServerContext) -> ClientAddress {
+        proxies.client(peer: context.peer, headers: request.headers)
+    }
+}
+
+extension LoginService {
+    /// Reads the store and the key file.
+    init(
+        store: any RelyingPartyStore,
+        configuration: LoginServer.Configuration,
+        now: @escaping @Sendable () -> Date
+    ) async throws {
+        try configuration.check()
+        let documents = StoreDocuments(store: store)
+        let seconds = Int(now().timeIntervalSince1970)
+        let accounts = Accounts(documents: documents, cost: configuration.passwordCost)
+        let party = RelyingParty(store: store, configuration: configuration.relyingParty, now: now)
+        self.init(
+            relyingParty: party,
+            documents: documents,
+            accounts: accounts,
+            tokens: try await SessionTokens(
+                origin: configuration.relyingParty.origin,
+                store: TokenKeyStore(
+                    documents: documents,
+                    sealingKey: try KeyFile.open(configuration.keyFile)
+                ),
+                at: seconds
+            ),
+            metrics: Metrics(startedAt: seconds),
+            passwords: PasswordGate(
+                relyingParty: party,
+                accounts: accounts,
+                threads: configuration.passwordThreads
+            ),
+            proxies: ProxyPolicy(trusted: configuration.trustedProxies.compactMap(ClientAddress.init)),
+            tokenLifetime: configuration.tokenLifetime,
+            clock: now
+        )
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import Foundation
+internal import LoginAssertion
+
+/// Users and their passwords, in the store's documents.
+struct Accounts: Sendable {
+    private struct Account: Codable, Equatable {
+        let password: PasswordHash
+        /// The name of this password, random: tokens that an earlier one gave are over.
+        let credential: String
+    }
+
+    /// The names of all accounts: documents are found by name only.
+    private static let directory = "accounts"
+
+    private let documents: any Documents
+    private let cost: PasswordHash.Cost
+
+    init(documents: any Documents, cost: PasswordHash.Cost = .standard) {
+        self.documents = documents
+        self.cost = cost
+    }
+
+    /// The name of the user's present password; `nil` for no user of ours.
+    func credential(of user: LoginName) async throws -> String? {
+        try await account(user)?.credential
+    }
+
+    /// What a password is compared with: that of the user, or for nobody one that matches nothing and takes as long.
+    func passwordHash(of user: LoginName) async throws -> PasswordHash {
+        try await account(user)?.password ?? .nobody(cost: cost)
+    }
+
+    /// All users, in the order of their names.
+    func all() async throws -> [LoginName] {
+        try Self.names(try await documents.document(Self.directory)).sorted { $0.text < $1.text }
+    }
+
+    /// Adds a user.
+    ///
+    /// - Throws: where there is such a user, or the password is none.
+    func add(_ user: LoginName, password: String) async throws {
+        guard !user.text.contains(":") else {
+            throw ServerError(
+                .account,
+                "the name \(user.text) has a colon, which HTTP's Basic cannot carry (RFC 7617)"
+            )
+        }
+        let new = try record(password)
+        // The name first: an account that is not listed could not be seen, a name without an account is harmless.
+        try await list { $0.insert(user) }
+        guard try await documents.setDocument(Self.name(user), to: new, ifWas: nil) else {
+            throw ServerError(
+                .account,
+                "there is a user \(user.text) already",
+                hint: "user passwd \(user.text)"
+            )
+        }
+    }
+
+    /// Gives a user another password; tokens that the old one gave are over, devices stay.
+    func setPassword(_ password: String, of user: LoginName) async throws {
+        let new = try record(password)
+        guard let old = try await documents.document(Self.name(user)) else { throw Self.unknown(user) }
+        guard try await documents.setDocument(Self.name(user), to: new, ifWas: old) else {
+            throw ServerError(
+                .account,
+                "the account of \(user.text) was changed meanwhile",
+                hint: "try again"
+            )
+        }
+    }
+
+    /// Removes a user; the devices are the relying party's to remove.
+    func remove(_ user: LoginName) async throws {
+        guard let old = try await documents.document(Self.name(user)) else { throw Self.unknown(user) }
+        guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {
+            throw ServerError(
+                .account,
+                "the account of \(user.text) was changed meanwhile",
+                hint: "try again"
+            )
+        }
+        try await list { $0.remove(user) }
+    }
+
+    private func account(_ user: LoginName) async throws -> Account? {
+        guard let bytes = try await documents.document(Self.name(user)) else { return nil }
+        return try JSONDecoder().decode(Account.self, from: bytes)
+    }
+
+    private func record(_ password: String) throws -> Data {
+        guard (1...PasswordHash.longest).contains(password.utf8.count), !password.utf8.contains(0) else {
+            throw ServerError(
+                .account,
+                "a password has 1 to \(PasswordHash.longest) bytes, none of them zero"
+            )
+        }
+        let hash = try PasswordHash(password, cost: cost)
+        let id = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
+        return try JSON.encoder.encode(Account(password: hash, credential: Base64URL.encode(id)))
+    }
+
+    private func list(_ change: (inout Set<LoginName>) -> Void) async throws {
+        for _ in 0..<100 {
+            let old = try await documents.document(Self.directory)
+            var names = try Self.names(old)
+            change(&names)
+            let new = try JSON.encoder.encode(names.map(\.text).sorted())
+            if try await documents.setDocument(Self.directory, to: new, ifWas: old) { return }
+        }
+        throw ServerError(.store, "the list of users could not be changed: others change it all the time")
+    }
+
+    private static func names(_ directory: Data?) throws -> Set<LoginName> {
+        guard let directory else { return [] }
+        return Set(try JSONDecoder().decode([String].self, from: directory).compactMap(LoginName.init))
+    }
+
+    private static func name(_ user: LoginName) -> String { "account/\(user.text)" }
+
+    private static func unknown(_ user: LoginName) -> ServerError {
+        ServerError(.account, "there is no user \(user.text)", hint: "user list")
+    }
+}

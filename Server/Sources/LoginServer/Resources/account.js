@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The account page: signs in by password, lists devices, revokes them. The token stays in this script: no cookie, no
+// storage, gone with the page. Names come from people, so they are only ever set as text.
+"use strict";
+
+(() => {
+  const element = (id) => document.getElementById(id);
+  let token = null;
+
+  // --- the server ---------------------------------------------------------------------------------------------------
+
+  class Refusal extends Error {
+    constructor(status, code, text) {
+      super(text);
+      this.status = status;
+      this.code = code;
+    }
+  }
+
+  async function ask(method, path, authorization) {
+    let response;
+    try {
+      // No credentials of the browser's own: it must not ask for a password in a window of its own.
+      response = await fetch(path, { method, headers: { Authorization: authorization }, credentials: "omit", cache: "no-store" });
+    } catch {
+      throw new Refusal(0, "offline", "The server does not answer. Check the connection, then try again.");
+    }
+    if (response.status === 204) return null;
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Refusal(response.status, answer.code, answer.detail || "The server refused.");
+    return answer;
+  }
+
+  const asSignedIn = (method, path) => ask(method, path, `Bearer ${token}`);
+
+  function basic(name, password) {
+    const bytes = new TextEncoder().encode(`${name}:${password}`);
+    return `Basic ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
+  }
+
+  // --- what is shown ------------------------------------------------------------------------------------------------
+
+  function tell(text, isBad = false) {
+    const status = element("status");
+    status.textContent = text;
+    status.hidden = text === "";
+    status.classList.toggle("bad", isBad);
+    status.classList.toggle("narrow-status", token === null);
+  }
+
+  const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const shown = (seconds) => (seconds === undefined ? "never" : date.format(new Date(seconds * 1000)));
+
+  function showSignIn(text = "", isBad = false) {
+    token = null;
+    element("devices").hidden = true;
+    element("who").hidden = true;
+    element("sign-in").hidden = false;
+    element("list").replaceChildren();
+    element("password").value = "";
+    tell(text, isBad);
+    element(element("name").value === "" ? "name" : "password").focus();
+  }
+
+  function row(device) {
+    const item = element("device").content.firstElementChild.cloneNode(true);
+    item.querySelector("h2").textContent = device.name;
+    item.querySelector(".enabled").textContent = shown(device.enabledAt);
+    item.querySelector(".used").textContent = shown(device.lastUsedAt);
+    item.querySelector(".key").textContent = `${device.keyID.slice(0, 8)}…`;
+    const button = item.querySelector("button");
+    button.setAttribute("aria-label", `Revoke ${device.name}`);
+    button.addEventListener("click", () => revoke(device));
+    return item;
+  }
+
+  async function showDevices(text = "") {
+    const { devices } = await asSignedIn("GET", "/v1/devices");
+    element("sign-in").hidden = true;
+    element("devices").hidden = false;
+    element("who").hidden = false;
+    element("list").replaceChildren(...devices.map(row));
+    element("empty").hidden = devices.length > 0;
+    element("revoke-all").hidden = devices.length === 0;
+    element("count").textContent =
+      devices.length === 0 ? "" : devices.length === 1 ? "One device can sign in with a touch." : `${devices.length} devices can sign in with a touch.`;
+    tell(text);
+    element("devices-title").focus();
+  }
+
+  // --- what is done -------------------------------------------------------------------------------------------------
+
+  function confirm(title, text) {
+    const dialog = element("dialog");
+    element("dialog-title").textContent = title;
+    element("dialog-text").textContent = text;
+    return new Promise((resolve) => {
+      let answer = false;
+      const close = (value) => () => {
+        answer = value;
+        dialog.close();
+      };
+      element("dialog-yes").onclick = close(true);
+      element("dialog-no").onclick = close(false);
+      dialog.onclose = () => resolve(answer);
+      dialog.showModal();
+      element("dialog-no").focus();
+    });
+  }
+
+  async function attempt(work) {
+    try {
+      await work();
+    } catch (error) {
+      if (token !== null && error.status === 401) showSignIn("The session is over. Sign in again.");
+      else tell(error.message, true);
+    }
+  }
+
+  async function revoke(device) {
+    const isSure = await confirm(
+      `Revoke ${device.name}?`,
+      "It can no longer sign in. To use it again, sign-in by touch has to be turned on anew on that device.",
+    );
+    if (!isSure) return;
+    await attempt(async () => {
+      await asSignedIn("DELETE", `/v1/devices/${encodeURIComponent(device.device)}`).catch((error) => {
+        // Somebody else was faster.
+        if (error.status !== 404) throw error;
+      });
+      await showDevices(`${device.name} is revoked.`);
+    });
+  }
+
+  async function revokeAll() {
+    const isSure = await confirm("Revoke all devices?", "None of them can sign in with a touch any more.");
+    if (!isSure) return;
+    await attempt(async () => {
+      await asSignedIn("DELETE", "/v1/devices");
+      await showDevices("All devices are revoked.");
+    });
+  }
+
+  async function signIn(event) {
+    event.preventDefault();
+    const name = element("name").value;
+    const password = element("password").value;
+    if (name === "" || password === "") {
+      tell("Type your name and your password.", true);
+      element(name === "" ? "name" : "password").focus();
+      return;
+    }
+    const button = element("submit");
+    button.disabled = true;
+    button.textContent = "Signing in…";
+    try {
+      ({ token } = await ask("POST", "/v1/account/sessions", basic(name, password)));
+      element("password").value = "";
+      element("user").textContent = name;
+      await showDevices();
+    } catch (error) {
+      showSignIn(error.message, true);
+    } finally {
+      button.disabled = false;
+      button.textContent = "Sign in";
+    }
+  }
+
+  element("origin").textContent = location.host;
+  element("form").addEventListener("submit", signIn);
+  element("sign-out").addEventListener("click", () => showSignIn("You are signed out."));
+  element("revoke-all").addEventListener("click", revokeAll);
+  showSignIn();
+})();

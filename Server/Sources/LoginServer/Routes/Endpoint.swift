@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import Hummingbird
+
+/// One thing that the server does, as `openapi.yaml` describes it.
+struct Endpoint: Sendable {
+    typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
+
+    let method: HTTPRequest.Method
+    /// The path, with parameters in braces.
+    let path: String
+    let handler: Handler
+
+    init(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
+        self.method = method
+        self.path = path
+        self.handler = handler
+    }
+
+    /// Whether the path of a request is this one's, whatever the method.
+    func matches(path requested: String) -> Bool {
+        let requested = requested.split(separator: "/", omittingEmptySubsequences: true)
+        let own = path.split(separator: "/", omittingEmptySubsequences: true)
+        return requested.count == own.count
+            && zip(requested, own).allSatisfy { $0 == $1 || $1.hasPrefix("{") }
+    }
+}
+
+extension LoginService {
+    /// All that the server does.
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.post, "/v1/challenges", issueChallenge),
+            Endpoint(.post, "/v1/devices", enableDevice),
+            Endpoint(.get, "/v1/devices", listDevices),
+            Endpoint(.delete, "/v1/devices", revokeAllDevices),
+            Endpoint(.delete, "/v1/devices/{device}", revokeDevice),
+            Endpoint(.post, "/v1/sessions", signIn),
+            Endpoint(.post, "/v1/account/sessions", signInWithPassword),
+            Endpoint(.get, "/.well-known/jwks.json", publishKeys),
+            Endpoint(.get, "/healthz", tellHealth),
+            Endpoint(.get, "/readyz", tellReadiness),
+            Endpoint(.get, "/metrics", tellMetrics),
+            Endpoint(.get, "/openapi.yaml", Asset.openAPI.handler),
+            Endpoint(.get, "/account", Asset.accountPage.handler),
+            Endpoint(.get, "/account/style.css", Asset.accountStyle.handler),
+            Endpoint(.get, "/account/script.js", Asset.accountScript.handler),
+            Endpoint(.get, "/account/icon.svg", Asset.icon.handler),
+        ]
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import LoginAssertion
+internal import RelyingParty
+
+extension LoginService {
+    private struct EnabledAnswer: Encodable {
+        let user: String
+        let device: String
+        let keyID: String
+        let name: String
+        let enabledAt: Int
+    }
+
+    private struct DevicesAnswer: Encodable {
+        struct Device: Encodable {
+            let device: String
+            let name: String
+            let keyID: String
+            let enabledAt: Int
+            let lastUsedAt: Int?
+            let current: Bool
+        }
+
+        let devices: [Device]
+    }
+
+    /// Answers `POST /v1/devices`.
+    func enableDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let sender = try await sender(of: request, context, allowsPassword: true)
+        var members = try await request.members()
+        let assertion = try members.required("assertion")
+        let publicKey = try members.bytes("publicKey")
+        let name = try members.name("name")
+        try members.end()
+        let device = try await relyingParty.enable(
+            assertion: assertion,
+            publicKey: publicKey,
+            name: name.text,
+            as: sender.user,
+            from: client(request, context).text
+        )
+        return try JSON.response(
+            EnabledAnswer(
+                user: device.user.text,
+                device: device.device.text,
+                keyID: device.keyID,
+                name: device.name,
+                enabledAt: device.enabledAt
+            ),
+            status: .created
+        )
+    }
+
+    /// Answers `GET /v1/devices`.
+    func listDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let sender = try await sender(of: request, context, allowsPassword: false)
+        let devices = try await relyingParty.devices(of: sender.user)
+        return try JSON.response(
+            DevicesAnswer(
+                devices: devices.map { device in
+                    DevicesAnswer.Device(
+                        device: device.device.text,
+                        name: device.name,
+                        keyID: device.keyID,
+                        enabledAt: device.enabledAt,
+                        lastUsedAt: device.lastUsedAt,
+                        current: device.device == sender.device
+                    )
+                }
+            )
+        )
+    }
+
+    /// Answers `DELETE /v1/devices/{device}`.
+    func revokeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let sender = try await sender(of: request, context, allowsPassword: true)
+        let unknown = Problem(.notFound, "The user has no such device.")
+        // The last part of the path itself: a name may have slashes, which are escaped there.
+        guard let part = request.uri.path.split(separator: "/").last,
+            let text = String(part).removingPercentEncoding,
+            let device = LoginName(text),
+            try await relyingParty.revoke(device, of: sender.user, from: client(request, context).text)
+        else { throw unknown }
+        return Response(status: .noContent)
+    }
+
+    /// Answers `DELETE /v1/devices`.
+    func revokeAllDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let sender = try await sender(of: request, context, allowsPassword: true)
+        _ = try await relyingParty.revokeAll(of: sender.user, from: client(request, context).text)
+        return Response(status: .noContent)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import LoginAssertion
+internal import RelyingParty
+
+extension LoginService {
+    private struct ChallengeAnswer: Encodable {
+        let challenge: String
+        let expiresAt: Int
+        let origin: String
+    }
+
+    private struct SessionAnswer: Encodable {
+        let token: String
+        let tokenType = "Bearer"
+        let expiresAt: Int
+    }
+
+    /// Answers `POST /v1/challenges`.
+    func issueChallenge(_ request: Request, _ context: ServerContext) async throws -> Response {
+        var members = try await request.members()
+        let user = try members.name("user")
+        let device = try members.name("device")
+        guard let purpose = LoginClaims.Purpose(rawValue: try members.required("purpose")) else {
+            throw Problem(.malformed, "The member purpose is neither login nor enable.")
+        }
+        try members.end()
+        let issued = try await relyingParty.challenge(
+            for: user,
+            device: device,
+            purpose: purpose,
+            from: client(request, context).text
+        )
+        return try JSON.response(
+            ChallengeAnswer(
+                challenge: Base64URL.encode(issued.challenge),
+                expiresAt: issued.expiresAt,
+                origin: relyingParty.configuration.origin.text
+            ),
+            status: .created
+        )
+    }
+
+    /// Answers `POST /v1/sessions`.
+    func signIn(_ request: Request, _ context: ServerContext) async throws -> Response {
+        do {
+            let response = try await signInUncounted(request, context)
+            metrics.countSession("ok")
+            return response
+        } catch {
+            metrics.countSession(Problem.answer(to: error).problem.code.rawValue)
+            throw error
+        }
+    }
+
+    private func signInUncounted(_ request: Request, _ context: ServerContext) async throws -> Response {
+        var members = try await request.members()
+        let assertion = try members.required("assertion")
+        let password = members.optional("password")
+        try members.end()
+        let address = client(request, context)
+        // The signature first: without the device nobody gets to guess passwords here.
+        let signIn = try await relyingParty.signIn(assertion: assertion, from: address.text)
+        if let password { try await requirePassword(password, of: signIn.device.user, from: address) }
+        let (token, expiresAt) = try await tokens.issue(
+            for: signIn.device.user,
+            device: signIn.device.device,
+            credential: signIn.device.keyID,
+            methods: Self.methods(signIn, withPassword: password != nil),
+            lifetime: tokenLifetime,
+            at: now
+        )
+        return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
+    }
+
+    /// How the user was recognised, in the words of RFC 8176: by a key in hardware, and what unlocked it.
+    private static func methods(_ signIn: SignIn, withPassword: Bool) -> [String] {
+        var methods = ["hwk"]
+        switch signIn.claims?.method {
+        case .finger: methods.append("fpt")
+        case .passcode: methods.append("pin")
+        case nil: break
+        }
+        return withPassword ? methods + ["pwd", "mfa"] : methods
+    }
+
+    /// Answers `POST /v1/account/sessions`: for the account page, where no device is.
+    func signInWithPassword(_ request: Request, _ context: ServerContext) async throws -> Response {
+        guard case .basic(let user, let password) = Authorization(request) else {
+            throw Problem.unauthorized("Send the user's name and password.", scheme: Self.passwordScheme)
+        }
+        try await requirePassword(password, of: user, from: client(request, context))
+        guard let credential = try await accounts.credential(of: user) else {
+            throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
+        }
+        let (token, expiresAt) = try await tokens.issue(
+            for: user,
+            device: nil,
+            credential: credential,
+            methods: ["pwd"],
+            lifetime: min(tokenLifetime, LoginServer.Configuration.longestAccountToken),
+            at: now
+        )
+        return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
+    }
+
+    /// Answers `GET /.well-known/jwks.json`.
+    func publishKeys(_: Request, _: ServerContext) async throws -> Response {
+        // Half of the time that a key is known before it signs.
+        try JSON.response(
+            tokens.published,
+            headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]
+        )
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import Foundation
+
+/// The file with the key that seals the signing keys: 32 bytes, for its owner alone.
+enum KeyFile {
+    /// Reads the file; makes it where there is none.
+    static func open(_ path: String) throws(ServerError) -> SymmetricKey {
+        if let key = try read(path) { return key }
+        try create(path)
+        guard let key = try read(path) else {
+            throw ServerError(.keyFile, "\(path) went away while it was made")
+        }
+        return key
+    }
+
+    private static func read(_ path: String) throws(ServerError) -> SymmetricKey? {
+        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw ServerError(.keyFile, "\(path) cannot be read: \(reason())")
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ServerError(.keyFile, "\(path) is no file")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw ServerError(.keyFile, "others may use \(path)", hint: "chmod 600 \(path)")
+        }
+        guard status.st_uid == geteuid() || geteuid() == 0 else {
+            throw ServerError(
+                .keyFile,
+                "\(path) belongs to somebody else",
+                hint: "chown it to the server's user"
+            )
+        }
+        var bytes = [UInt8](repeating: 0, count: 33)
+        guard unsafe Glibc.read(file, &bytes, 33) == 32 else {
+            throw ServerError(.keyFile, "\(path) is not a key of 32 bytes", hint: "give another --key-file")
+        }
+        return SymmetricKey(data: bytes.prefix(32))
+    }
+
+    /// Writes a new key beside and links it to its place, so that nobody sees half of one, and of two who make it at
+    /// once both use the same.
+    private static func create(_ path: String) throws(ServerError) {
+        let draft = "\(path).\(getpid()).new"
+        let file = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw ServerError(.keyFile, "\(draft) cannot be made: \(reason())") }
+        defer { unlink(draft) }
+        let written = SymmetricKey(size: .bits256).withUnsafeBytes {
+            unsafe write(file, $0.baseAddress, $0.count)
+        }
+        let isDurable = fsync(file) == 0
+        close(file)
+        guard written == 32, isDurable else {
+            throw ServerError(.keyFile, "\(draft) cannot be written: \(reason())")
+        }
+        guard link(draft, path) == 0 || errno == EEXIST else {
+            throw ServerError(.keyFile, "\(path) cannot be made: \(reason())")
+        }
+        let folder = (path as NSString).deletingLastPathComponent
+        let directory = unsafe Glibc.open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if directory >= 0 {
+            fsync(directory)
+            close(directory)
+        }
+    }
+
+    private static func reason() -> String { unsafe String(cString: strerror(errno)) }
+}

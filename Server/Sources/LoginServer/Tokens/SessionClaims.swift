@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JWTKit
+
+/// What a session token says (RFC 7519).
+struct SessionClaims: JWTPayload, Equatable {
+    /// The server's origin; it is the audience too: who else takes the token checks that it is meant.
+    var iss: String
+    var aud: String
+    /// The user.
+    var sub: String
+    /// The device that signed in; `nil` after a password.
+    var device: String?
+    /// The thumbprint of the device's key, or the name of the password: once another took its place, the token is over.
+    var credential: String
+    /// Seconds since 1970.
+    var iat: Int
+    var exp: Int
+    var jti: String
+    /// How the user was recognised (RFC 8176): `hwk`, `fpt`, `pin`, `pwd`, `mfa`.
+    var amr: [String]
+
+    /// Time and names are looked at by ``SessionTokens/verify(_:at:)``, which knows the server's clock.
+    func verify(using _: some JWTAlgorithm) {}
+}

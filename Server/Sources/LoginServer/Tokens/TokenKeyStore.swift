@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import Foundation
+
+/// The signing keys in the database, which all instances share, sealed with a key that is not in the database.
+struct TokenKeyStore: Sendable {
+    private static let name = "token-keys"
+    /// What is sealed is that and nothing else.
+    private static let purpose = Data("whorl-login-server token-keys 1".utf8)
+
+    private let documents: any Documents
+    private let sealingKey: SymmetricKey
+
+    init(documents: any Documents, sealingKey: SymmetricKey) {
+        self.documents = documents
+        self.sealingKey = sealingKey
+    }
+
+    /// Reads the keys, makes them where there are none, and does what is due.
+    func maintain(at now: Int) async throws -> TokenKeySet {
+        try await update(at: now) { $0.maintain(at: now) }
+    }
+
+    /// Changes the keys, also while other instances do.
+    func update(at now: Int, _ change: (inout TokenKeySet) -> Void) async throws -> TokenKeySet {
+        // Each round that fails means that another instance succeeded.
+        for _ in 0..<100 {
+            let sealed = try await documents.document(Self.name)
+            let old = try sealed.map(open)
+            var new = old ?? TokenKeySet(at: now)
+            change(&new)
+            if new == old { return new }
+            if try await documents.setDocument(Self.name, to: try seal(new), ifWas: sealed) { return new }
+        }
+        throw ServerError(.store, "the signing keys could not be changed: others change them all the time")
+    }
+
+    private func seal(_ keys: TokenKeySet) throws -> Data {
+        let box = try AES.GCM.seal(
+            try JSON.encoder.encode(keys),
+            using: sealingKey,
+            authenticating: Self.purpose
+        )
+        guard let sealed = box.combined else {
+            preconditionFailure("a nonce of 12 bytes has a combined form")
+        }
+        return sealed
+    }
+
+    private func open(_ sealed: Data) throws -> TokenKeySet {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed),
+            let bytes = try? AES.GCM.open(box, using: sealingKey, authenticating: Self.purpose),
+            let keys = try? JSONDecoder().decode(TokenKeySet.self, from: bytes)
+        else {
+            throw ServerError(
+                .keyFile,
+                "the signing keys in the database do not open with this key file",
+                hint: "give the --key-file that the database was first used with"
+            )
+        }
+        return keys
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+internal import LoginAssertion
+internal import LoginServer
+internal import RelyingParty
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// The command `whorl-login-server serve`.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serves until it is told to stop (SIGTERM, SIGINT)."
+    )
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port = 8080
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(
+        help: ArgumentHelp(
+            "What devices know the server by, such as https://bank.example.",
+            valueName: "https://…"
+        )
+    )
+    var origin: String
+
+    @Option(help: ArgumentHelp("The certificate chain, a PEM file.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("The certificate's key, a PEM file.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(help: ArgumentHelp("How long a session token is good.", valueName: "seconds"))
+    var tokenLifetime = 900
+
+    @Option(
+        help: ArgumentHelp(
+            "A proxy whose X-Forwarded-For is believed; may be given several times.",
+            valueName: "address"
+        )
+    )
+    var trustedProxy: [String] = []
+
+    @Flag(help: "Let devices sign in also where other fingers are enrolled than when they were enabled.")
+    var allowChangedFingers = false
+
+    @Flag(help: "Print where it listens as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port is a number up to 65535.") }
+        guard LoginOrigin(origin) != nil else {
+            throw ValidationError(
+                "--origin is https://HOST or https://HOST:PORT in lower case, or http://localhost:PORT."
+            )
+        }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key go together.")
+        }
+    }
+
+    func run() async throws {
+        var logger = Logger(label: "whorl-login-server") { _ in JSONLines() }
+        logger.logLevel = .info
+        let settings = try settings()
+        let server = try await LoginServer(
+            store: try await store.open(),
+            configuration: settings,
+            logger: logger,
+            onListening: announce
+        )
+        var group = ServiceGroupConfiguration(
+            services: [server],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        // A request may take 10 seconds to arrive; one that is slower than this was not going to.
+        group.maximumGracefulShutdownDuration = .seconds(20)
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    private func settings() throws -> LoginServer.Configuration {
+        guard let origin = LoginOrigin(origin) else { throw ValidationError("--origin is no origin.") }
+        var settings = LoginServer.Configuration(origin: origin, keyFile: try store.keyFilePath())
+        settings.host = host
+        settings.port = port
+        settings.tokenLifetime = tokenLifetime
+        settings.trustedProxies = trustedProxy
+        if let tlsCertificate, let tlsKey {
+            settings.certificate = .init(chain: tlsCertificate, key: tlsKey)
+        }
+        if allowChangedFingers { settings.relyingParty.domainStatePolicy = .allow }
+        return settings
+    }
+
+    /// One line on standard output, for whoever started the server and waits for it.
+    @Sendable
+    private func announce(_ listening: LoginServer.Listening) {
+        let host = listening.host.contains(":") ? "[\(listening.host)]" : listening.host
+        let url = "\(tlsCertificate == nil ? "http" : "https")://\(host):\(listening.port)"
+        let text =
+            json
+            ? #"{"event":"listening","host":"\#(listening.host)","port":\#(listening.port),"url":"\#(url)"}"#
+            : "listening on \(url) as \(origin)"
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+}

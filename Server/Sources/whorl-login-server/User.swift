@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import LoginAssertion
+internal import LoginServer
+
+/// The command `whorl-login-server user`.
+struct User: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Adds, removes and lists users, and sets their passwords.",
+        subcommands: [Add.self, Password.self, Remove.self, List.self]
+    )
+
+    /// A user's name.
+    struct Name: ParsableArguments {
+        @Argument(help: "The user's name.")
+        var name: String
+
+        func checked() throws -> LoginName {
+            guard let name = LoginName(name), !name.text.contains(":") else {
+                throw ValidationError(
+                    "A name has 1 to \(LoginName.longest) bytes, no colon, no control characters, no white space at an end."
+                )
+            }
+            return name
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Adds a user; the password is the first line of standard input."
+        )
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var user: Name
+
+        func run() async throws {
+            let name = try user.checked()
+            try await AccountsCommand(store: try await store.open()).add(name, password: try readPassword())
+        }
+    }
+
+    struct Password: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "passwd",
+            abstract: "Sets a user's password, the first line of standard input; devices stay enabled."
+        )
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var user: Name
+
+        func run() async throws {
+            let name = try user.checked()
+            try await AccountsCommand(store: try await store.open()).setPassword(try readPassword(), of: name)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Removes a user and revokes all of their devices."
+        )
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var user: Name
+
+        func run() async throws {
+            let name = try user.checked()
+            try await AccountsCommand(store: try await store.open()).remove(name)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the users, one a line.")
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            let names = try await AccountsCommand(store: try await store.open()).all()
+            FileHandle.standardOutput.write(Data(names.map { "\($0.text)\n" }.joined().utf8))
+        }
+    }
+
+    /// The first line of standard input; at a terminal it is asked for and not shown.
+    private static func readPassword() throws -> String {
+        let isTerminal = isatty(STDIN_FILENO) == 1
+        var settings = termios()
+        if isTerminal {
+            FileHandle.standardError.write(Data("Password: ".utf8))
+            tcgetattr(STDIN_FILENO, &settings)
+            var silent = settings
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+        }
+        let line = readLine(strippingNewline: true)
+        if isTerminal {
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+            FileHandle.standardError.write(Data("\n".utf8))
+        }
+        guard let line, !line.isEmpty else {
+            throw ValidationError("There is no password on standard input.")
+        }
+        return line
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import LoginServer
+
+/// The command line.
+@main
+struct WhorlLoginServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whorl-login-server",
+        abstract: "The server's half of sign-in by touch: challenges, devices, session tokens.",
+        discussion:
+            "All of it is in Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
+        subcommands: [Serve.self, User.self, Key.self],
+        defaultSubcommand: Serve.self
+    )
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as ServerError {
+            complain(error.message, hint: error.hint)
+            Foundation.exit(1)
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    private static func complain(_ message: String, hint: String?) {
+        var text = "whorl-login-server: error: \(message)\n"
+        if let hint { text += "whorl-login-server: hint: \(hint)\n" }
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}
