@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LoginAssertion
+import RelyingParty
+import Synchronization
+import Testing
+
+@testable import LoginServer
+
+extension PasswordHash.Cost {
+    /// For tests only: a hundredth of a millisecond or so.
+    static let cheap = PasswordHash.Cost(rounds: 16, blockSize: 8, parallelism: 1)
+}
+
+struct `passwords` {
+    private let anna = LoginName("anna")
+    private let home = ClientAddress("192.0.2.1")
+
+    @Test func `only the password itself matches`() throws {
+        let hash = try PasswordHash("correct horse", cost: .cheap)
+        #expect(hash.matches("correct horse"))
+        for wrong in ["", "correct hors", "correct horse ", "Correct horse", "correct horse\0"] {
+            #expect(!hash.matches(wrong), "\(wrong)")
+        }
+    }
+
+    @Test func `nobody has no password`() {
+        let nobody = PasswordHash.nobody(cost: .cheap)
+        for password in ["", "\0", "password"] { #expect(!nobody.matches(password)) }
+    }
+
+    @Test func `an unknown user costs what a wrong password costs`() async throws {
+        let cost = PasswordHash.Cost(rounds: 2_048, blockSize: 8, parallelism: 1)
+        let accounts = Accounts(documents: MemoryDocuments(), cost: cost)
+        let (anna, otto) = (try #require(anna), try #require(LoginName("otto")))
+        try await accounts.add(anna, password: "right")
+        let known = try await accounts.passwordHash(of: anna)
+        let unknown = try await accounts.passwordHash(of: otto)
+        let times = [known, unknown].map { hash in
+            // The thread's own time: what else the machine does is not in it.
+            (0..<5).map { _ in
+                let begin = clock_gettime_nsec(CLOCK_THREAD_CPUTIME_ID)
+                _ = hash.matches("wrong")
+                return Double(clock_gettime_nsec(CLOCK_THREAD_CPUTIME_ID) - begin)
+            }.min() ?? 0
+        }
+        #expect((0.7...1.4).contains(times[1] / times[0]), "\(times)")
+    }
+
+    private func clock_gettime_nsec(_ clock: clockid_t) -> Int {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+
+    @Test func `the same password is kept differently each time, at the standard cost`() throws {
+        let (one, other) = (try PasswordHash("same", cost: .cheap), try PasswordHash("same", cost: .cheap))
+        #expect(one.salt != other.salt)
+        #expect(one.digest != other.digest)
+        #expect(PasswordHash.Cost.standard == .init(rounds: 16_384, blockSize: 8, parallelism: 5))
+    }
+
+    @Test func `accounts are added once, changed, listed and removed`() async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let anna = try #require(anna)
+        try await accounts.add(anna, password: "first")
+        await #expect(throws: ServerError.self) { try await accounts.add(anna, password: "second") }
+        #expect(try await accounts.passwordHash(of: anna).matches("first"))
+        let credential = try await accounts.credential(of: anna)
+        try await accounts.setPassword("second", of: anna)
+        #expect(try await accounts.passwordHash(of: anna).matches("second"))
+        #expect(try await accounts.passwordHash(of: anna).matches("first") == false)
+        #expect(try await accounts.credential(of: anna) != credential)
+        #expect(try await accounts.all() == [anna])
+        try await accounts.remove(anna)
+        #expect(try await accounts.all().isEmpty)
+        #expect(try await accounts.credential(of: anna) == nil)
+        await #expect(throws: ServerError.self) { try await accounts.setPassword("third", of: anna) }
+    }
+
+    @Test(arguments: ["", "a\0", String(repeating: "x", count: 1025)])
+    func `what is no password is not taken`(password: String) async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let anna = try #require(anna)
+        await #expect(throws: ServerError.self) { try await accounts.add(anna, password: password) }
+        #expect(try await accounts.all().isEmpty)
+    }
+
+    @Test func `a name with a colon is no user, since Basic could not carry it`() async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let name = try #require(LoginName("an:na"))
+        await #expect(throws: ServerError.self) { try await accounts.add(name, password: "secret") }
+    }
+
+    @Test func `the eleventh try from one address waits, at every instance; one from elsewhere does not`()
+        async throws
+    {
+        let server = try await TestServer()
+        let (anna, home) = (try #require(anna), try #require(home))
+        let away = try #require(ClientAddress("192.0.2.2"))
+        try await server.service.accounts.add(anna, password: "right")
+        let one = server.service.passwords
+        let other = try await server.another().passwords
+        for number in 0..<10 {
+            #expect(try await (number % 2 == 0 ? one : other).check("wrong", of: anna, from: home) == false)
+        }
+        for gate in [one, other] {
+            let refused = await #expect(throws: RelyingPartyError.self) {
+                try await gate.check("right", of: anna, from: home)
+            }
+            #expect(refused.map(Problem.init)?.code == .tooManyRequests)
+        }
+        #expect(try await one.check("right", of: anna, from: away))
+        server.clock.pass(900)
+        #expect(try await one.check("right", of: anna, from: home))
+    }
+
+    @Test func `many addresses together get forty tries at one user, one address a hundred at many`()
+        async throws
+    {
+        let server = try await TestServer()
+        let anna = try #require(anna)
+        let gate = server.service.passwords
+        var passed = 0
+        for number in 1...60 {
+            let address = try #require(ClientAddress("192.0.2.\(number)"))
+            if (try? await gate.check("wrong", of: anna, from: address)) != nil { passed += 1 }
+        }
+        #expect(passed == 40)
+        passed = 0
+        for number in 1...120 {
+            let (user, home) = (
+                try #require(LoginName("user \(number)")), try #require(ClientAddress("203.0.113.1"))
+            )
+            if (try? await gate.check("wrong", of: user, from: home)) != nil { passed += 1 }
+        }
+        #expect(passed == 100)
+    }
+
+    @Test func `more passwords than may wait are refused at once`() async throws {
+        let workers = PasswordWorkers(threads: 1, waiting: 1)
+        let gate = DispatchSemaphore(value: 0)
+        async let first: Void = workers.run { gate.wait() }
+        async let second: Void = workers.run { gate.wait() }
+        let deadline = ContinuousClock.now + .seconds(30)
+        while workers.busy < 2, ContinuousClock.now < deadline { await Task.yield() }
+        await #expect(throws: Problem.tooManyRequests(retryAfter: 1)) { try await workers.run {} }
+        gate.signal()
+        gate.signal()
+        _ = try await (first, second)
+        try await workers.run {}
+    }
+}
