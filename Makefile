@@ -15,6 +15,8 @@ RELR := $(if $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, v, "."); if (v
 	-Xlinker -z -Xlinker pack-relative-relocs)
 # More flags for the build of the tests.
 SWIFT_TEST_FLAGS ?=
+# The login server is a package of its own, with a build of its own.
+SERVER_BUILD = .build-server
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -44,10 +46,11 @@ ifneq ($(wildcard ../shared/prints),)
 export WHORL_PRINTS ?= $(abspath ../shared/prints)
 endif
 
+FORMATTED = Sources Tests Samples Server/Sources Server/Tests Package.swift Server/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test program build man completions test check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-test program build man completions test test-server check-openapi check demo bench nightly fuzz format clean \
 	install install-program install-udev uninstall
 
 help: ## lists these targets
@@ -72,11 +75,19 @@ demo: program ## the main job on a virtual reader, unattended
 test: setup-test ## builds and runs all tests; none is skipped for a missing tool
 	$(SWIFT) build --build-tests $(SWIFT_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test $(SWIFT_TEST_FLAGS)
+	@$(MAKE) --no-print-directory test-server
+
+test-server: setup-test ## builds and tests the login server alone
+	$(SWIFT) build --build-tests --package-path Server --scratch-path $(SERVER_BUILD) $(SWIFT_TEST_FLAGS)
+	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' Server/test $(SERVER_BUILD) $(SWIFT_TEST_FLAGS)
+
+check-openapi: test-server ## makes requests up from the login server's OpenAPI file; takes Schemathesis from PyPI
+	Server/check-openapi $(SERVER_BUILD)
 
 check: export WHORL_STRICT = 1
 check: STRICT = --explicit-target-dependency-import-check error
 check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, install
-	$(SWIFT) format lint --strict --recursive Sources Tests Samples Package.swift
+	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	REQUIRE_PEERS=1 udev/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	scripts/check-readme .build/debug/whorl
@@ -97,7 +108,7 @@ fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FU
 	SWIFT='$(SWIFT)' scripts/fuzz
 
 format: ## formats the Swift sources in place
-	$(SWIFT) format --in-place --recursive Sources Tests Samples Package.swift
+	$(SWIFT) format --in-place --recursive $(FORMATTED)
 
 clean: ## removes what was built
 	rm -rf .build .build-*
