@@ -49,6 +49,8 @@ public struct LoginServer: Service {
 
     /// Serves until the task is cancelled or, in a service group, until it is asked to stop: requests under way are
     /// answered then, new ones are not taken.
+    ///
+    /// - Throws: ``ServerError`` where it cannot listen, or the certificate is none.
     public func run() async throws {
         let application = Application(
             router: service.router,
@@ -64,7 +66,16 @@ public struct LoginServer: Service {
             },
             logger: logger
         )
-        try await application.run()
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw ServerError(
+                .options,
+                "cannot listen on \(configuration.host), port \(configuration.port): \(error)",
+                hint: error.errnoCode == EADDRINUSE
+                    ? "another program listens there: give another --port" : nil
+            )
+        }
     }
 
     private func server() throws -> HTTPServerBuilder {

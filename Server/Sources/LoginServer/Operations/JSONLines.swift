@@ -48,7 +48,7 @@ public struct JSONLines: LogHandler {
         for (name, value) in metadata { members[name] = "\(value)" }
         for (name, value) in metadataProvider?.get() ?? [:] { members[name] = "\(value)" }
         for (name, value) in event.metadata ?? [:] { members[name] = "\(value)" }
-        members["time"] = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
+        members["time"] = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         members["level"] = event.level.rawValue
         members["message"] = "\(event.message)"
         // Texts are always JSON.

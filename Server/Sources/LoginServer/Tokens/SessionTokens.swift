@@ -87,7 +87,7 @@ final class SessionTokens: Sendable {
         guard let id = Self.keyID(of: token) else { return nil }
         var (isKnown, readAt) = state.withLock { ($0.keys.key(id) != nil, $0.readAt) }
         if !isKnown, readAt < now {
-            // Another instance may have a new one. At most once a second, since anybody can name a key.
+            // Another instance may have a new one. It is looked for once a second or so: anybody can name a key.
             try await maintain(at: now)
             isKnown = state.withLock { $0.keys.key(id) != nil }
         }
