@@ -121,6 +121,19 @@ import Testing
         }
     }
 
+    @Test func `a device whose key is lost is the same device with the next`() async throws {
+        let bench = try Bench()
+        try await bench.device.run { () async throws in
+            let first = try await bench.enable()
+            bench.device.addFinger(.leftThumb)
+            let lost = await failure { () throws(LoginError) in try await bench.client.attempt() }
+            #expect(lost == .mustEnableAgain(.fingersChanged))
+            let second = try await bench.enable()
+            #expect(second.device == first.device)
+            #expect(second.keyID != first.keyID)
+        }
+    }
+
     @Test func `a finger that is added while the challenge is fetched gets nothing either`() async throws {
         let bench = try Bench()
         try await bench.device.run { () async throws in
