@@ -7,7 +7,7 @@ import SecretMemory
 
 /// The network of `whorl login`: reads one request from standard input, writes what came of it to standard output.
 ///
-/// It is a program of its own for two reasons. FoundationNetworking brings libcurl and its thirty libraries, which every
+/// It is a program of its own for two reasons. FoundationNetworking brings libcurl and two dozen libraries more, which every
 /// start of `whorl` would load; and what reads bytes from a network is not the process that has the vault open.
 @main
 enum Program {
