@@ -3,7 +3,7 @@
 -- Logins for wrk: each connection asks for a challenge, signs it as a device does (Docs/LoginProtocol.md), and takes a session.
 -- A thread has one connection, so its answers come in the order of its requests.
 --
--- usage: wrk -t N -c N … -s login.lua URL -- ORIGIN DEVICES PAUSE NAMES
+-- usage: wrk -t N -c N … -s login.lua URL -- ORIGIN DEVICES PAUSE NAMES N
 --        ORIGIN is the server's, DEVICES how many of fill.py's there are, PAUSE what a thread waits before each request in
 --        ms, NAMES the file with the keys' names
 
@@ -84,6 +84,7 @@ function init(words)
     math.randomseed(number * 7919 + os.time())
     -- The keys' names, which fill.py writes: a line each, 43 characters.
     keys = io.open(words[4], "rb")
+    threads_in_all = tonumber(words[5])
     sessions, refused = 0, 0
 end
 
@@ -98,7 +99,8 @@ local headers = { ["Content-Type"] = "application/json" }
 
 function request()
     if not challenge then
-        device = math.random(0, devices - 1)
+        -- Devices of its own: a newer challenge would take the place of another thread's.
+        device = number + threads_in_all * math.random(0, math.floor((devices - 1 - number) / threads_in_all))
         local body = string.format('{"user":"user-%d","device":"device-%d","purpose":"login"}', device, device)
         return wrk.format("POST", "/v1/challenges", headers, body)
     end

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// In a release build it is this module that `struct stat` is counted to.
+internal import CoreFoundation
 internal import Crypto
 internal import Foundation
+internal import Glibc
 
 /// The file with the key that seals the signing keys: 32 bytes, for its owner alone.
 enum KeyFile {
