@@ -110,6 +110,7 @@ docs: setup-test ## writes the documentation of the libraries to .build/docs, fr
 bench: setup-test program ## measures what Docs/Benchmarks.md tells
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginBench
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
 	WHORL=$(WHORL) scripts/bench
 
 nightly: setup-test ## all tests under the thread and the address sanitizer (slow)

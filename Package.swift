@@ -323,7 +323,16 @@ let package = Package(
             name: "LoginBench",
             dependencies: ["LoginAssertion", crypto],
             path: "Bench/login",
-            exclude: ["server"],
+            exclude: ["client", "server"],
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "LoginClientBench",
+            dependencies: [
+                "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
+                "SecretMemory", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem",
+            ],
+            path: "Bench/login/client",
             swiftSettings: common
         ),
         // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
