@@ -44,7 +44,7 @@ public struct BiometricKeys: Sendable {
 
     /// Makes a pair, in place of the one that is there; nobody is asked.
     ///
-    /// - Returns: The public half; ``LoginKey/der`` is what a server stores (SubjectPublicKeyInfo), in Base64 as
+    /// - Returns: The public half; `LoginKey.der` is what a server stores (SubjectPublicKeyInfo), in Base64 as
     ///   `der.base64EncodedString()`.
     /// - Throws: `evaluation` where no finger is enrolled; `vault`, `store`, `keychain`.
     public func createKeys() async throws(LoginError) -> LoginKey {

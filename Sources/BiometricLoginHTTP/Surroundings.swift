@@ -7,7 +7,7 @@ internal import LoginAssertion
 enum Surroundings {
     /// Whether a request goes straight to the server, and to no other.
     ///
-    /// What is not encrypted goes to this machine alone (``LoginOrigin``), so it must not take the way over a proxy; what
+    /// What is not encrypted goes to this machine alone (`LoginOrigin`), so it must not take the way over a proxy; what
     /// is encrypted may, since the certificate is the server's.
     static func areSound(for origin: LoginOrigin) -> Bool {
         guard origin.text.hasPrefix("http:") else { return true }

@@ -28,7 +28,7 @@ public struct URLSessionTransport: LoginTransport {
 
     /// Sends one request and gives the answer, whatever its status is; a redirect is an answer.
     ///
-    /// - Throws: a ``LoginTransportError``.
+    /// - Throws: a `LoginTransportError`.
     public func send(_ request: LoginRequest) async throws -> LoginResponse {
         guard Surroundings.areSound(for: request.origin) else { throw LoginTransportError.surroundings }
         guard let url = URL(string: request.origin.text + request.path) else {

@@ -12,7 +12,7 @@ extension RelyingParty {
     /// - Parameters:
     ///   - assertion: In compact form, as it came.
     ///   - der: The public key, SubjectPublicKeyInfo of P-256, 91 bytes.
-    ///   - name: What people call the device, 1 to 128 bytes, as ``LoginName`` takes them.
+    ///   - name: What people call the device, 1 to 128 bytes, as `LoginName` takes them.
     ///   - user: Who asks.
     ///   - address: From where it comes; empty where it is not known.
     /// - Returns: The device as it is registered now.
@@ -127,7 +127,7 @@ extension RelyingParty {
     /// - Parameters:
     ///   - device: The device.
     ///   - user: Whose it is.
-    ///   - name: 1 to 128 bytes, as ``LoginName`` takes them.
+    ///   - name: 1 to 128 bytes, as `LoginName` takes them.
     ///   - address: From where the request comes; empty where it is not known.
     /// - Returns: `false` where the user has no such device.
     /// - Throws: `malformed`, `store`.

@@ -5,14 +5,14 @@ internal import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
-    /// See ``RelyingPartyStore/count(_:at:)``.
+    /// See `RelyingPartyStore.count(_:at:)`.
     public func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.count(bucket, at: now)
         }
     }
 
-    /// See ``RelyingPartyStore/issue(_:address:user:device:at:)``.
+    /// See `RelyingPartyStore.issue(_:address:user:device:at:)`.
     ///
     /// Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
     /// and not until a challenge is on the disk.
@@ -50,7 +50,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/take(_:address:at:)``.
+    /// See `RelyingPartyStore.take(_:address:at:)`.
     public func take(
         _ digest: Data,
         address: RateBucket?,

@@ -5,7 +5,7 @@ public import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore {
-    /// See ``RelyingPartyStore/register(_:atMost:audit:)``.
+    /// See `RelyingPartyStore.register(_:atMost:audit:)`.
     public func register(
         _ device: RegisteredDevice,
         atMost devicesPerUser: Int,
@@ -24,7 +24,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/markUsed(_:audit:)``.
+    /// See `RelyingPartyStore.markUsed(_:audit:)`.
     public func markUsed(
         _ device: RegisteredDevice,
         audit: AuditEntry
@@ -37,7 +37,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/devices(of:)``.
+    /// See `RelyingPartyStore.devices(of:)`.
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.run(
@@ -47,7 +47,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/isActive(device:of:keyID:)``.
+    /// See `RelyingPartyStore.isActive(device:of:keyID:)`.
     public func isActive(
         device: LoginName,
         of user: LoginName,
@@ -61,7 +61,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/rename(_:to:audit:)``.
+    /// See `RelyingPartyStore.rename(_:to:audit:)`.
     public func rename(
         _ device: LoginName,
         to name: String,
@@ -79,7 +79,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/revoke(_:audit:)``.
+    /// See `RelyingPartyStore.revoke(_:audit:)`.
     public func revoke(
         _ device: LoginName?,
         audit: AuditEntry

@@ -5,14 +5,14 @@ public import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore {
-    /// See ``RelyingPartyStore/record(_:)``.
+    /// See `RelyingPartyStore.record(_:)`.
     public func record(_ entry: AuditEntry) async throws(RelyingPartyError) {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try PostgreSQLAudit.write(entry, &connection)
         }
     }
 
-    /// See ``RelyingPartyStore/audit(of:atMost:)``.
+    /// See `RelyingPartyStore.audit(of:atMost:)`.
     public func audit(
         of user: LoginName?,
         atMost count: Int
@@ -32,7 +32,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/purge(keeping:atMost:at:)``.
+    /// See `RelyingPartyStore.purge(keeping:atMost:at:)`.
     ///
     /// Rows that another instance removes at this moment are passed over.
     public func purge(
@@ -73,7 +73,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/document(_:)``.
+    /// See `RelyingPartyStore.document(_:)`.
     public func document(_ name: String) async throws(RelyingPartyError) -> Data? {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.run("SELECT data FROM whorl_login.documents WHERE name = $1", [.text(name)])
@@ -81,7 +81,7 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/setDocument(_:to:ifWas:)``.
+    /// See `RelyingPartyStore.setDocument(_:to:ifWas:)`.
     public func setDocument(
         _ name: String,
         to data: Data?,
