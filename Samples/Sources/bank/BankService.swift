@@ -13,6 +13,7 @@ struct BankService {
             case signedOut = "unauthorized"
             case stepUpRequired = "step_up_required"
             case tokenUsed = "token_used"
+            case anotherOrder = "another_order"
             case notEnough = "not_enough"
             case noSuchAccount = "no_such_account"
             case malformed
@@ -25,6 +26,7 @@ struct BankService {
             case .signedOut: "You are signed out. Try again."
             case .stepUpRequired: "A transfer takes a touch and the password."
             case .tokenUsed: "That transfer was made already."
+            case .anotherOrder: "The touch was for another transfer."
             case .notEnough: "You do not have that much."
             case .noSuchAccount: "Nobody of that name has an account here."
             case .malformed: "The bank did not understand."

@@ -52,8 +52,8 @@ actor Teller {
 
     /// A touch and the password, whatever session there is.
     ///
-    /// The prompt says what is transferred, and the chip signs it with the rest: the login server has it as the app's own
-    /// claims. The bank gets a token that serves for one transfer, and that is not kept here.
+    /// The prompt says what is transferred, and the chip signs it with the rest: the login server hands it on in the token, and
+    /// the bank compares. That token serves for this one transfer, and is not kept here.
     func transfer(_ amount: Money, to payee: String) async throws -> Money {
         let stepUp = try await login.attempt(
             reason: "transfer \(amount) to \(payee)",

@@ -47,6 +47,22 @@ struct `session tokens` {
         #expect(try await tokens.verify(token, at: now + 900) == nil)
     }
 
+    @Test func `a token hands on what the app said, and nothing where it said nothing`() async throws {
+        let tokens = try await instance()
+        let order = ["amount": "2550", "payee": "bob"]
+        let signed = try await tokens.issue(
+            for: try #require(LoginName("anna")),
+            device: LoginName("laptop"),
+            credential: "key",
+            methods: ["hwk", "fpt", "pwd", "mfa"],
+            app: order,
+            lifetime: 900,
+            at: now
+        )
+        #expect(try await tokens.verify(signed.token, at: now)?.app == order)
+        #expect(try await tokens.verify(token(tokens), at: now)?.app == nil)
+    }
+
     @Test func `a token of another origin is refused, though the key is the same`() async throws {
         let token = try await token(try await instance("https://other.example"))
         #expect(try await instance().verify(token, at: now) == nil)

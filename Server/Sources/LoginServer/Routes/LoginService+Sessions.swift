@@ -70,6 +70,7 @@ extension LoginService {
             device: signIn.device.device,
             credential: signIn.device.keyID,
             methods: Self.methods(signIn, withPassword: password != nil),
+            app: signIn.claims?.app ?? [:],
             lifetime: tokenLifetime,
             at: now
         )

@@ -52,6 +52,7 @@ final class SessionTokens: Sendable {
     ///   - device: With which device; `nil` for a password.
     ///   - credential: The thumbprint of the device's key, or the name of the password.
     ///   - methods: How the user was recognised (RFC 8176).
+    ///   - app: What the app said besides.
     ///   - lifetime: Seconds.
     ///   - now: Seconds since 1970.
     /// - Returns: The token, and when it is over.
@@ -61,6 +62,7 @@ final class SessionTokens: Sendable {
         device: LoginName?,
         credential: String,
         methods: [String],
+        app: [String: String] = [:],
         lifetime: Int,
         at now: Int
     ) async throws -> (token: String, expiresAt: Int) {
@@ -75,7 +77,8 @@ final class SessionTokens: Sendable {
             iat: now,
             exp: now + lifetime,
             jti: Base64URL.encode(SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }),
-            amr: methods
+            amr: methods,
+            app: app.isEmpty ? nil : app
         )
         return (try await signers.sign(claims, kid: JWKIdentifier(string: key.id)), claims.exp)
     }
