@@ -19,8 +19,9 @@ struct SessionClaims: JWTPayload, Equatable {
     var jti: String
     /// How the user was recognised (RFC 8176): `hwk`, `fpt`, `pin`, `pwd`, `mfa`.
     var amr: [String]
-    /// What the app said in its assertion besides, signed by the device's key: a service compares it with what it is asked to
-    /// do. Not there where the app said nothing.
+    /// What the app said in its assertion, signed by the device's key; `nil` where it said nothing.
+    ///
+    /// A service compares it with what it is asked to do.
     var app: [String: String]?
 
     /// Time and names are looked at by ``SessionTokens/verify(_:at:)``, which knows the server's clock.
