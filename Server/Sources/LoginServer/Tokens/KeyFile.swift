@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// In a release build it is this module that `struct stat` is counted to.
-internal import CoreFoundation
 internal import Crypto
 internal import Foundation
 internal import Glibc
