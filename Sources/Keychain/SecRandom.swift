@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-
 /// A generator of random bytes; there is one.
 public typealias SecRandomRef = OpaquePointer
 
@@ -16,16 +14,20 @@ nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef? = nil
 ///   - rnd: ``kSecRandomDefault``.
 ///   - count: How many bytes.
 ///   - bytes: Where they go; there must be room for them.
-/// - Returns: `errSecSuccess`; `errSecParam` for another generator or a negative count; `errSecAllocate` where the kernel gives
-///   none, and then what was written is no key.
-public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32
-{
+/// - Returns: `errSecSuccess`; `errSecParam` for another generator or a negative count.
+public func SecRandomCopyBytes(
+    _ rnd: SecRandomRef?,
+    _ count: Int,
+    _ bytes: UnsafeMutableRawPointer
+) -> Int32 {
     guard rnd == kSecRandomDefault, count >= 0 else { return errSecParam }
-    var done = 0
-    while done < count {
-        let written = getrandom(bytes + done, count - done, 0)
-        guard written > 0 || errno == EINTR else { return errSecAllocate }
-        done += max(0, written)
+    var generator = SystemRandomNumberGenerator()
+    let room = UnsafeMutableRawBufferPointer(start: bytes, count: count)
+    for start in stride(from: 0, to: count, by: 8) {
+        withUnsafeBytes(of: generator.next()) { drawn in
+            UnsafeMutableRawBufferPointer(rebasing: room[start..<min(start + 8, count)])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: drawn.prefix(count - start)))
+        }
     }
     return errSecSuccess
 }
