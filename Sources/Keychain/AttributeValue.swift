@@ -18,7 +18,7 @@ package enum AttributeValue: Sendable, Hashable {
     /// A byte for the kind, then the value: what is stored, compared and indexed.
     var encoded: Data {
         switch self {
-        case .text(let text): return Data([1]) + Data(text.utf8)
+        case .text(let text): return Data([1] + text.utf8)
         case .data(let data): return Data([2]) + data
         case .number(let number): return numbered(3, UInt64(bitPattern: number))
         case .date(let seconds): return numbered(4, seconds.bitPattern)
@@ -35,18 +35,20 @@ package enum AttributeValue: Sendable, Hashable {
     }
 
     /// `nil` for what ``encoded`` does not give.
-    init?(encoded: Data) {
-        var bytes = ByteReader(encoded.dropFirst())
-        switch encoded.first {
+    init?(encoded: UnsafeRawBufferPointer) {
+        var bytes = RecordReader(encoded)
+        guard let kind = bytes.byte(), let rest = bytes.take(bytes.left) else { return nil }
+        var numbers = RecordReader(rest)
+        switch kind {
         case 1:
-            guard let text = String(validating: encoded.dropFirst(), as: UTF8.self) else { return nil }
+            guard let text = RecordReader.text(rest) else { return nil }
             self = .text(text)
-        case 2: self = .data(Data(encoded.dropFirst()))
+        case 2: self = .data(Data(rest))
         case 3:
-            guard encoded.count == 9, let number = bytes.number(UInt64.self) else { return nil }
+            guard rest.count == 8, let number = numbers.number() else { return nil }
             self = .number(Int64(bitPattern: number))
         case 4:
-            guard encoded.count == 9, let bits = bytes.number(UInt64.self) else { return nil }
+            guard rest.count == 8, let bits = numbers.number() else { return nil }
             self = .date(Double(bitPattern: bits))
         default: return nil
         }

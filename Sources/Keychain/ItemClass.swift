@@ -24,7 +24,14 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     }
 
     /// The attributes that items of the class have, besides those that say where they are and what opens them.
-    var forms: [String: Form] { ItemClass.tables[self] ?? [:] }
+    var forms: [String: Form] {
+        switch self {
+        case .genericPassword: ItemClass.ofGenericPasswords
+        case .internetPassword: ItemClass.ofInternetPasswords
+        case .key: ItemClass.ofKeys
+        case .certificate: ItemClass.ofCertificates
+        }
+    }
 
     /// The attributes that tell two items of a group apart: Apple's primary keys.
     var identifying: [String] {
@@ -38,50 +45,55 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
         return own + ["vwht"]
     }
 
-    private static let tables: [ItemClass: [String: Form]] = [
-        .genericPassword: merged(common, password, ["svce": .textOrData, "gena": .textOrData]),
-        .internetPassword: merged(
-            common,
-            password,
-            [
-                "sdmn": .textOrData, "srvr": .textOrData, "ptcl": .textOrNumber, "atyp": .textOrNumber,
-                "port": .number, "path": .textOrData,
-            ]
-        ),
-        .key: merged(
-            common,
-            [
-                "kcls": .code, "klbl": .textOrData, "atag": .textOrData, "type": .code, "crtr": .textOrNumber,
-                "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date, "tkid": .text,
-            ],
-            flags(
-                "perm",
-                "priv",
-                "modi",
-                "sens",
-                "asen",
-                "extr",
-                "next",
-                "encr",
-                "decr",
-                "drve",
-                "sign",
-                "vrfy",
-                "snrc",
-                "vyrc",
-                "wrap",
-                "unwp"
-            )
-        ),
-        .certificate: merged(
-            common,
-            [
-                "ctyp": .number, "cenc": .number, "subj": .textOrData, "issr": .textOrData,
-                "slnr": .textOrData,
-                "skid": .textOrData, "pkhh": .textOrData,
-            ]
-        ),
-    ]
+    private static let ofGenericPasswords = merged(
+        common,
+        password,
+        ["svce": .textOrData, "gena": .textOrData]
+    )
+
+    private static let ofInternetPasswords = merged(
+        common,
+        password,
+        [
+            "sdmn": .textOrData, "srvr": .textOrData, "ptcl": .textOrNumber, "atyp": .textOrNumber,
+            "port": .number, "path": .textOrData,
+        ]
+    )
+
+    private static let ofKeys = merged(
+        common,
+        [
+            "kcls": .code, "klbl": .textOrData, "atag": .textOrData, "type": .code, "crtr": .textOrNumber,
+            "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date, "tkid": .text,
+        ],
+        flags(
+            "perm",
+            "priv",
+            "modi",
+            "sens",
+            "asen",
+            "extr",
+            "next",
+            "encr",
+            "decr",
+            "drve",
+            "sign",
+            "vrfy",
+            "snrc",
+            "vyrc",
+            "wrap",
+            "unwp"
+        )
+    )
+
+    private static let ofCertificates = merged(
+        common,
+        [
+            "ctyp": .number, "cenc": .number, "subj": .textOrData, "issr": .textOrData,
+            "slnr": .textOrData,
+            "skid": .textOrData, "pkhh": .textOrData,
+        ]
+    )
 
     private static let common: [String: Form] = [
         "labl": .textOrData, "alis": .textOrData, "cdat": .date, "mdat": .date, "vwht": .text,
@@ -119,18 +131,18 @@ extension ItemClass.Form {
 
     private func reading(_ object: Any) throws(KeychainError) -> AttributeValue {
         switch self {
-        case .text: if let text = object as? String { return .text(text) }
+        case .text: if let text = DictionaryObjects.text(object) { return .text(text) }
         case .textOrData:
-            if let text = object as? String { return .text(text) }
+            if let text = DictionaryObjects.text(object) { return .text(text) }
             if let data = object as? Data { return .data(data) }
         case .textOrNumber:
-            if let text = object as? String { return .text(text) }
+            if let text = DictionaryObjects.text(object) { return .text(text) }
             if let number = ItemClass.Form.number(object) { return .number(number) }
         case .number:
             if let number = ItemClass.Form.number(object) { return .number(number) }
-            if let text = object as? String, let number = Int64(text) { return .number(number) }
+            if let text = DictionaryObjects.text(object), let number = Int64(text) { return .number(number) }
         case .code:
-            if let text = object as? String { return .text(text) }
+            if let text = DictionaryObjects.text(object) { return .text(text) }
             if let number = ItemClass.Form.number(object) { return .text(String(number)) }
         case .flag: if let number = ItemClass.Form.number(object) { return .number(number == 0 ? 0 : 1) }
         case .date: if let date = object as? Date { return .date(date.timeIntervalSince1970) }

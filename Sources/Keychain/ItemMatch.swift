@@ -41,24 +41,30 @@ package struct ItemMatch: Sendable, Hashable {
 
     /// The statement that finds candidates with an index, and its arguments.
     func statement(_ profile: String, withValues: Bool) -> (sql: String, arguments: StatementArguments) {
-        let value =
-            withValues ? "value" : "CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END"
-        var sql = "SELECT \(KeychainItem.selected), \(value) FROM keychain_items WHERE "
-        guard id == nil else {
-            return (sql + "id = ? AND profile = ?", [id, profile])
+        var sql = ""
+        sql.reserveCapacity(256)
+        sql += withValues ? ItemMatch.selectingValues : ItemMatch.selectingTags
+        if let id { return (sql + "id = ? AND profile = ?", [id, profile]) }
+        sql += "profile = ? AND agrp IN ("
+        for index in groups.indices { sql += index == 0 ? "?" : ", ?" }
+        sql += ") AND class = ?"
+        var arguments: [(any DatabaseValueConvertible)?] = [profile]
+        for group in groups { arguments.append(group) }
+        arguments.append(itemClass.rawValue)
+        for name in KeychainItem.columns {
+            guard let wanted = attributes[name], !wanted.isDefault else { continue }
+            sql += " AND "
+            sql += name
+            sql += " = ?"
+            arguments.append(wanted.encoded)
         }
-        let marks = groups.map { _ in "?" }.joined(separator: ", ")
-        sql += "profile = ? AND agrp IN (\(marks)) AND class = ?"
-        var arguments: StatementArguments = [profile]
-        for group in groups { arguments += [group] }
-        arguments += [itemClass.rawValue]
-        for (name, wanted) in attributes.sorted(by: { $0.key < $1.key })
-        where KeychainItem.indexed.contains(name) && !wanted.isDefault {
-            sql += " AND \(name) = ?"
-            arguments += [wanted.encoded]
-        }
-        return (sql, arguments)
+        return (sql, StatementArguments(arguments))
     }
+
+    private static let selectingValues = "SELECT \(KeychainItem.selected), value FROM keychain_items WHERE "
+    private static let selectingTags =
+        "SELECT \(KeychainItem.selected), CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END "
+        + "FROM keychain_items WHERE "
 
     /// The items that are meant, older ones first where all are wanted; rows that are not what Whorl wrote are left out.
     func items(
@@ -69,10 +75,10 @@ package struct ItemMatch: Sendable, Hashable {
         limit: Int = .max
     ) throws -> [KeychainItem] {
         let (sql, arguments) = statement(profile, withValues: withValues)
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        let rows = try ItemColumns.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var found: [KeychainItem] = []
-        while found.count < limit, let row = try rows.next() {
-            guard let item = KeychainItem(row, of: profile, keys), covers(item) else { continue }
+        while found.count < limit, let columns = try rows.next() {
+            guard let item = KeychainItem(columns, of: profile, keys), covers(item) else { continue }
             found.append(item)
         }
         return limit == .max ? found.sorted { $0.id < $1.id } : found

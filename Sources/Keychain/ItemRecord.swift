@@ -42,18 +42,18 @@ package struct ItemRecord: Sendable, Hashable {
         }
     }
 
-    private static let form = Data("whorl keychain item v1".utf8)
+    private static let form: StaticString = "whorl keychain item v1"
 
     /// One encoding for each record: the attributes are sorted by name.
     var encoded: Data {
-        var bytes = ByteWriter(ItemRecord.form)
-        bytes.append(sized: Data(itemClass.rawValue.utf8))
-        bytes.append(sized: Data(accessGroup.utf8))
-        bytes.append(sized: Data(accessible.utf8))
+        var bytes = RecordWriter(ItemRecord.form)
+        bytes.append(sized: itemClass.rawValue)
+        bytes.append(sized: accessGroup)
+        bytes.append(sized: accessible)
         bytes.append(UInt64(flags.rawValue))
         bytes.append(UInt8(isSynchronizable ? 1 : 0))
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-            bytes.append(sized: Data(name.utf8))
+            bytes.append(sized: name)
             bytes.append(sized: value.encoded)
         }
         return bytes.data
@@ -67,15 +67,25 @@ package struct ItemRecord: Sendable, Hashable {
 
     /// Reads what ``encoded`` gave, as a code beside it says: that it is the one encoding is not looked at again.
     init?(own encoded: Data) {
-        var bytes = ByteReader(encoded)
-        guard bytes.take(ItemRecord.form.count) == ItemRecord.form,
+        let record = encoded.withUnsafeBytes { bytes in
+            var bytes = RecordReader(bytes)
+            return ItemRecord(&bytes)
+        }
+        guard let record else { return nil }
+        self = record
+    }
+
+    private init?(_ bytes: inout RecordReader) {
+        guard let start = bytes.take(ItemRecord.form.utf8CodeUnitCount),
+            ItemRecord.form.isEqual(to: start),
             let itemClass = bytes.text().flatMap(ItemClass.init(rawValue:)),
             let accessGroup = bytes.text(), let accessible = bytes.text(),
-            let flags = bytes.number(UInt64.self), let synchronizable = bytes.number(UInt8.self),
+            let flags = bytes.number(), let synchronizable = bytes.byte(),
             synchronizable <= 1
         else { return nil }
         var attributes: [String: AttributeValue] = [:]
-        while !bytes.isAtEnd {
+        attributes.reserveCapacity(6)
+        while bytes.left > 0 {
             guard let name = bytes.text(), let value = bytes.sized().flatMap(AttributeValue.init(encoded:))
             else { return nil }
             attributes[name] = value
@@ -90,10 +100,10 @@ package struct ItemRecord: Sendable, Hashable {
 
     /// What two items of a profile must not both have.
     func identity(of profile: String) -> Data {
-        var bytes = ByteWriter(Data("whorl keychain name v1".utf8))
-        bytes.append(sized: Data(profile.utf8))
-        bytes.append(sized: Data(itemClass.rawValue.utf8))
-        bytes.append(sized: Data(accessGroup.utf8))
+        var bytes = RecordWriter("whorl keychain name v1")
+        bytes.append(sized: profile)
+        bytes.append(sized: itemClass.rawValue)
+        bytes.append(sized: accessGroup)
         bytes.append(UInt8(isSynchronizable ? 1 : 0))
         for name in itemClass.identifying {
             // A missing attribute and an empty one are the same, as on Apple's systems.
@@ -109,9 +119,11 @@ package struct ItemRecord: Sendable, Hashable {
     }
 }
 
-extension ByteReader {
-    /// The next run of bytes as text; `nil` for what is no UTF-8.
-    fileprivate mutating func text() -> String? {
-        sized().flatMap { String(validating: $0, as: UTF8.self) }
+extension StaticString {
+    /// Whether its UTF-8 is these bytes.
+    fileprivate func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
+        var isEqual = false
+        withUTF8Buffer { isEqual = bytes.elementsEqual($0) }
+        return isEqual
     }
 }

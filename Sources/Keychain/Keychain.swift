@@ -112,12 +112,14 @@ struct Keychain {
         guard let itemClass = form?.itemClass ?? request.storedClass else { return nil }
         var match = ItemMatch(itemClass, groups: groups ?? store.groups)
         match.id = request.persistentReference?.id
-        for (name, value) in request.attributes {
-            guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
-            match.attributes[name] = value
+        for name in request.attributes.keys where itemClass.forms[name] == nil {
+            throw KeychainError(errSecNoSuchAttr)
         }
-        for name in itemClass.identifying {
-            match.attributes[name] = form?.attributes[name] ?? match.attributes[name]
+        match.attributes = request.attributes
+        if let form {
+            for name in itemClass.identifying {
+                match.attributes[name] = form.attributes[name] ?? match.attributes[name]
+            }
         }
         match.accessible = request.accessible
         match.protection = request.accessControl

@@ -27,10 +27,8 @@ package struct KeychainItem: Sendable, Hashable {
 
     // MARK: - Rows
 
-    private static let columns = ["svce", "srvr", "acct", "labl", "klbl", "atag"]
-
     /// The attributes that a column repeats, so that an index finds them.
-    static let indexed = Set(columns)
+    static let columns = ["svce", "srvr", "acct", "labl", "klbl", "atag"]
 
     static let selected = "id, record, sealing, mac"
 
@@ -42,9 +40,9 @@ package struct KeychainItem: Sendable, Hashable {
         _ sealing: Int,
         _ covered: Data
     ) -> Data {
-        var bytes = ByteWriter(Data("whorl keychain row v1".utf8))
-        bytes.append(id)
-        bytes.append(sized: Data(profile.utf8))
+        var bytes = RecordWriter("whorl keychain row v1")
+        bytes.append(UInt64(bitPattern: id))
+        bytes.append(sized: profile)
         bytes.append(sized: record)
         bytes.append(UInt8(clamping: sealing))
         bytes.append(sized: covered)
@@ -54,13 +52,15 @@ package struct KeychainItem: Sendable, Hashable {
     /// `nil` for a row that is not what Whorl wrote.
     ///
     /// - Parameters:
-    ///   - row: The columns of ``selected``, and `value`: of what the store encrypts at least the tag.
+    ///   - columns: Those of ``selected``, and `value`: of what the store encrypts at least the tag.
     ///   - profile: Whose row.
     ///   - keys: What the row's code is checked with.
-    init?(_ row: Row, of profile: String, _ keys: StateKeys) {
-        guard let id = Int64.fromDatabaseValue(row[0]), let record = Data.fromDatabaseValue(row[1]),
-            let sealing = Int.fromDatabaseValue(row[2]), let mac = Data.fromDatabaseValue(row[3]),
-            let value = Data.fromDatabaseValue(row[4]),
+    init?(_ columns: ItemColumns, of profile: String, _ keys: StateKeys) {
+        guard let id = Int64.fromDatabaseValue(columns.id),
+            let record = Data.fromDatabaseValue(columns.record),
+            let sealing = Int.fromDatabaseValue(columns.sealing),
+            let mac = Data.fromDatabaseValue(columns.mac),
+            let value = Data.fromDatabaseValue(columns.value),
             // The code is checked first: what is not ours is not even parsed.
             keys.isValid(
                 mac,

@@ -19,7 +19,7 @@ extension KeychainRequest {
     ) throws(KeychainError) {
         itemClass = known
         var attributes: [(String, Any)] = []
-        for (key, value) in dictionary {
+        for (key, value) in DictionaryObjects.pairs(dictionary) {
             guard let key = KeychainRequest.text(key) else { throw KeychainError(errSecParam) }
             switch key {
             case "class":
@@ -40,7 +40,7 @@ extension KeychainRequest {
     }
 
     private static func text(_ object: Any) -> String? {
-        object as? String ?? (object as? AnyHashable)?.base as? String
+        DictionaryObjects.text(object) ?? (object as? AnyHashable)?.base as? String
     }
 
     private static func flag(_ object: Any) throws(KeychainError) -> Bool {
@@ -49,7 +49,7 @@ extension KeychainRequest {
     }
 
     private static func itemClass(_ value: Any) throws(KeychainError) -> Class {
-        guard let text = value as? String else { throw KeychainError(errSecParam) }
+        guard let text = DictionaryObjects.text(value) else { throw KeychainError(errSecParam) }
         if text == "idnt" { return .identity }
         guard let stored = ItemClass(rawValue: text) else { throw KeychainError(errSecParam) }
         return .stored(stored)
@@ -74,7 +74,7 @@ extension KeychainRequest {
     }
 
     private static func limit(_ value: Any) throws(KeychainError) -> Int {
-        switch value as? String {
+        switch DictionaryObjects.text(value) {
         case "m_LimitOne"?: return 1
         case "m_LimitAll"?: return .max
         case _?: throw KeychainError(errSecParam)
@@ -151,7 +151,7 @@ extension KeychainRequest {
             guard case .text(let group) = try ItemClass.Form.text.value(value) else { return }
             accessGroup = group
         case "pdmn":
-            guard let text = value as? String, accessibleValues.contains(text) else {
+            guard let text = DictionaryObjects.text(value), accessibleValues.contains(text) else {
                 throw KeychainError(errSecParam)
             }
             accessible = text

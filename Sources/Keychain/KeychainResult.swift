@@ -60,6 +60,7 @@ struct KeychainResult {
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
             let value = if let value { value } else { try self.value(of: item) }
+            if returns == .data { return value as NSData }
             parts["v_Data"] = value as NSData
         }
         if returns.contains(.persistentReference) {

@@ -103,7 +103,7 @@ package struct KeychainStore: Sendable {
     ) throws -> Result<KeychainItem, Conflict> {
         if record.accessible == "akpu", try !hasPasscode(db) { return .failure(.noPasscode) }
         let name = keys.code(for: record.identity(of: parts.profile), .keychainRows)
-        let taken = try Row.fetchOne(
+        let taken = try ItemColumns.fetchOne(
             db.cachedStatement(
                 sql: """
                     SELECT \(KeychainItem.selected), value FROM keychain_items WHERE name = ?
@@ -113,7 +113,7 @@ package struct KeychainStore: Sendable {
         )
         if let taken {
             let item = try KeychainItem(taken, of: parts.profile, keys).flatMap { try findable($0, db, keys) }
-            return .failure(.taken(Int64.fromDatabaseValue(taken[0]) ?? 0, item))
+            return .failure(.taken(Int64.fromDatabaseValue(taken.id) ?? 0, item))
         }
         let id = KeychainItem.newID()
         let sealed: ItemContents =

@@ -11,14 +11,15 @@ internal import Vault
 /// A value is in locked memory between the chip and the program's own `Data`.
 struct ProtectedValues {
     /// The program's context, or one of this call's own.
-    let context: ContextCore
+    private var context: ContextCore { own.context }
+    private let own: CallContext
     /// Whether the owner may be asked.
     let interface: KeychainRequest.Interface
     /// Why, in the program's words.
     let prompt: String?
 
     init(_ request: KeychainRequest, _ parts: ContextParts) {
-        context = request.context ?? ContextCore { parts }
+        own = CallContext(request.context, parts)
         interface = request.interface
         prompt = request.prompt
     }
@@ -109,4 +110,18 @@ struct ProtectedValues {
         case .failure(let failure): throw KeychainError(failure)
         }
     }
+}
+
+/// The context of one call.
+private final class CallContext {
+    private let given: ContextCore?
+    private let parts: ContextParts
+
+    init(_ given: ContextCore?, _ parts: ContextParts) {
+        self.given = given
+        self.parts = parts
+    }
+
+    /// Made when something is to be opened or sealed: most calls do without, and a context has a queue.
+    private(set) lazy var context: ContextCore = given ?? ContextCore { [parts] in parts }
 }

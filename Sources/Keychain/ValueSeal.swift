@@ -40,9 +40,9 @@ struct ValueSeal {
     }
 
     private static func context(_ id: Int64, _ profile: String, _ record: Data) -> Data {
-        var bytes = ByteWriter(Data("whorl keychain value v1".utf8))
-        bytes.append(id)
-        bytes.append(sized: Data(profile.utf8))
+        var bytes = RecordWriter("whorl keychain value v1")
+        bytes.append(UInt64(bitPattern: id))
+        bytes.append(sized: profile)
         bytes.append(sized: record)
         return bytes.data
     }

@@ -33,8 +33,9 @@ package final class StateKeys: Sendable {
 
     /// Whether `code` is that of `message`; the time it takes does not depend on where they differ.
     package func isValid(_ code: Data, for message: Data, _ purpose: KeyPurpose) -> Bool {
-        let expected = self.code(for: message, purpose)
-        return constantTimeEqual(code.bytes, expected.bytes)
+        with(purpose) { mac in
+            mac.code(for: message).withUnsafeBytes { constantTimeEqual(code.bytes, $0.bytes) }
+        }
     }
 
     /// HMAC-SHA-256, 32 bytes, with a key of a name's own: HKDF-SHA-256 without salt of the key for the purpose; `info`
