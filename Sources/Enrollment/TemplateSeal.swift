@@ -45,7 +45,9 @@ struct TemplateSeal: Sendable {
         open(row.sealed, context(row, "intent")).flatMap(Intent.init(encoded:))
     }
 
-    static func digest(of template: Template) -> Data { Data(SHA256.hash(data: template.bytes)) }
+    static func digest(of template: Template) -> Data {
+        template.bytes.withUnsafeBytes { Data(SecretHash<SHA256>.hash($0)) }
+    }
 
     /// What a ciphertext begins with: the format's name, then the salt of its key, then AES-GCM's nonce, bytes and tag.
     ///

@@ -2,6 +2,7 @@
 
 package import Crypto
 package import SecretMemory
+internal import StateStore
 
 /// The hash functions that the library has; SHA-224 and MD5 are not among them, or not for this.
 enum HashKind: String, CaseIterable {
@@ -62,10 +63,10 @@ package enum X963KDF<Function: HashFunction> {
                 var counter: UInt32 = 1
                 var written = 0
                 while written < count {
-                    var function = Function()
-                    function.update(bufferPointer: secret)
-                    withUnsafeBytes(of: counter.bigEndian) { function.update(bufferPointer: $0) }
-                    function.update(data: sharedInfo)
+                    var function = SecretHash<Function>()
+                    function.update(secret)
+                    withUnsafeBytes(of: counter.bigEndian) { function.update($0) }
+                    sharedInfo.withUnsafeBytes { function.update($0) }
                     function.finalize().withUnsafeBytes { hash in
                         let part = hash.prefix(count - written)
                         UnsafeMutableRawBufferPointer(rebasing: room[written...]).copyBytes(from: part)

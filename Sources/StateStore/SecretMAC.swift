@@ -8,7 +8,7 @@ import SecretMemory
 ///
 /// The library's `HMAC` copies the key and the two padded keys into ordinary memory and leaves them there, so that
 /// they appear in core files. Here the padded keys are part of the secret: the key (32 bytes), then the key with the
-/// inner and with the outer padding (64 bytes each). The library's SHA-256 wipes its own state.
+/// inner and with the outer padding (64 bytes each). ``SecretHash`` leaves nothing of them behind.
 struct SecretMAC {
     private static let keySize = 32
     /// The block size of SHA-256.
@@ -74,15 +74,15 @@ struct SecretMAC {
         inner: UnsafeRawBufferPointer,
         outer: UnsafeRawBufferPointer
     ) -> SHA256.Digest {
-        var hash = SHA256()
-        hash.update(bufferPointer: inner)
-        hash.update(bufferPointer: message)
-        var digest = hash.finalize()
-        hash = SHA256()
-        hash.update(bufferPointer: outer)
-        digest.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        var first = SecretHash<SHA256>()
+        first.update(inner)
+        first.update(message)
+        var digest = first.finalize()
+        var second = SecretHash<SHA256>()
+        second.update(outer)
+        digest.withUnsafeBytes { second.update($0) }
         withUnsafeMutableBytes(of: &digest) { $0.wipe() }
-        return hash.finalize()
+        return second.finalize()
     }
 
     private var inner: UnsafeRawBufferPointer { part(SecretMAC.keySize, SecretMAC.blockSize) }

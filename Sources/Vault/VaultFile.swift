@@ -43,7 +43,7 @@ struct VaultFile: Sendable {
             secret?.bytes.withUnsafeBytes { bytes in
                 UnsafeMutableRawBufferPointer(rebasing: room[head.data.count...]).copyMemory(from: bytes)
             }
-            let checksum = SHA256.hash(data: UnsafeRawBufferPointer(rebasing: room[..<body]))
+            let checksum = SecretHash<SHA256>.hash(UnsafeRawBufferPointer(rebasing: room[..<body]))
             checksum.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(rebasing: room[body...]).copyMemory(from: $0)
             }
@@ -60,7 +60,7 @@ struct VaultFile: Sendable {
     private static func decode(_ bytes: UnsafeRawBufferPointer, _ kind: Kind) -> VaultFile? {
         guard bytes.count > checksumSize else { return nil }
         let body = UnsafeRawBufferPointer(rebasing: bytes.dropLast(checksumSize))
-        guard SHA256.hash(data: body).elementsEqual(bytes.suffix(checksumSize)) else { return nil }
+        guard SecretHash<SHA256>.hash(body).elementsEqual(bytes.suffix(checksumSize)) else { return nil }
         let start = kind.rawValue.utf8.count + 2
         guard body.count >= start, body.prefix(start - 2).elementsEqual(kind.rawValue.utf8) else {
             return nil

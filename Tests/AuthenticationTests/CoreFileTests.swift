@@ -49,6 +49,24 @@ import Testing
         #expect(found.allSatisfy { $0.value == 0 }, "\(found)")
     }
 
+    @Test func `holds no secret that was hashed`() throws {
+        try check(SHA256.self)
+        try check(SHA384.self)
+        try check(SHA512.self)
+        try check(Insecure.SHA1.self)
+    }
+
+    /// Of several sizes: what does not fill a block is what the library keeps.
+    private func check<Function: HashFunction>(_ function: Function.Type) throws {
+        for size in [32, 48, 96, 200] {
+            let secret = SecretBytes(randomCount: size)
+            _ = secret.withUnsafeBytes { SecretHash<Function>.hash($0) }
+            let rest = min(size % Function.blockByteCount, 32)
+            let end = secret.withBytes { SecretBytes(copying: $0.extracting(last: rest)) }
+            #expect(try ProcessMemory.count(of: end) == 0, "\(function), \(size) bytes")
+        }
+    }
+
     @Test func `holds no template once the evaluation has ended`() async throws {
         let fixture = try Fixture([])
         // Of several sizes: freed memory is soon taken by what is as large.
