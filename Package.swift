@@ -41,8 +41,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "BiometricLoginTests": [
         "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Fingerprint",
         "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport", "SecretMemory",
-        "SoftwareTPM",
-        "StateStore", "Vault", "WhorlSystem", crypto, grdb,
+        "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
         "Authentication", "GreyscalePNG", "LoginServer", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl",
@@ -54,8 +53,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "Enrollment", "Fingerprint", "Keychain",
-        "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareTPM", "StateStore", "Vault",
-        "WhorlSystem", crypto, cryptoExtras, grdb,
+        "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine", "SoftwareTPM",
+        "StateStore", "Vault", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "BlockedPool", "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance",
@@ -317,6 +316,12 @@ let package = Package(
             exclude: ["server.py"],
             swiftSettings: common
         ),
+        .target(
+            name: "SoftwareMachine",
+            dependencies: ["Authentication", "Enrollment", "Fingerprint", "SoftwareTPM", "WhorlSystem"],
+            path: "Tests/Support/SoftwareMachine",
+            swiftSettings: common
+        ),
         .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
         // `scripts/bench` runs it.
         .executableTarget(
@@ -330,7 +335,7 @@ let package = Package(
             name: "LoginClientBench",
             dependencies: [
                 "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
-                "SecretMemory", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem",
+                "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem",
             ],
             path: "Bench/login/client",
             swiftSettings: common

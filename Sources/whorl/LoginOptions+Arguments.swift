@@ -52,29 +52,6 @@ struct UserOption: ParsableArguments {
     }
 }
 
-/// Where the user's password at the server comes from.
-struct PasswordOption: ParsableArguments {
-    @Option(
-        name: .customLong("password-fd"),
-        help: ArgumentHelp(
-            "Takes the password at the server from a line of this open file instead of the terminal.",
-            valueName: "n"
-        )
-    )
-    var descriptor: Int32?
-
-    func validate() throws {
-        if let descriptor, descriptor < 0 { throw ValidationError("--password-fd must be 0 or more.") }
-    }
-
-    func read(_ question: String = "Password") async throws(Failure) -> SecretBox {
-        try await failing { () async throws(PasscodeReadingError) in
-            if let descriptor { return try await PasscodeReader.read(from: descriptor) }
-            return try await PasscodeReader().read(question)
-        }
-    }
-}
-
 extension LoginName {
     static func argument(_ text: String) throws(Failure) -> LoginName {
         guard let name = LoginName(text) else {

@@ -67,6 +67,26 @@ struct ApplicationPasswordOption: ParsableArguments {
     }
 }
 
+/// Where the user's password at the server comes from.
+struct PasswordOption: ParsableArguments {
+    @Option(
+        name: .customLong("password-fd"),
+        help: ArgumentHelp(
+            "Takes the password at the server from a line of this open file instead of the terminal.",
+            valueName: "n"
+        )
+    )
+    var descriptor: Int32?
+
+    func validate() throws {
+        if let descriptor, descriptor < 0 { throw ValidationError("--password-fd must be 0 or more.") }
+    }
+
+    func read(_ question: String = "Password") async throws(Failure) -> SecretBox {
+        try await line(descriptor) { reader throws(PasscodeReadingError) in try await reader.read(question) }
+    }
+}
+
 /// A line of a descriptor, or what a person types.
 private func line(
     _ descriptor: Int32?,

@@ -7,6 +7,7 @@ import Enrollment
 import Fingerprint
 import Foundation
 import GRDB
+import SoftwareMachine
 import SoftwareTPM
 import StateStore
 import Synchronization
@@ -57,7 +58,7 @@ struct `A login with a TPM` {
         machine.prompts.answer(with: "1234")
         #expect(try await client.enable(ada, with: password, deviceName: "laptop").takesPasscode)
         #expect(try await client.attempt().method == .passcode)
-        try await machine.enroll(.leftThumb)
+        try await machine.services.enroll(.leftThumb)
         let asked = machine.prompts.count
         #expect(
             await failure { () throws(LoginError) in try await client.attempt() }
@@ -73,7 +74,7 @@ struct `A login with a TPM` {
         let machine = machine
         server.onRequest { request in
             guard request.path == "/v1/challenges" else { return }
-            try? await machine.enroll(.leftThumb)
+            try? await machine.services.enroll(.leftThumb)
         }
         #expect(
             await failure { () throws(LoginError) in try await client.attempt() }
@@ -89,7 +90,7 @@ struct `A login with a TPM` {
         let signature = try await keys.createSignature(promptMessage: "sign in", payload: payload)
         #expect(key.isValid(der: signature, over: payload))
         #expect(machine.prompts.count == 1)
-        try await machine.enroll(.leftThumb)
+        try await machine.services.enroll(.leftThumb)
         #expect(try await keys.keysExist() == false)
     }
 
@@ -114,14 +115,7 @@ private final class Machine: Sendable {
 
     init(reader: String = "mock:then=match") async throws {
         let tpm = try SoftwareTPM()
-        var configuration = SystemConfiguration(environment: [:])
-        configuration.stateDirectory = tpm.directory.path + "/whorl"
-        configuration.profile = "ada"
-        configuration.reader = reader
-        configuration.tpm = tpm.address
-        configuration.allowsSimulatedTPM = true
-        configuration.application = ApplicationID(rawValue: "org.example.app")
-        let services = SystemServices(configuration)
+        let services = SystemServices(on: tpm, reader: reader)
         self.tpm = tpm
         self.services = services
         parts = ContextParts(
@@ -131,19 +125,7 @@ private final class Machine: Sendable {
             state: services.stateAccess,
             profile: services.profile
         )
-        try await enroll(.leftIndex)
-    }
-
-    func enroll(_ finger: Finger) async throws {
-        let store = try await services.store()
-        _ = try await store.add(
-            Template(bytes: Array("mock:\(finger.rawValue)#1".utf8)),
-            as: finger,
-            label: nil,
-            profile: services.profile,
-            on: try await services.chosenReader().info,
-            at: Date()
-        )
+        try await services.enroll(.leftIndex)
     }
 
     func setPasscode(_ passcode: String) async throws {

@@ -15,6 +15,7 @@ import Enrollment
 import Fingerprint
 import Foundation
 import SecretMemory
+import SoftwareMachine
 import SoftwareTPM
 import StateStore
 import Synchronization
@@ -89,22 +90,8 @@ func secret(_ bytes: Data) -> SecretBox {
 }
 
 func parts(on tpm: SoftwareTPM) async throws -> ContextParts {
-    var configuration = SystemConfiguration(environment: [:])
-    configuration.stateDirectory = tpm.directory.path + "/whorl"
-    configuration.profile = "bench"
-    configuration.reader = "mock:then=match"
-    configuration.tpm = tpm.address
-    configuration.allowsSimulatedTPM = true
-    configuration.application = ApplicationID(rawValue: "org.example.bench")
-    let services = SystemServices(configuration)
-    _ = try await services.store().add(
-        Template(bytes: Array("mock:\(Finger.leftIndex.rawValue)#1".utf8)),
-        as: .leftIndex,
-        label: nil,
-        profile: services.profile,
-        on: try await services.chosenReader().info,
-        at: Date()
-    )
+    let services = SystemServices(on: tpm, profile: "bench", application: "org.example.bench")
+    try await services.enroll(.leftIndex)
     return ContextParts(
         service: services.authentication,
         presenter: Unseen(),

@@ -6,6 +6,7 @@ import Enrollment
 import Fingerprint
 import Foundation
 import Keychain
+import SoftwareMachine
 import SoftwareTPM
 import Synchronization
 import Testing
@@ -33,14 +34,7 @@ final class RealMachine: Sendable {
     }
 
     private init(_ tpm: SoftwareTPM) throws {
-        var configuration = SystemConfiguration(environment: [:])
-        configuration.stateDirectory = tpm.directory.path + "/whorl"
-        configuration.profile = "ada"
-        configuration.reader = "mock:then=match"
-        configuration.tpm = tpm.address
-        configuration.allowsSimulatedTPM = true
-        configuration.application = ApplicationID(rawValue: "org.example.app")
-        let services = SystemServices(configuration)
+        let services = SystemServices(on: tpm)
         self.tpm = tpm
         self.services = services
         parts = ContextParts(
@@ -57,17 +51,7 @@ final class RealMachine: Sendable {
     var prompts: Int { presenter.count }
 
     /// Adds a finger, as `whorl enroll` does it in a process of its own.
-    func enroll(_ finger: Finger) async throws {
-        let reader = try await services.chosenReader()
-        _ = try await services.store().add(
-            Template(bytes: Array("mock:\(finger.rawValue)#1".utf8)),
-            as: finger,
-            label: nil,
-            profile: services.profile,
-            on: reader.info,
-            at: Date()
-        )
-    }
+    func enroll(_ finger: Finger) async throws { try await services.enroll(finger) }
 
     /// Runs the calls of a program, on a thread of their own: they wait for the engine, which may need a thread of the
     /// shared pool.
