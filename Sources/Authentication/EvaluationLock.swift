@@ -18,10 +18,16 @@ package final class SharedEvaluationLock: Sendable {
 /// evaluations in one process exclude each other too.
 package struct EvaluationLock: ~Copyable {
     private let descriptor: Int32
+    private let process = getpid()
 
     private init(owning descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Unlocked in words: a program that another thread starts has the descriptor until it runs its own code. The
+        // child of a fork lets go of nothing that its parent holds.
+        if getpid() == process { _ = flock(descriptor, LOCK_UN) }
+        close(descriptor)
+    }
 
     /// The name of the lock file of a profile: letters, digits, `-`, `_` and `.` as they are, any other byte
     /// as `%` and two hexadecimal digits; a name too long for a file is cut and made unique by its hash.

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    private func engine(_ fixture: Fixture) async throws -> (AuthenticationEngine, Trace) {
+    private func engine(_ fixture: Fixture) async throws -> (AuthenticationEngine, Trace, StateDatabase) {
         let database = try fixture.database()
         let trace = Trace()
         try await trace.attach(to: database)
@@ -41,7 +41,7 @@ import Testing
             time: fixture.clock.time,
             reader: { fixture.reader }
         )
-        return (engine, trace)
+        return (engine, trace, database)
     }
 
     private func count(_ text: String, in statements: [String]) -> Int {
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `the prints are read once by a preflight, in one look`() async throws {
         let fixture = try await Fixture.enrolled([])
-        let (engine, trace) = try await engine(fixture)
+        let (engine, trace, _) = try await engine(fixture)
         _ = trace.take()
         #expect(await engine.preflight(.biometrics, for: Fixture.application).canEvaluate)
         let statements = trace.take()
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `the prints are read twice by an evaluation, before the scan`() async throws {
         let fixture = try await Fixture.enrolled([])
-        let (engine, trace) = try await engine(fixture)
+        let (engine, trace, _) = try await engine(fixture)
         let before = Mutex<[String]>([])
         fixture.reader.add([.perform { before.withLock { $0 = trace.take() } }, .match(0)])
         _ = trace.take()
@@ -73,8 +73,13 @@ import Testing
     /// Each of them is a part of the time between the touch and its answer.
     @Test func `one transaction lies between a match and its answer, and writes no print`() async throws {
         let fixture = try await Fixture.enrolled([])
-        let (engine, trace) = try await engine(fixture)
-        fixture.reader.add([.perform { _ = trace.take() }, .match(0)])
+        let (engine, trace, database) = try await engine(fixture)
+        let readerIsReady: @Sendable () async -> Void = {
+            // A write tells its end before it has gone back to the usual durability; this one comes after that.
+            _ = try? await database.write(.relaxed) { _ in }
+            _ = trace.take()
+        }
+        fixture.reader.add([.perform(readerIsReady), .match(0)])
         let between = Mutex<[String]>([])
         let presenter = ScriptedPresenter { update in
             if case .matched = update { between.withLock { $0 = trace.take() } }
@@ -92,7 +97,7 @@ import Testing
     @Test func `a reused match reads the prints once more, when it answers`() async throws {
         let fixture = try await Fixture.enrolled([.match(0)])
         _ = try await #require(fixture.evaluate().success)
-        let (engine, trace) = try await engine(fixture)
+        let (engine, trace, _) = try await engine(fixture)
         _ = trace.take()
         let result = await fixture.evaluate(Fixture.request(reuse: .seconds(60)), engine: engine)
         #expect(result.success?.isReused == true)

@@ -17,7 +17,7 @@ private final class Door: Sendable {
     func pass() async { for await _ in stream {} }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A reader that takes long to close` {
+@Suite(.timeLimit(.minutes(10))) struct `A reader that takes long to close` {
     /// A reader whose closing waits for the door, and an engine on it.
     private func slow(_ steps: [ScriptedReader.Step]) async throws -> (Fixture, ScriptedReader, Door) {
         let fixture = try await Fixture.enrolled([])
@@ -81,16 +81,17 @@ private final class Door: Sendable {
                 let reader = ScriptedReader(
                     [.match(0)],
                     whileClosing: {
-                        if isEverClosed {
-                            _ = await Pause.wait(.milliseconds(50))
-                            say("closed")
-                        } else {
-                            _ = await Pause.wait(.seconds(3600))
-                        }
+                        await exitBegun.pass()
+                        if !isEverClosed { _ = await Pause.wait(.seconds(3600)) }
+                        say("closed")
                     }
                 )
                 _ = await fixture.evaluate(engine: fixture.engine(reader: reader))
-                say("answered ")
+                // What is registered last runs first: before the reader's closing is waited for.
+                atexit {
+                    say("answered ")
+                    exitBegun.open()
+                }
                 exit(7)
             }
             let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -121,6 +122,11 @@ private final class Door: Sendable {
             let succeeded = Atomic(false)
             Task(executorPreference: worker) {
                 let first = await fixture.evaluate()
+                // What follows the first one's answer may keep the profile for longer than the second one has.
+                _ = try? await EvaluationLock.acquire(
+                    EvaluationLock.path(in: fixture.directory, profile: fixture.profile),
+                    within: .seconds(600)
+                )
                 // The second one comes to its end by its time limit alone.
                 let second = await fixture.evaluate(Fixture.request(timeout: .milliseconds(30)))
                 succeeded.store(first.success != nil && second.code == .systemCancel, ordering: .relaxed)
@@ -134,12 +140,14 @@ private final class Door: Sendable {
     }
 }
 
+private let exitBegun = Door()
+
 private func say(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 
 /// Blocks its thread, which tasks must not do.
 private func block(on semaphore: DispatchSemaphore) { semaphore.wait() }
 
-/// Blocks its thread for half a minute at most.
+/// Blocks its thread for ten minutes at most.
 private func wait(for semaphore: DispatchSemaphore) -> Bool {
-    semaphore.wait(timeout: .now() + 30) == .success
+    semaphore.wait(timeout: .now() + 600) == .success
 }

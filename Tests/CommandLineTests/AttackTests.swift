@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// The attacks of `Docs/Security.md` that are made with the program itself; the TPM is swtpm.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct AttackTests {
     private let session: VaultSession
 

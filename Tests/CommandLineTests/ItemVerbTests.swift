@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// Secrets and keys that a TPM gives to the owner alone, through the program; the TPM is swtpm.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct ItemVerbTests {
     private let session: VaultSession
 

@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// The state directory with a TPM, without one, and with one that is gone.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct TPMStateTests {
     private let session: VaultSession
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The whole way with real parts: libfprint's virtual reader and matcher, swtpm, and the program between them.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct VirtualItemTests {
     private let session: VaultSession
 
@@ -24,7 +24,7 @@ struct VirtualItemTests {
             "WHORL_TCTI": session.tpm.address,
         ]
         return try await session.whorl.run(
-            arguments + ["--json", "--timeout", "30"],
+            arguments + ["--json", "--timeout", "240"],
             environment: environment
         ) { line, _ in
             guard line == #"{"event":"touch"}"# else { return }
@@ -35,7 +35,7 @@ struct VirtualItemTests {
             let touch = Process()
             touch.executableURL = URL(filePath: WhorlProgram.path)
             touch.arguments = [
-                "simulate", "touch", "\(seed)", "--press", "\(next)", "--timeout", "30", "--json",
+                "simulate", "touch", "\(seed)", "--press", "\(next)", "--timeout", "240", "--json",
             ]
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice

@@ -6,7 +6,7 @@ import SyntheticFingers
 import Testing
 
 /// The main job on libfprint's virtual image reader: a real detector and matcher, made-up or borrowed fingers.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct VirtualReaderTests {
     private let whorl: WhorlProgram
     private var reader: [String: String] { ["FP_VIRTUAL_IMAGE": whorl.home + "/reader"] }
@@ -22,13 +22,13 @@ struct VirtualReaderTests {
     ) async throws -> WhorlProgram.Outcome {
         let touches = Counter()
         let environment = reader.merging(["HOME": whorl.home]) { $1 }
-        return try await whorl.run(arguments + ["--json", "--timeout", "30"], environment: environment) {
+        return try await whorl.run(arguments + ["--json", "--timeout", "240"], environment: environment) {
             line,
             _ in
             guard line == #"{"event":"touch"}"# else { return }
             let touch = Process()
             touch.executableURL = URL(filePath: WhorlProgram.path)
-            touch.arguments = ["simulate", "touch", "--timeout", "30", "--json"] + press(touches.next())
+            touch.arguments = ["simulate", "touch", "--timeout", "240", "--json"] + press(touches.next())
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice
             try? touch.run()

@@ -11,7 +11,7 @@ import Testing
 struct CrashTests {
     private static let kills = 40
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(10)))
     func `a kill at any moment loses no finger that was acknowledged and leaves none half there`()
         async throws
     {

@@ -4,7 +4,7 @@ import Fingerprint
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OperationGateTests {
     @Test func `an operation alone runs at once and gives its value`() async throws {
         let gate = OperationGate()

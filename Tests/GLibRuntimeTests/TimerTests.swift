@@ -4,7 +4,7 @@ import GLibRuntime
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `A timer on the GLib thread` {
+@Suite(.timeLimit(.minutes(10))) struct `A timer on the GLib thread` {
     @Test func `ticks again and again, on that thread`() async {
         let (ticks, ticked) = AsyncStream.makeStream(of: Bool.self)
         let timer = RepeatingTimer(milliseconds: 1) {

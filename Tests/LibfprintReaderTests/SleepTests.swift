@@ -6,7 +6,7 @@ import Testing
 @testable import LibfprintReader
 
 /// Moments of a suspension that only the driver's side can arrange; the rest is in the conformance suite.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `A suspension` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `A suspension` {
     /// The driver says that the finger is there, and reports the match before it returns.
     ///
     /// With `fp_device_suspend()` alone libfprint hands that match on.

@@ -28,7 +28,7 @@ private let retries: [(number: Int, reason: ScanRetry)] = [
 ]
 
 /// Each number that a driver can report, through the real libfprint and back.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `What a driver reports` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `What a driver reports` {
     @Test(arguments: errors)
     func `is told as this error by each operation`(number: Int, code: ReaderError.Code) async throws {
         try await withVirtualDevice(.storage) { bench, reader in

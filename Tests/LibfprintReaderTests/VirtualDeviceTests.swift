@@ -8,7 +8,7 @@ import Testing
 @testable import LibfprintReader
 
 /// libfprint's virtual readers that compare by themselves, behind the reader protocol.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `A virtual reader without images` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `A virtual reader without images` {
     @Test(arguments: ReaderConformance.checks)
     func `keeps the promises of every reader, without a storage`(check: ConformanceCheck) async throws {
         let skipped = try await check.run(on: VirtualDeviceBench(.plain))

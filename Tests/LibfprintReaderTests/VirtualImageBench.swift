@@ -63,7 +63,7 @@ final class VirtualImageBench: ReaderBench {
             (done: CheckedContinuation<VirtualReaderError?, Never>) in
             Thread.detachNewThread {
                 do throws(VirtualReaderError) {
-                    try reader.send(message, timeout: .seconds(20))
+                    try reader.send(message, timeout: .seconds(120))
                     done.resume(returning: nil)
                 } catch {
                     done.resume(returning: error)

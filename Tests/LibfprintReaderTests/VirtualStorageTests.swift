@@ -6,7 +6,7 @@ import Testing
 @testable import LibfprintReader
 
 /// libfprint's virtual reader that keeps prints in itself; what it keeps is asked of the driver as well.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `A reader that keeps prints in itself` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `A reader that keeps prints in itself` {
     @Test func `lists what was enrolled, and deletes just what it is told to`() async throws {
         try await withVirtualDevice(.storage) { bench, reader in
             var templates: [Template] = []

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// `LAEnvironment`: states, and who is told of their changes.
-@Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
+@Suite(.timeLimit(.minutes(10))) struct EnvironmentTests {
     /// Puts each change into a stream, with the state that the environment has inside the callback.
     final class Watcher: NSObject, LAEnvironment.Observer, Sendable {
         struct Change: Sendable { let old, new: LAEnvironment.State }

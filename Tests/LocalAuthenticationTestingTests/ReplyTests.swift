@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A program whose main thread waits for the reply (`Tests/Support/ReplyProbe`).
-@Suite(.timeLimit(.minutes(2))) struct ReplyTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplyTests {
     private static let ways = ["dispatchMain", "runLoop", "semaphore", "right", "savedRight"]
 
     @Test(arguments: ways) func `the reply comes however the main thread waits for it`(way: String) throws {

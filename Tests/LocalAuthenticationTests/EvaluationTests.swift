@@ -138,11 +138,11 @@ import Testing
             foreign.withLock { $0 = pthread_equal(pthread_self(), caller) == 0 }
             done.signal()
         }
-        #expect(done.wait(timeout: .now() + 20) == .success)
+        #expect(done.wait(timeout: .now() + 300) == .success)
         #expect(foreign.withLock { $0 })
         // Whatever else would be on the same queue is there before the reply of a later evaluation.
         context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "again") { _, _ in done.signal() }
-        #expect(done.wait(timeout: .now() + 20) == .success)
+        #expect(done.wait(timeout: .now() + 300) == .success)
         #expect(replies.withLock { $0 } == 1)
     }
 
@@ -153,10 +153,10 @@ import Testing
         let done = DispatchSemaphore(value: 0)
         context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "late") { _, _ in
             // A reply on the caller's thread would wait here for ever.
-            if hasReturned.wait(timeout: .now() + 20) == .success { done.signal() }
+            if hasReturned.wait(timeout: .now() + 300) == .success { done.signal() }
         }
         hasReturned.signal()
-        #expect(done.wait(timeout: .now() + 20) == .success)
+        #expect(done.wait(timeout: .now() + 300) == .success)
     }
 }
 

@@ -5,7 +5,7 @@ import LocalAuthentication
 import Testing
 
 /// The calls that block, where blocking could wait for itself.
-@Suite(.timeLimit(.minutes(2))) struct ThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct ThreadTests {
     @Test func `64 tasks ask at once, more than the pool has threads`() async {
         let context = LAContext.on(Machine())
         let answers = await withTaskGroup(of: Bool.self) { group in

@@ -6,7 +6,7 @@ import ReaderConformance
 import Testing
 
 /// A mock with each kind of storage, under the checks that every reader has to pass.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConformanceTests {
     @Test(arguments: ReaderConformance.checks)
     func `a mock that leaves the prints to the host keeps a reader's promises`(check: ConformanceCheck)

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What the steps of a script do to the operations that reach them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PlayingTests {
     @Test func `a later process matches the stored template of the same finger only`() async throws {
         let enrolling = try await opened("stages=2, touch right-index-finger*2")

@@ -6,7 +6,7 @@ import MockReader
 import Testing
 
 /// Prints that the mock keeps itself, and readers that come and go.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StorageTests {
     @Test func `prints in a file are there for the next process`() async throws {
         try await withTemporaryFile { path in
@@ -90,7 +90,7 @@ struct StorageTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SourceTests {
     @Test func `a script without a reader gives an empty list`() async throws {
         let source = try MockReaderSource(script: "connected=no")

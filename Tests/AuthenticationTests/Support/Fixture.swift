@@ -120,7 +120,7 @@ final class Fixture: Sendable {
         reason: String = "unlock the test",
         reuse: Duration = .zero,
         interactionAllowed: Bool = true,
-        timeout: Duration = .seconds(30)
+        timeout: Duration = .seconds(600)
     ) -> EvaluationRequest {
         EvaluationRequest(
             policy: policy,
@@ -164,7 +164,7 @@ extension Result where Failure == AuthenticationError {
 
 /// Waits until something holds; a test that waits for ever fails after its limit.
 func eventually(
-    within limit: Duration = .seconds(20),
+    within limit: Duration = .seconds(300),
     _ condition: @Sendable () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now.advanced(by: limit)

@@ -4,67 +4,99 @@ import Foundation
 import Glibc
 import SecretMemory
 
-/// What a core file of this process would hold.
+/// A search in the memory of this process.
 enum ProcessMemory {
-    private static let chunk = 1 << 20
+    /// Where to look: in memory that may be written.
+    enum Part {
+        /// What a core file holds: all but what is left out of core files (the flag `dd` of `/proc/self/smaps`).
+        case coreFile
+        case everything
+    }
 
-    /// How often bytes stand in the memory that a core file has: all that may be written, but for what is left out of
-    /// core files (the flag `dd` of `/proc/self/smaps`).
-    static func count(of needle: borrowing SecretBytes) throws -> Int {
+    private static let chunk = 1 << 20
+    /// A sanitizer's shadow is larger: up to terabytes of addresses, and no bytes of the program.
+    private static let largestRegion: UInt = 1 << 33
+    /// One search at a time: each copies what it looks at, and another one would find that.
+    private static let turn = NSLock()
+
+    /// How often bytes stand in memory, but for `needle` itself and what the search needs.
+    ///
+    /// - Throws: where the process cannot read its own memory.
+    static func count(of needle: borrowing SecretBytes, in part: Part = .coreFile) throws -> Int {
+        turn.lock()
+        defer { turn.unlock() }
         let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw CocoaError(.fileReadUnknown) }
         defer { close(memory) }
-        let ranges = try dumped()
-        // What is read here must not be found here.
-        return needle.withUnsafeBytes { needle in
-            guard let first = needle.baseAddress, needle.count > 0 else { return 0 }
-            var found = 0
-            _ = SecretBytes(count: chunk + needle.count) { room in
-                for range in ranges { found += count(of: first, needle.count, in: range, memory, room) }
-            }
-            return found
-        }
-    }
-
-    private static func count(
-        of needle: UnsafeRawPointer,
-        _ size: Int,
-        in range: Range<UInt>,
-        _ memory: Int32,
-        _ room: UnsafeMutableRawBufferPointer
-    ) -> Int {
         var found = 0
-        for start in stride(from: range.lowerBound, to: range.upperBound, by: chunk) {
-            let rest = min(UInt(room.count), range.upperBound - start)
-            let count = pread(memory, room.baseAddress, Int(rest), off_t(start))
-            guard count >= size, var place = room.baseAddress else { continue }
-            // What begins behind the chunk is the next one's.
-            let end = place + min(chunk, count - size + 1)
-            while let hit = memchr(place, Int32(needle.load(as: UInt8.self)), end - place) {
-                if memcmp(hit, needle, size) == 0 { found += 1 }
-                place = hit + 1
+        try needle.withUnsafeBytes { needle in
+            _ = try SecretBytes(count: chunk) { room in
+                let own = [addresses(of: needle), addresses(of: UnsafeRawBufferPointer(room))]
+                // Listed with the room in place: what is mapped later is no memory of the program's work.
+                for region in try regions(part) {
+                    each(needle, in: region, memory, room) { place in
+                        if !own.contains(where: { $0.contains(place) }) { found += 1 }
+                    }
+                }
             }
         }
         return found
     }
 
-    private static func dumped() throws -> [Range<UInt>] {
-        var ranges: [Range<UInt>] = []
+    private static func addresses(of bytes: UnsafeRawBufferPointer) -> Range<UInt> {
+        let start = UInt(bitPattern: bytes.baseAddress)
+        return start..<(start + UInt(bytes.count))
+    }
+
+    /// Calls `body` with the address of each place.
+    private static func each(
+        _ needle: UnsafeRawBufferPointer,
+        in region: Range<UInt>,
+        _ memory: Int32,
+        _ room: UnsafeMutableRawBufferPointer,
+        _ body: (UInt) -> Void
+    ) {
+        guard let first = needle.baseAddress, let start = room.baseAddress, needle.count > 0 else { return }
+        // Most memory is zeros and small numbers: a byte that is rarer is looked for.
+        let pivot = needle.firstIndex { (0x80..<0xFF).contains($0) } ?? 0
+        var place = region.lowerBound
+        while place < region.upperBound {
+            let wanted = min(room.count, Int(region.upperBound - place))
+            let got = pread(memory, start, wanted, off_t(place))
+            guard got >= needle.count else {
+                // Another thread has given this page back since the regions were listed.
+                place += 4096
+                continue
+            }
+            var from = start + pivot
+            let end = start + (got - needle.count + pivot + 1)
+            while from < end, let hit = memchr(from, Int32(needle[pivot]), end - from) {
+                if memcmp(hit - pivot, first, needle.count) == 0 { body(place + UInt(hit - pivot - start)) }
+                from = hit + 1
+            }
+            // Windows overlap, so that nothing is cut in two; what lies in both is counted once.
+            let isLast = got < wanted || place + UInt(got) >= region.upperBound
+            place += UInt(isLast ? got : got - needle.count + 1)
+        }
+    }
+
+    private static func regions(_ part: Part) throws -> [Range<UInt>] {
+        var regions: [Range<UInt>] = []
         var current: Range<UInt>?
         for line in try lines(of: "/proc/self/smaps") {
             let words = line.split(separator: " ")
             if words.count >= 5, words[1].count == 4, let range = range(words[0]) {
-                current = words[1].hasPrefix("rw") ? range : nil
-            } else if words.first == "VmFlags:", let range = current, !words.contains("dd") {
-                ranges.append(range)
+                current = words[1].hasPrefix("rw") && range.count <= largestRegion ? range : nil
+            } else if words.first == "VmFlags:", let range = current {
+                if part == .everything || !words.contains("dd") { regions.append(range) }
             }
         }
-        return ranges
+        return regions
     }
 
     /// Foundation's own reading trusts the size, which is 0 here.
     private static func lines(of path: String) throws -> [Substring] {
-        guard let file = fopen(path, "r") else { throw CocoaError(.fileReadUnknown) }
+        guard let file = fopen(path, "re") else { throw CocoaError(.fileReadUnknown) }
         defer { fclose(file) }
         var text: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)

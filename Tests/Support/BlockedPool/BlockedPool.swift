@@ -23,7 +23,7 @@ package enum BlockedPool {
             do { try await body() } catch { failed.withLock { $0 = true } }
             done.signal()
         }
-        return done.wait(timeout: .now() + 20) == .success && !failed.withLock { $0 }
+        return done.wait(timeout: .now() + 300) == .success && !failed.withLock { $0 }
     }
 }
 

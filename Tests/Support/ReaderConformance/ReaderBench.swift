@@ -83,7 +83,7 @@ func requireError(
 /// Fails the check when `body` takes longer, instead of waiting for ever; even for what cannot be cancelled.
 func withDeadline<Value: Sendable>(
     _ what: String,
-    _ limit: Duration = .seconds(20),
+    _ limit: Duration = .seconds(120),
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)

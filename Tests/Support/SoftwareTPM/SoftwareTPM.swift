@@ -52,7 +52,7 @@ public final class SoftwareTPM: @unchecked Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(120)
         while (try? UnixSocket(connectingTo: socket)) == nil {
             guard ContinuousClock.now < deadline, process.isRunning else { throw SoftwareTPMError.notStarted }
             usleep(2_000)
