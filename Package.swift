@@ -28,6 +28,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -160,7 +161,11 @@ let package = Package(
         ),
 
         // What is on the disk; whose fingers; who may
-        .target(name: "StateStore", dependencies: ["SecretMemory", crypto, grdb], swiftSettings: common),
+        .target(
+            name: "StateStore",
+            dependencies: ["SecretMemory", crypto, grdb, sqlite],
+            swiftSettings: common
+        ),
         .target(
             name: "Enrollment",
             dependencies: ["Fingerprint", "SecretMemory", "StateStore", crypto, grdb],

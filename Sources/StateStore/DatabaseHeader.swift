@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDBSQLite
 import Glibc
 
-/// The first bytes of the database file, looked at before SQLite is.
+/// The first bytes of the database file, looked at before SQLite reads it.
 ///
 /// SQLite takes an empty file for a new database and writes to whatever else it can open. So what is not a whole
 /// database of ours is refused here, and stays as it is byte for byte.
@@ -16,21 +17,29 @@ struct DatabaseHeader {
 
     /// Reads the header; the file must be there.
     ///
+    /// The file is opened by SQLite, which does nothing else with it. To close it oneself would take the locks of every
+    /// other connection that this process has to it: another program could then take itself for the last one, and
+    /// delete the log under them ("How To Corrupt An SQLite Database File", section 2.2).
+    ///
     /// - Throws: `damaged` for what is not an SQLite database, also for an empty file.
     init(path: String) throws(StateError) {
-        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { throw StateError(errno: errno, path: path) }
-        defer { close(file) }
-        var found = stat()
-        guard fstat(file, &found) == 0 else { throw StateError(errno: errno, path: path) }
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
+            sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+            let file, let methods = file.pointee.pMethods?.pointee
+        else { throw StateError(errno: sqlite3_system_errno(connection), path: path) }
+        var size: sqlite3_int64 = 0
         var header = [UInt8](repeating: 0, count: DatabaseHeader.size)
-        let count = read(file, &header, header.count)
-        guard count >= 0 else { throw StateError(errno: errno, path: path) }
-        guard count == header.count, header.starts(with: DatabaseHeader.magic) else {
-            throw StateError(.damaged, path: path, cause: "no SQLite header in \(found.st_size) bytes")
+        guard methods.xFileSize?(file, &size) == SQLITE_OK,
+            size < header.count || methods.xRead?(file, &header, CInt(header.count), 0) == SQLITE_OK
+        else { throw StateError(errno: sqlite3_system_errno(connection), path: path) }
+        guard header.starts(with: DatabaseHeader.magic) else {
+            throw StateError(.damaged, path: path, cause: "no SQLite header in \(size) bytes")
         }
         self.bytes = header
-        self.fileSize = Int(found.st_size)
+        self.fileSize = Int(size)
     }
 
     /// Refuses another program's database, a newer version's, and one that was cut off.

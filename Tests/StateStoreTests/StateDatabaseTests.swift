@@ -17,6 +17,33 @@ struct StateDatabaseTests {
         #expect(try await again.events() == ["one"])
     }
 
+    /// Otherwise the next program that closes the database takes itself for the last one, and deletes the log.
+    @Test func `opening it once more leaves the locks of who has it open`() async throws {
+        let home = try TemporaryDirectory()
+        let first = try StateDatabase(directory: home.state)
+        _ = try await first.events()
+        let before = try locks(on: first.directory.databasePath)
+        try #require(before > 0)
+        let second = try #require(try StateDatabase.openExisting(home.state))
+        #expect(try locks(on: first.directory.databasePath) >= before)
+        _ = try await second.events()
+    }
+
+    /// How many the kernel knows of, by its list.
+    private func locks(on path: String) throws -> Int {
+        var found = stat()
+        try #require(stat(path, &found) == 0)
+        let file = try #require(fopen("/proc/locks", "re"))
+        defer { fclose(file) }
+        var count = 0
+        var line = [CChar](repeating: 0, count: 512)
+        while fgets(&line, CInt(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            if text.contains(" POSIX "), text.contains(":\(found.st_ino) ") { count += 1 }
+        }
+        return count
+    }
+
     @Test func `an error and a refusal roll everything back`() async throws {
         let home = try TemporaryDirectory()
         let database = try StateDatabase(directory: home.state)
