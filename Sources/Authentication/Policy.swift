@@ -100,7 +100,7 @@ public struct Evaluation: Sendable, Hashable {
     /// What kind of reader answered; `nil` when the passcode did.
     public let readerKind: ReaderInfo.Kind?
     /// The print that matched, where one did.
-    let print: PrintID?
+    package let print: PrintID?
 
     package init(
         method: Method,

@@ -9,8 +9,20 @@ extension LAError: _BridgedStoredNSError {
     /// Whether both have the same code and user info.
     public static func == (left: LAError, right: LAError) -> Bool { left._nsError.isEqual(right._nsError) }
 
-    /// Hashes the wrapped error.
-    public func hash(into hasher: inout Hasher) { hasher.combine(_nsError) }
+    /// Hashes domain and code.
+    ///
+    /// Not the wrapped error: on Linux `NSError.hash` ends the program (Foundation of Swift 6.3.1).
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(_nsError.domain)
+        hasher.combine(_nsError.code)
+    }
+
+    /// The same as a number; else Foundation's own would be taken, which asks the wrapped error.
+    public var hashValue: Int {
+        var hasher = Hasher()
+        hash(into: &hasher)
+        return hasher.finalize()
+    }
 }
 
 extension LAError.Code: _ErrorCodeProtocol {
@@ -35,7 +47,7 @@ extension LAError: _ObjectiveCBridgeable {
 
     /// Wraps an error if it is of this domain.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
-        guard source.domain == LAErrorDomain, Code(rawValue: source.code) != nil else { return false }
+        guard source.domain == LAErrorDomain else { return false }
         result = LAError(_nsError: source)
         return true
     }

@@ -15,17 +15,24 @@ public final class SecAccessControl: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other has the same protection and flags.
+    /// Whether the other has the same protection and asks for the same.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecAccessControl else { return false }
-        return other.protection == protection && other.flags == flags
+        return other.protection == protection && other.demanded == demanded
     }
 
-    /// Hashes protection and flags.
+    /// The flags in one form: `and` is what holds without a word, and one constraint needs neither.
+    private var demanded: SecAccessControlCreateFlags {
+        let constraints = flags.intersection(.constraints)
+        let isOne = constraints.rawValue.nonzeroBitCount < 2
+        return flags.subtracting(isOne ? [.and, .or] : .and)
+    }
+
+    /// Hashes protection and what is asked for.
     public override var hash: Int {
         var hasher = Hasher()
         hasher.combine(protection)
-        hasher.combine(flags.rawValue)
+        hasher.combine(demanded.rawValue)
         return hasher.finalize()
     }
 

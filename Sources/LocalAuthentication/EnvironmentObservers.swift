@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Authentication
 internal import AuthenticationContext
 internal import Dispatch
 internal import Foundation
@@ -13,12 +14,22 @@ final class EnvironmentObservers: Sendable {
     /// call observers of any kind too.
     private final class Entry: @unchecked Sendable {
         weak let observer: (any LAEnvironment.Observer)?
-        init(_ observer: any LAEnvironment.Observer) { self.observer = observer }
+        /// Which object, as long as it lives.
+        let id: ObjectIdentifier
+
+        init(_ observer: any LAEnvironment.Observer) {
+            self.observer = observer
+            id = ObjectIdentifier(observer)
+        }
     }
 
     private struct State {
         var entries: [Entry] = []
         var watch: Task<Void, Never>?
+
+        mutating func remove(_ gone: [Entry]) {
+            entries.removeAll { entry in gone.contains { $0 === entry } }
+        }
     }
 
     private let state = Mutex(State())
@@ -31,9 +42,11 @@ final class EnvironmentObservers: Sendable {
 
     func add(_ observer: any LAEnvironment.Observer, to environment: LAEnvironment) {
         let entry = Entry(observer)
+        // Another object may have had this one's place before.
+        let gone = withoutObserver()
         let isFirst = state.withLock { state in
-            state.entries.removeAll { $0.observer == nil }
-            guard !state.entries.contains(where: { $0.observer === entry.observer }) else { return false }
+            state.remove(gone)
+            guard !state.entries.contains(where: { $0.id == entry.id }) else { return false }
             state.entries.append(entry)
             return state.watch == nil
         }
@@ -60,8 +73,8 @@ final class EnvironmentObservers: Sendable {
     }
 
     func remove(_ observer: any LAEnvironment.Observer) {
-        let gone = Entry(observer)
-        state.withLock { $0.entries.removeAll { $0.observer == nil || $0.observer === gone.observer } }
+        let id = ObjectIdentifier(observer)
+        state.withLock { $0.entries.removeAll { $0.id == id } }
         _ = endWithoutObservers()
     }
 
@@ -78,9 +91,10 @@ final class EnvironmentObservers: Sendable {
     ) async {
         var look = first
         let (ticks, sink) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .unbounded)
-        let plugs = Task { for await _ in events { sink.yield(true) } }
-        let clock = Task {
-            while (try? await Task.sleep(for: period)) != nil { sink.yield(false) }
+        // On the watch's own thread, and without the pool's clock: a program may block every thread of the pool.
+        let plugs = Task(executorPreference: currentExecutor) { for await _ in events { sink.yield(true) } }
+        let clock = Task(executorPreference: currentExecutor) {
+            while await Pause.wait(period) { sink.yield(false) }
         }
         defer {
             plugs.cancel()
@@ -109,12 +123,22 @@ final class EnvironmentObservers: Sendable {
 
     /// Ends the watch where no observer lives any more.
     private func endWithoutObservers() -> Bool {
-        state.withLock { state in
-            state.entries.removeAll { $0.observer == nil }
-            guard state.entries.isEmpty else { return false }
-            state.watch?.cancel()
-            state.watch = nil
-            return true
+        let gone = withoutObserver()
+        let (isOver, watch) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+            state.remove(gone)
+            guard state.entries.isEmpty else { return (false, nil) }
+            defer { state.watch = nil }
+            return (true, state.watch)
         }
+        watch?.cancel()
+        return isOver
+    }
+
+    /// The entries whose observer has ended.
+    ///
+    /// Whoever looks at an observer holds it meanwhile. It may end when he lets go, and call ``remove(_:)`` from its
+    /// `deinit`: so it is looked at without the lock.
+    private func withoutObserver() -> [Entry] {
+        state.withLock(\.entries).filter { $0.observer == nil }
     }
 }

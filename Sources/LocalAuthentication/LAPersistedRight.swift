@@ -66,7 +66,9 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         do {
             return try body(context)
         } catch {
-            throw openContext === context ? error : LAError(.appCancel)
+            guard openContext === context else { throw LAError(.appCancel) }
+            // Whatever the owner would have to be asked for: only `authorize` asks.
+            throw error is LAError ? LAError.rightNotAuthorized(items.identifier) : error
         }
     }
 

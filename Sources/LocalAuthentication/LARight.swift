@@ -37,7 +37,10 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     private let registrar = ObservationRegistrar()
 
     /// A right that a finger or the passcode grants.
-    public override convenience init() { self.init(requirement: .default) }
+    public override init() {
+        requirement = .default
+        super.init()
+    }
 
     /// A right that is granted as `requirement` says.
     public init(requirement: LAAuthenticationRequirement) {
@@ -46,13 +49,13 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     }
 
     /// How it stands.
-    public var state: State {
+    open var state: State {
         registrar.access(self, keyPath: \.state)
         return standing.withLock(\.state)
     }
 
     /// A number of the program's own; 0 at first.
-    public var tag: Int {
+    open var tag: Int {
         get { standing.withLock(\.tag) }
         set { standing.withLock { $0.tag = newValue } }
     }
@@ -61,7 +64,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     ///
     /// - Parameter localizedReason: Why; it must not be empty or blank.
     /// - Throws: ``LAError``; `systemCancel` while another call asks.
-    public func authorize(localizedReason: String) async throws {
+    open func authorize(localizedReason: String) async throws {
         let context = try begin()
         do {
             try await checkExistence()
@@ -82,34 +85,36 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     }
 
     /// The same with a completion, which is called once, on a private thread.
-    public func authorize(localizedReason: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
-        Task { completion(await outcome { try await self.authorize(localizedReason: localizedReason) }) }
+    open func authorize(localizedReason: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
+        RightWork.startTask({ try await self.authorize(localizedReason: localizedReason) }, completion: completion)
     }
 
     /// Whether the owner could be recognised now; nobody is asked.
     ///
     /// - Throws: ``LAError`` with the reason when not.
-    public func checkCanAuthorize() async throws {
+    open func checkCanAuthorize() async throws {
         try await checkExistence()
         let policy: LAPolicy =
             requirement.needsFinger ? .deviceOwnerAuthenticationWithBiometrics : .deviceOwnerAuthentication
-        var error: NSError?
-        guard !LAContext().canEvaluatePolicy(policy, error: &error) else { return }
-        throw error.map(LAError.init(_nsError:)) ?? LAError(.biometryNotAvailable)
+        try await RightWork.run {
+            var error: NSError?
+            guard !LAContext().canEvaluatePolicy(policy, error: &error) else { return }
+            throw error.map(LAError.init(_nsError:)) ?? LAError(.biometryNotAvailable)
+        }
     }
 
     /// The same with a completion, which is called once, on a private thread.
-    public func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
-        Task { completion(await outcome { try await self.checkCanAuthorize() }) }
+    open func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        RightWork.startTask({ try await self.checkCanAuthorize() }, completion: completion)
     }
 
     /// Gives the right back: the next use asks again, and a prompt that is shown for it ends.
-    public func deauthorize() async { giveBack() }
+    open func deauthorize() async { giveBack() }
 
     /// The same with a completion, which is called once, on a private thread.
-    public func deauthorize(completion: @escaping @Sendable () -> Void) {
+    open func deauthorize(completion: @escaping @Sendable () -> Void) {
         giveBack()
-        Task { completion() }
+        RightWork.start({}, completion: { _ in completion() })
     }
 
     // MARK: - State
@@ -153,14 +158,5 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     private func change<Value: Sendable>(_ body: (inout Standing) -> Value) -> Value {
         registrar.withMutation(of: self, keyPath: \.state) { standing.withLock { body(&$0) } }
-    }
-
-    private func outcome(_ body: () async throws -> Void) async -> (any Error)? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error
-        }
     }
 }

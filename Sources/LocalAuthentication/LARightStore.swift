@@ -102,12 +102,12 @@ public final class LARightStore: NSObject, Sendable {
 
     /// Removes a right for good, key and secret, and takes its authorization back.
     ///
-    /// It is no error where there is nothing of it any more.
+    /// It is no error where there is nothing of it any more. Another right that has its name now stays.
     ///
     /// - Parameter right: The right; it need not be authorized.
     /// - Throws: `errSecNotAvailable`, `errSecIO` where the store cannot be used.
     public func removeRight(_ right: LAPersistedRight) async throws {
-        try await RightWork.run { _ = try right.items.remove() }
+        try await RightWork.run { try right.items.remove(right.found) }
         await right.deauthorize()
     }
 
@@ -116,7 +116,7 @@ public final class LARightStore: NSObject, Sendable {
         _ right: LAPersistedRight,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        RightWork.start({ _ = try right.items.remove() }) { error in
+        RightWork.start({ try right.items.remove(right.found) }) { error in
             guard error == nil else { return completion(error) }
             right.deauthorize { completion(nil) }
         }

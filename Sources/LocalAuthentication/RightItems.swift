@@ -49,10 +49,17 @@ struct RightItems: Sendable, Hashable {
 
     /// Makes the key, and keeps the secret with it.
     ///
-    /// - Throws: `errSecDuplicateItem` where there is a right of this name, which stays as it is; why the chip or the store
-    ///   refused, and then nothing is kept.
+    /// - Throws: `errSecDuplicateItem` where there is a right of this name, which stays as it is; `errSecNotAvailable` where it
+    ///   asks for a finger and none is enrolled; why the chip or the store refused. Then nothing is kept.
     func save(_ requirement: LAAuthenticationRequirement, _ secret: Data?) throws -> SecKey {
         guard SecItemCopyMatching(key as CFDictionary, nil) != errSecSuccess else { throw duplicate }
+        if requirement.needsFinger, RightItems.hasNoFinger {
+            throw NSError(
+                right: errSecNotAvailable,
+                "The right \"\(identifier)\" asks for a finger, and none is enrolled.",
+                "Enroll a finger first."
+            )
+        }
         // The label is one of the attributes that tell keys apart: of two that save at once, one comes first.
         let made: Query = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
@@ -72,6 +79,15 @@ struct RightItems: Sendable, Hashable {
             SecItemDelete(key as CFDictionary)
             throw error
         }
+    }
+
+    private static var hasNoFinger: Bool {
+        var error: NSError?
+        let isReady = LAContext().canEvaluatePolicy(
+            .deviceOwnerAuthenticationWithBiometrics,
+            error: &error
+        )
+        return !isReady && error?.code == LAError.biometryNotEnrolled.rawValue
     }
 
     /// Keeps a secret in the place of one whose right has died.
@@ -112,7 +128,9 @@ struct RightItems: Sendable, Hashable {
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
         // As a key says it.
-        if status == errSecInteractionNotAllowed { throw LAError.rightNotAuthorized(identifier) }
+        if [errSecInteractionNotAllowed, errSecAuthFailed].contains(status) {
+            throw LAError.rightNotAuthorized(identifier)
+        }
         if status == errSecItemNotFound {
             throw NSError(
                 right: status,
@@ -125,6 +143,18 @@ struct RightItems: Sendable, Hashable {
     }
 
     // MARK: - Removing
+
+    /// Removes a right; nothing where another one has its name now.
+    ///
+    /// - Parameter own: The right's key as it was found.
+    func remove(_ own: SecKey) throws {
+        do {
+            guard try storedKey() == own else { return }
+        } catch let error as NSError where error.isStatus(errSecItemNotFound) {
+            // What is left of a dead one goes too.
+        }
+        _ = try remove()
+    }
 
     /// Removes key and secret, dead ones as well.
     ///

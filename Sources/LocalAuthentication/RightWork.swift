@@ -25,7 +25,7 @@ enum RightWork {
         // What stands for the machine in a test belongs to the task, which the thread is not part of.
         let parts = ContextParts.current
         queue.async {
-            completion(ContextParts.$ofTask.withValue(parts) { Result(catching: work) })
+            ContextParts.$ofTask.withValue(parts) { completion(Result(catching: work)) }
         }
     }
 
@@ -47,11 +47,31 @@ enum RightWork {
         _ work: @escaping @Sendable () throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        start(work) { result in
-            switch result {
-            case .success: completion(nil)
-            case .failure(let error): completion(error)
+        start(work) { completion($0.failure) }
+    }
+
+    /// Does asynchronous work without a thread of the shared pool, and calls back with the error or `nil` as the others do.
+    static func startTask(
+        _ work: @escaping @Sendable () async throws -> Void,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        Task(executorPreference: WorkerThread.evaluations) {
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await work())
+            } catch {
+                result = .failure(error)
             }
+            start({ try result.get() }, completion: completion)
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        switch self {
+        case .success: nil
+        case .failure(let error): error
         }
     }
 }

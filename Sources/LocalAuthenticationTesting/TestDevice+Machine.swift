@@ -84,7 +84,8 @@ extension TestDevice {
             let now = service.clock.time.now()
             try await service.state.created().write { db in
                 var record = try ledger.record(in: db)
-                for _ in record.failures..<AttemptRecord.limit { record.charge(at: now) }
+                // A lock whose time is over begins anew with the next failure.
+                while case .open = record.lock(at: now, endsByTime: true) { record.charge(at: now) }
                 try ledger.save(record, in: db)
             }
         }

@@ -2,6 +2,7 @@
 
 internal import Authentication
 internal import Crypto
+internal import Enrollment
 internal import Foundation
 internal import SecretMemory
 internal import Vault
@@ -50,6 +51,9 @@ extension TestService {
     ) async throws(VaultError) -> SealedItem {
         let now = await standing()
         if access.takesPasscode, now.passcode == nil { throw VaultError(.passcodeNotSet, Self.profile) }
+        if access.isBoundToCurrentSet, now.fingers == nil {
+            throw VaultError(.accessRefused("none is enrolled"))
+        }
         if access.needsApplicationPassword, password == nil {
             throw VaultError(.applicationPasswordNeeded, "sealed item")
         }
@@ -158,8 +162,13 @@ extension TestService {
         for entry: TestVault.Entry,
         _ request: ReleaseRequest
     ) async throws(ReleaseError) -> [AccessControl] {
+        let shown = vault.shown(to: request.evaluation.session)
+        var hasFinger = false
+        if let print = shown.print {
+            hasFinger = (try? await store().isEnrolled(print, of: Self.profile)) == true
+        }
         do {
-            return try entry.asking(after: vault.shown(to: request.evaluation.session), await standing())
+            return try entry.asking(hasFinger: hasFinger, passcode: shown.passcode, await standing())
         } catch {
             throw .vault(error)
         }

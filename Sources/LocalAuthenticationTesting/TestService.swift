@@ -88,7 +88,7 @@ final class TestService: AuthenticationService {
         let id = UUID()
         listeners.withLock { $0[id] = sink }
         let plugs = MockReaderSource([reader]).changes()
-        let forwarding = Task { for await _ in plugs { sink.yield() } }
+        let forwarding = Task(executorPreference: currentExecutor) { for await _ in plugs { sink.yield() } }
         sink.onTermination = { [weak self] _ in
             forwarding.cancel()
             self?.forget(id)

@@ -2,6 +2,7 @@
 
 internal import Authentication
 internal import Crypto
+internal import Fingerprint
 internal import Foundation
 internal import SecretMemory
 internal import Synchronization
@@ -31,9 +32,9 @@ final class TestVault: Sendable {
         case key(P256.KeyAgreement.PrivateKey)
     }
 
-    /// What one session was shown; of a finger, with which set.
+    /// What one session was shown: the print that matched, the passcode that was typed.
     struct Shown: Sendable {
-        var finger: UInt64?
+        var print: PrintID?
         var passcode: Int?
     }
 
@@ -79,7 +80,7 @@ final class TestVault: Sendable {
             state.visitors = state.visitors.filter { $0.value.session != nil }
             var visitor = state.visitors[ObjectIdentifier(session)] ?? Visitor(session: session)
             switch evaluation.method {
-            case .biometry: if !evaluation.isReused { visitor.shown.finger = standing.fingers }
+            case .biometry: if !evaluation.isReused { visitor.shown.print = evaluation.print }
             case .passcode: visitor.shown.passcode = standing.passcode
             }
             state.visitors[ObjectIdentifier(session)] = visitor
@@ -101,22 +102,23 @@ final class TestVault: Sendable {
 extension TestVault.Entry {
     /// What has to be asked for, after what was shown before.
     ///
+    /// - Parameters:
+    ///   - hasFinger: Whether a finger was shown that is still enrolled.
+    ///   - passcode: Which passcode was shown.
+    ///   - now: What is set now.
     /// - Throws: what a chip's refusal would be told as.
     func asking(
-        after shown: TestVault.Shown,
+        hasFinger: Bool,
+        passcode: Int?,
         _ now: TestVault.Standing
     ) throws(VaultError) -> [AccessControl] {
-        var hasFinger = shown.finger != nil && now.fingers != nil
-        let hasPasscode = shown.passcode != nil && shown.passcode == now.passcode
+        let hasPasscode = passcode != nil && passcode == now.passcode
         let isPasscodeGone = access.takesPasscode && binding.passcode != now.passcode
-        if access.isBoundToCurrentSet {
-            hasFinger = hasFinger && shown.finger == now.fingers
-            if binding.fingers != now.fingers {
-                guard access.canTakePasscodeBesides, !isPasscodeGone else {
-                    throw VaultError(.enrollmentChanged, "sealed item")
-                }
-                return hasPasscode ? [] : [.devicePasscode]
+        if access.isBoundToCurrentSet, binding.fingers != now.fingers {
+            guard access.canTakePasscodeBesides, !isPasscodeGone else {
+                throw VaultError(.enrollmentChanged, "sealed item")
             }
+            return hasPasscode ? [] : [.devicePasscode]
         }
         if isPasscodeGone {
             guard !access.isLostWithoutPasscode else {

@@ -91,7 +91,7 @@ public final class SystemServices: Sendable {
     package func readerEvents() async -> AsyncStream<Void> {
         guard let changes = try? await choice.source().changes() else { return AsyncStream { _ in } }
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let forwarding = Task {
+        let forwarding = Task(executorPreference: currentExecutor) {
             for await _ in changes { sink.yield() }
         }
         sink.onTermination = { _ in forwarding.cancel() }

@@ -27,6 +27,18 @@ import Testing
         }
     }
 
+    @Test func `two that ask for the same are equal, however that was said`() throws {
+        let make = { (flags: SecAccessControlCreateFlags) in
+            try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+        }
+        #expect(try make([.biometryAny, .devicePasscode]) == make([.biometryAny, .devicePasscode, .and]))
+        #expect(try make([.biometryAny]) == make([.biometryAny, .or]))
+        #expect(try make([.biometryAny]).hash == make([.biometryAny, .or]).hash)
+        #expect(try make([.biometryAny, .devicePasscode]) != make([.biometryAny, .devicePasscode, .or]))
+        #expect(try make([.biometryAny]) != make([.biometryCurrentSet]))
+        #expect(try make([.biometryAny]) != make([.biometryAny, .privateKeyUsage]))
+    }
+
     @Test func `the protection is one of seven values`() {
         for value in [
             kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,

@@ -165,6 +165,19 @@ import Testing
         }
     }
 
+    @Test func `a lock that has ended by time can begin anew, and one that goes on is not prolonged`() async {
+        let device = TestDevice(passcode: nil)
+        await device.run {
+            device.lockOut()
+            device.pass(.seconds(200))
+            device.lockOut()
+            device.pass(.seconds(101))
+            #expect(LAContext().preflight(.deviceOwnerAuthenticationWithBiometrics) == nil)
+            device.lockOut()
+            #expect(LAContext().preflight(.deviceOwnerAuthenticationWithBiometrics) == -8)
+        }
+    }
+
     @Test func `a finger that was added and removed does not bring the domain state back`() async {
         let device = TestDevice()
         await device.run {

@@ -120,6 +120,25 @@ import Testing
         }
     }
 
+    /// One that leaves when it ends, as observers do.
+    final class Leaving: NSObject, LAEnvironment.Observer, @unchecked Sendable {
+        deinit { LAEnvironment.currentUser.removeObserver(self) }
+    }
+
+    @Test func `observers may end at any moment, and leave in their end`() async {
+        let device = TestDevice()
+        await device.run {
+            let environment = LAEnvironment.currentUser
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<200 { environment.addObserver(Leaving()) }
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `an observer may leave the one method out`() async {
         final class Silent: NSObject, LAEnvironment.Observer {}
         await TestDevice().run { LAEnvironment.currentUser.addObserver(Silent()) }

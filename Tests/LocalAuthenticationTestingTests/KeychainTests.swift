@@ -41,6 +41,33 @@ import Testing
         }
     }
 
+    @Test func `a finger that was shown counts for as long as it is enrolled, also for what was made later`()
+        async throws
+    {
+        let device = TestDevice(fingers: [.rightIndex, .leftIndex])
+        try await device.run {
+            let context = LAContext()
+            device.next(.finger(.rightIndex))
+            #expect(try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "r"))
+            device.addFinger(.leftThumb)
+            try #expect(add(.biometryCurrentSet) == errSecSuccess)
+            #expect(read(context).0 == errSecSuccess)
+            #expect(device.prompts.count == 1)
+            SecItemDelete([kSecClass: kSecClassGenericPassword] as CFDictionary)
+            try #expect(add(.biometryAny) == errSecSuccess)
+            device.removeFinger(.rightIndex)
+            device.next(.cancel)
+            #expect(read(context).0 == errSecUserCanceled)
+            #expect(device.prompts.count == 2)
+        }
+    }
+
+    @Test func `without a finger nothing is made for the present set`() async throws {
+        try await TestDevice(fingers: []).run {
+            try #expect(add(.biometryCurrentSet) == errSecNotAvailable)
+        }
+    }
+
     @Test func `an application password opens an item, and another one does not`() async throws {
         let device = TestDevice()
         try await device.run {

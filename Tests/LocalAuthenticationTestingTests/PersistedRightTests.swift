@@ -70,6 +70,44 @@ import Testing
         }
     }
 
+    @Test func `without fingers one for fingers answers as one that is not authorized, and is not saved`()
+        async throws
+    {
+        let device = TestDevice()
+        try await device.run {
+            let requirement = LAAuthenticationRequirement.biometry
+            let right = try await store.saveRight(
+                LARight(requirement: requirement),
+                identifier: "safe",
+                secret: message
+            )
+            device.next(.match)
+            try await right.authorize(localizedReason: "open")
+            device.removeAllFingers()
+            await expectNotAuthorized(right)
+            #expect(device.prompts.count == 1)
+            for requirement in [requirement, .biometryCurrentSet] {
+                await expect(errSecNotAvailable) {
+                    try await store.saveRight(LARight(requirement: requirement), identifier: "new")
+                }
+            }
+            await expect(errSecItemNotFound) { try await store.right(forIdentifier: "new") }
+        }
+    }
+
+    @Test func `removing one leaves another that has its name now`() async throws {
+        let device = TestDevice()
+        try await device.run {
+            let first = try await store.saveRight(LARight(), identifier: "safe", secret: message)
+            try await store.removeRight(forIdentifier: "safe")
+            let second = try await store.saveRight(LARight(), identifier: "safe", secret: Data("new".utf8))
+            try await store.removeRight(first)
+            device.next(.match)
+            try await second.authorize(localizedReason: "open")
+            #expect(try await second.secret.rawData == Data("new".utf8))
+        }
+    }
+
     @Test func `the key decrypts and exchanges keys after one touch, and its public half asks nobody`()
         async throws
     {

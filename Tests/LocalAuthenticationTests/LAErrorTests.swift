@@ -105,8 +105,15 @@ import Testing
         #expect(error?.localizedDescription == code.message)
     }
 
-    @Test func `a number that is no code does not become an LAError`() {
-        #expect(NSError(domain: LAErrorDomain, code: -99) as? LAError == nil)
+    @Test func `errors are in sets and are keys of dictionaries`() {
+        let errors = [LAError(.userCancel), LAError(.userCancel), LAError(.userFallback)]
+        #expect(Set(errors).count == 2)
+        #expect(Dictionary(grouping: errors, by: \.self)[LAError(.userCancel)]?.count == 2)
+        #expect(AnyHashable(errors[0]).hashValue == AnyHashable(errors[1]).hashValue)
+    }
+
+    @Test func `an error of the domain becomes an LAError, whatever its number`() {
+        #expect((NSError(domain: LAErrorDomain, code: -99) as? LAError)?.errorCode == -99)
         #expect(NSError(domain: "other", code: -2) as? LAError == nil)
         #expect(LAError(_nsError: NSError(domain: LAErrorDomain, code: -99)).code == .authenticationFailed)
     }

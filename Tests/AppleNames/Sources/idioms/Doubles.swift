@@ -24,6 +24,19 @@ final class FakeContext: LAContext, @unchecked Sendable {
     }
 }
 
+/// A right of the program's own kind.
+final class NamedRight: LARight, @unchecked Sendable {
+    let name: String
+
+    init(name: String) {
+        self.name = name
+        super.init()
+    }
+
+    override var state: State { .authorized }
+    override func authorize(localizedReason: String) async throws {}
+}
+
 func unlock(with authenticator: Authenticator) async -> String {
     var error: NSError?
     guard authenticator.canEvaluatePolicy(.deviceOwnerAuthentication, error: &error) else {
