@@ -86,7 +86,10 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     /// The same with a completion, which is called once, on a private thread.
     open func authorize(localizedReason: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
-        RightWork.startTask({ try await self.authorize(localizedReason: localizedReason) }, completion: completion)
+        RightWork.startTask(
+            { try await self.authorize(localizedReason: localizedReason) },
+            completion: completion
+        )
     }
 
     /// Whether the owner could be recognised now; nobody is asked.

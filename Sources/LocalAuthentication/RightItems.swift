@@ -147,6 +147,7 @@ struct RightItems: Sendable, Hashable {
     /// Removes a right; nothing where another one has its name now.
     ///
     /// - Parameter own: The right's key as it was found.
+    /// - Throws: as the store does.
     func remove(_ own: SecKey) throws {
         do {
             guard try storedKey() == own else { return }

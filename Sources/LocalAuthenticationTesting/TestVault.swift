@@ -106,6 +106,7 @@ extension TestVault.Entry {
     ///   - hasFinger: Whether a finger was shown that is still enrolled.
     ///   - passcode: Which passcode was shown.
     ///   - now: What is set now.
+    /// - Returns: The prompts, in their order.
     /// - Throws: what a chip's refusal would be told as.
     func asking(
         hasFinger: Bool,

@@ -48,7 +48,12 @@ import Testing
         try await device.run {
             let context = LAContext()
             device.next(.finger(.rightIndex))
-            #expect(try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "r"))
+            #expect(
+                try await context.evaluatePolicy(
+                    .deviceOwnerAuthenticationWithBiometrics,
+                    localizedReason: "r"
+                )
+            )
             device.addFinger(.leftThumb)
             try #expect(add(.biometryCurrentSet) == errSecSuccess)
             #expect(read(context).0 == errSecSuccess)
