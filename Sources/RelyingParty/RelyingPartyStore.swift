@@ -9,7 +9,8 @@ public import LoginAssertion
 /// documents is on the disk before it returns. A challenge may be lost with the machine's power, but one that was taken
 /// never comes back. All times are seconds since 1970, from the caller's clock.
 ///
-/// Every operation throws ``RelyingPartyError/Code/store``, and nothing else.
+/// Every operation throws ``RelyingPartyError/Code/store``, and nothing else. What throws may have happened all the same,
+/// where the answer of a database was lost on its way; what answers has happened once.
 public protocol RelyingPartyStore: Sendable {
     /// Counts a try; answers how many seconds are to be waited where the limit is reached, and else `nil`.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?

@@ -2,6 +2,7 @@
 
 internal import CPQ
 internal import Foundation
+internal import Glibc
 
 /// One connection of libpq; it belongs to one thread, which it blocks.
 struct PostgreSQLConnection: ~Copyable {
@@ -11,6 +12,8 @@ struct PostgreSQLConnection: ~Copyable {
     private let handle: OpaquePointer
     /// The statements that the server has prepared for this connection, by their text.
     private var prepared: [String: String] = [:]
+    /// Whether a transaction is open, which the server undoes where the connection is lost.
+    private var isInTransaction = false
 
     /// Connects.
     ///
@@ -45,8 +48,8 @@ struct PostgreSQLConnection: ~Copyable {
             let isReadable = PostgreSQLURL.isReadable(url)
             throw PostgreSQLFailure(state: "", text: isReadable ? text : "the URL cannot be read")
         }
-        try connection.run("SET statement_timeout = '\(patience)s'")
-        try connection.run("SET idle_in_transaction_session_timeout = '\(patience)s'")
+        try connection.run("SET statement_timeout = '\(patience)s'", lasts: false)
+        try connection.run("SET idle_in_transaction_session_timeout = '\(patience)s'", lasts: false)
         return connection
     }
 
@@ -58,11 +61,20 @@ struct PostgreSQLConnection: ~Copyable {
 
     deinit { PQfinish(handle) }
 
+    /// Whether there is nothing to be read while nothing was asked: a server that says something then is leaving, or
+    /// gone.
+    var isSilent: Bool {
+        var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, 0) == 0
+    }
+
     /// Runs statements that have no parameters.
     ///
     /// The C function is `PQexec`.
-    func run(_ sql: String) throws(PostgreSQLFailure) {
-        _ = try PostgreSQLRows(owning: PQexec(handle, sql), on: handle)
+    func run(_ sql: String) throws(PostgreSQLFailure) { try run(sql, lasts: !isInTransaction) }
+
+    private func run(_ sql: String, lasts: Bool) throws(PostgreSQLFailure) {
+        _ = try rows(PQexec(handle, sql), lasts: lasts)
     }
 
     /// Runs a statement, which is prepared once for this connection.
@@ -92,7 +104,7 @@ struct PostgreSQLConnection: ~Copyable {
             [Int32](repeating: 1, count: values.count),
             1
         )
-        return try PostgreSQLRows(owning: result, on: handle)
+        return try rows(result, lasts: !isInTransaction)
     }
 
     private mutating func prepare(
@@ -102,23 +114,36 @@ struct PostgreSQLConnection: ~Copyable {
         if let name = prepared[sql] { return name }
         let name = "s\(prepared.count)"
         let types = values.map(\.type)
-        _ = try PostgreSQLRows(owning: PQprepare(handle, name, sql, Int32(types.count), types), on: handle)
+        _ = try rows(PQprepare(handle, name, sql, Int32(types.count), types), lasts: false)
         prepared[sql] = name
         return name
+    }
+
+    /// What the server answered; where the answer to what lasts is lost, nobody knows whether it was done.
+    private func rows(_ result: OpaquePointer?, lasts: Bool) throws(PostgreSQLFailure) -> PostgreSQLRows {
+        do throws(PostgreSQLFailure) {
+            return try PostgreSQLRows(owning: result, on: handle)
+        } catch {
+            var failure = error
+            failure.isUndecided = error.isLost && lasts
+            throw failure
+        }
     }
 
     /// Runs `body` in a transaction, which is rolled back where it throws.
     mutating func transaction<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
-        try run("BEGIN")
+        try run("BEGIN", lasts: false)
+        isInTransaction = true
+        defer { isInTransaction = false }
         do throws(PostgreSQLFailure) {
             let value = try body(&self)
-            try run("COMMIT")
+            try run("COMMIT", lasts: true)
             return value
         } catch {
             // Where this fails too, the connection is lost, and the server has rolled back.
-            try? run("ROLLBACK")
+            try? run("ROLLBACK", lasts: false)
             throw error
         }
     }

@@ -90,23 +90,37 @@ final class PostgreSQLPool: Sendable {
 
     deinit { line.close(threads: size) }
 
+    /// What is done on a connection: one statement or one transaction, or what may happen twice.
+    typealias Body<Value> =
+        @Sendable (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
+
     /// Runs `body` on a connection, to its end also where the task is cancelled.
     ///
-    /// It runs again, once, where the connection turns out to be lost or another transaction was in the way. What
-    /// happened twice so has happened once for those who look: a challenge that was taken is unknown the second time.
+    /// It runs again, once, where the connection was lost before anything could last, or another transaction was in the
+    /// way. Where the answer to what lasts is lost, `afterLoss` runs instead, which finds out; without one nobody knows,
+    /// and the caller is told `store`: a second time would tell what has happened as what cannot, or write it down
+    /// twice.
     func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
+        afterLoss: Body<Value>? = nil,
+        _ body: @escaping Body<Value>
     ) async throws(RelyingPartyError) -> Value {
         typealias Answer = Result<Value, RelyingPartyError>
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
             let job = Job(
-                run: { done.resume(returning: $0.perform(body)) },
+                run: { done.resume(returning: $0.perform(body, afterLoss)) },
                 refuse: { done.resume(returning: .failure($0)) }
             )
             if !line.append(job) {
                 done.resume(returning: .failure(Failure(.store, cause: "PostgreSQL: too many are waiting")))
             }
         }.get()
+    }
+
+    /// Runs `body`, which changes nothing, or may happen twice: a challenge that was taken is unknown the second time.
+    func performRepeatably<Value: Sendable>(
+        _ body: @escaping Body<Value>
+    ) async throws(RelyingPartyError) -> Value {
+        try await perform(afterLoss: body, body)
     }
 }
 
@@ -123,15 +137,21 @@ struct PostgreSQLSession: ~Copyable {
     }
 
     mutating func perform<Value>(
-        _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
+        _ body: @escaping PostgreSQLPool.Body<Value>,
+        _ afterLoss: PostgreSQLPool.Body<Value>?
     ) -> Result<Value, RelyingPartyError> {
+        let again: PostgreSQLPool.Body<Value>
         do throws(PostgreSQLFailure) {
             return .success(try attempt(body))
         } catch {
-            guard error.isLost || error.isTransient else { return .failure(RelyingPartyError(error)) }
+            let next = error.isUndecided ? afterLoss : body
+            guard let next, error.isLost || error.isTransient else {
+                return .failure(RelyingPartyError(error))
+            }
+            again = next
         }
         do throws(PostgreSQLFailure) {
-            return .success(try attempt(body))
+            return .success(try attempt(again))
         } catch {
             return .failure(RelyingPartyError(error))
         }
@@ -140,6 +160,8 @@ struct PostgreSQLSession: ~Copyable {
     private mutating func attempt<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
+        // One that was cut while nobody used it, as where the server was started anew, is no loss.
+        if connection?.isSilent == false { connection = nil }
         if connection == nil { connection = try .open(url: url, patience: patience) }
         do throws(PostgreSQLFailure) {
             guard let value = try connection?.run(body) else {

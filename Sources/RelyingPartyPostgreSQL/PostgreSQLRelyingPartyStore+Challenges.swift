@@ -23,7 +23,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         device: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Issue {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
             let name = challenge.device?.text ?? ""
             let isRegistered = try connection.run(
@@ -56,7 +56,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         address: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Taken {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
             let rows = try connection.run(
                 PostgreSQLStatements.take,

@@ -27,7 +27,7 @@ public final class PostgreSQLRelyingPartyStore: Sendable {
 
     init(url: String, connections: Int, patience: Int) async throws(RelyingPartyError) {
         pool = PostgreSQLPool(url: url, size: connections, patience: patience)
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             try PostgreSQLSchema.prepare(&connection)
         }
     }

@@ -87,7 +87,11 @@ struct `The PostgreSQL store` {
                     WHERE datname = current_database() AND pid <> pg_backend_pid()
                 """
             )
-            for _ in 0..<4 { #expect(try await store.devices(of: device.user).count == 1) }
+            // Also what is not done twice: a connection is looked at before it is used.
+            for _ in 0..<4 {
+                #expect(try await store.markUsed(device.registered, audit: device.entry))
+                #expect(try await store.devices(of: device.user).count == 1)
+            }
         }
     }
 
