@@ -26,7 +26,9 @@ extension RelyingParty {
             let (record, devices) = try await take(unverified.unverifiedClaims.challenge, from: address)
             return (unverified, record, devices)
         }
-        return try await settle(record, .signInRefused, address) { () async throws(RelyingPartyError) in
+        let isKnown = devices.contains { $0.keyID == unverified.unverifiedClaims.keyID }
+        return try await settle(record, isKnown ? .signInRefused : nil, address) {
+            () async throws(RelyingPartyError) in
             guard record.use == .login, let device = record.device else {
                 throw RelyingPartyError(.assertionRefused(.purpose))
             }
@@ -74,7 +76,8 @@ extension RelyingParty {
             let taken = try await take(challenge, from: address)
             return taken
         }
-        return try await settle(record, .signInRefused, address) { () async throws(RelyingPartyError) in
+        // A refused signature names no key.
+        return try await settle(record, nil, address) { () async throws(RelyingPartyError) in
             try acceptRaw()
             guard record.use == .raw else { throw RelyingPartyError(.assertionRefused(.purpose)) }
             guard record.user == user else { throw RelyingPartyError(.assertionRefused(.user)) }
@@ -137,9 +140,12 @@ extension RelyingParty {
     }
 
     /// Runs what follows on a challenge that was taken, and writes a refusal into the audit log.
+    ///
+    /// - Parameter refusal: `nil` for what a stranger can bring about, who gets a challenge for any name: lines of his
+    ///   would push those out that matter.
     func settle<Value>(
         _ record: ChallengeRecord,
-        _ refusal: AuditEntry.Event,
+        _ refusal: AuditEntry.Event?,
         _ address: ClientAddress,
         _ body: () async throws(RelyingPartyError) -> Value
     ) async throws(RelyingPartyError) -> Value {
@@ -147,7 +153,7 @@ extension RelyingParty {
             do throws(RelyingPartyError) {
                 return try await body()
             } catch {
-                if error.code != .store {
+                if let refusal, error.code != .store {
                     try await store.record(
                         AuditEntry(
                             at: now,

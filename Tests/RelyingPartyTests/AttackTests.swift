@@ -17,7 +17,6 @@ import Testing
             await bank.refusal(try ada.assertion(answering: stolen, at: bank.clock.now))
                 == .assertionRefused(.user)
         )
-        #expect(try await bank.reasons(bob.user) == ["assertion_user"])
     }
 
     @Test(arguments: StoreKind.all)
