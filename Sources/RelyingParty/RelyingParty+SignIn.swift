@@ -139,10 +139,10 @@ extension RelyingParty {
         }
     }
 
-    /// Runs what follows on a challenge that was taken, and writes a refusal into the audit log.
+    /// Runs what follows on a challenge that was taken; a refusal is written into the audit log, or counts.
     ///
-    /// - Parameter refusal: `nil` for what a stranger can bring about, who gets a challenge for any name: lines of his
-    ///   would push those out that matter.
+    /// What a stranger can bring about, who gets a challenge for any name, has no `refusal`: lines of his would push those
+    /// out that matter.
     func settle<Value>(
         _ record: ChallengeRecord,
         _ refusal: AuditEntry.Event?,
@@ -153,21 +153,41 @@ extension RelyingParty {
             do throws(RelyingPartyError) {
                 return try await body()
             } catch {
-                if let refusal, error.code != .store {
-                    try await store.record(
-                        AuditEntry(
-                            at: now,
-                            event: refusal,
-                            user: record.user,
-                            device: record.device,
-                            address: address.text,
-                            reason: error.word
-                        )
-                    )
+                guard error.code != .store else { throw error }
+                if let refusal {
+                    try await write(refusal, record, address, why: error)
+                } else {
+                    try await countStranger(record.user)
                 }
                 throw error
             }
         }
+    }
+
+    private func write(
+        _ refusal: AuditEntry.Event,
+        _ record: ChallengeRecord,
+        _ address: ClientAddress,
+        why error: RelyingPartyError
+    ) async throws(RelyingPartyError) {
+        try await store.record(
+            AuditEntry(
+                at: now,
+                event: refusal,
+                user: record.user,
+                device: record.device,
+                address: address.text,
+                reason: error.word
+            )
+        )
+    }
+
+    /// Counts an answer of who has none of the user's keys; the user's own devices never come here.
+    private func countStranger(_ user: LoginName) async throws(RelyingPartyError) {
+        guard let bucket = bucket("user\n\(user.text)", configuration.limits.perUser),
+            let wait = try await store.count(bucket, at: now)
+        else { return }
+        throw RelyingPartyError(.tooManyTries(retryAfter: wait))
     }
 
     /// The last step: only a device that is still registered with this key signs in.

@@ -17,12 +17,11 @@ public protocol RelyingPartyStore: Sendable {
 
     /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
     ///
-    /// `address` counts first; then `device` where the challenge's device is registered, and `user` where it is not. A
-    /// bucket that is `nil` does not count, and one that is full ends it.
+    /// `address` counts first, then `device`. A bucket that is `nil` does not count, and one that is full ends it.
+    /// Whether there is such a device makes no difference.
     func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
-        user: RateBucket?,
         device: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Issue

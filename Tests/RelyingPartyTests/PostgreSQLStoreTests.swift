@@ -162,7 +162,6 @@ struct `The PostgreSQL store` {
         )
         let entry = Device().entry
         let statements: [(String, [PostgreSQLValue])] = [
-            (PostgreSQLStatements.isRegistered, [.text("user 7"), .text("laptop")]),
             (PostgreSQLStatements.take, [.bytes(Data(repeating: 1, count: 32))]),
             (PostgreSQLStatements.markUsed, PostgreSQLAudit.values(entry) + [.int(1), .text("key 7")]),
         ]
