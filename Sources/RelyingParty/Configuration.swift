@@ -30,15 +30,16 @@ extension RelyingParty {
         /// The limits of tries; `nil` for one that does not hold.
         ///
         /// They keep a server from being flooded; no signature can be guessed, so nobody is locked out for more than a
-        /// window. The address counts first. An attacker who names a user spends ``perUser``, which refuses only
-        /// devices that are not enabled: the user's own go on with ``perDevice``, which only those can spend who know
-        /// the device's name. Clients make that name at random.
+        /// window. The address counts first. An attacker who names a user spends ``perUser``, which refuses only those
+        /// who have none of the user's keys: the user's devices go on with ``perDevice``, which only those can spend
+        /// who know the device's name. Clients make that name at random. Whether there are such a user and such a
+        /// device makes no difference, so that nobody learns it from them.
         public struct Limits: Sendable, Hashable {
             /// Challenges and answers from one address; IPv6 counts by its first 64 bits.
             public var perAddress: Limit? = Limit(count: 120, seconds: 60)
-            /// Challenges for one user on devices that are not enabled.
+            /// Answers to one user's challenges that are refused and name no key of the user's.
             public var perUser: Limit? = Limit(count: 60, seconds: 60)
-            /// Challenges for one enabled device.
+            /// Challenges for one device of one user.
             public var perDevice: Limit? = Limit(count: 30, seconds: 60)
 
             /// The defaults.

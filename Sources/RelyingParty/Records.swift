@@ -65,11 +65,11 @@ public struct AuditEntry: Sendable, Hashable {
     public enum Event: String, Sendable, Hashable, CaseIterable {
         /// A device's key was made known, in place of an older one perhaps.
         case enabled
-        /// A device's key was not accepted.
+        /// A device's key was not accepted from its user.
         case enableRefused = "enable_refused"
         /// Somebody signed in.
         case signedIn = "signed_in"
-        /// Somebody answered a challenge, and was not let in.
+        /// Somebody answered a challenge in the name of a device's key, and was not let in.
         case signInRefused = "sign_in_refused"
         /// A device was revoked.
         case revoked

@@ -7,7 +7,7 @@ public import LoginAssertion
 extension RelyingParty {
     /// Gives a challenge out, 32 random bytes, for one assertion of one device of one user.
     ///
-    /// Whether user and device exist makes no difference. The challenge replaces the last one of the same user, device
+    /// Whether user and device exist makes no difference, for the limits neither. The challenge replaces the last one of the same user, device
     /// and purpose, so their number does not grow. It is good once, for the configuration's
     /// ``Configuration/challengeLifetime``.
     ///
@@ -78,7 +78,6 @@ extension RelyingParty {
             let answer = try await store.issue(
                 record,
                 address: bucket(ClientAddress(address).bucketKey, configuration.limits.perAddress),
-                user: bucket("user\n\(user.text)", configuration.limits.perUser),
                 device: bucket("device\n\(user.text)\n\(device?.text ?? "")", configuration.limits.perDevice),
                 at: now
             )
@@ -114,7 +113,7 @@ extension RelyingParty {
 
     private static func digest(_ challenge: Data) -> Data { Data(SHA256.hash(data: challenge)) }
 
-    private func bucket(_ key: String?, _ limit: Configuration.Limit?) -> RateBucket? {
+    func bucket(_ key: String?, _ limit: Configuration.Limit?) -> RateBucket? {
         guard let key, let limit else { return nil }
         return RateBucket(key: key, count: limit.count, seconds: limit.seconds)
     }

@@ -33,7 +33,8 @@ extension RelyingParty {
             }
             return (unverified, key, try await take(unverified.unverifiedClaims.challenge, from: address).0)
         }
-        return try await settle(record, .enableRefused, address) { () async throws(RelyingPartyError) in
+        return try await settle(record, record.user == user ? .enableRefused : nil, address) {
+            () async throws(RelyingPartyError) in
             guard record.use == .enable, let device = record.device else {
                 throw RelyingPartyError(.assertionRefused(.purpose))
             }

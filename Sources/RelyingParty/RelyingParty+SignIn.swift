@@ -26,7 +26,9 @@ extension RelyingParty {
             let (record, devices) = try await take(unverified.unverifiedClaims.challenge, from: address)
             return (unverified, record, devices)
         }
-        return try await settle(record, .signInRefused, address) { () async throws(RelyingPartyError) in
+        let isKnown = devices.contains { $0.keyID == unverified.unverifiedClaims.keyID }
+        return try await settle(record, isKnown ? .signInRefused : nil, address) {
+            () async throws(RelyingPartyError) in
             guard record.use == .login, let device = record.device else {
                 throw RelyingPartyError(.assertionRefused(.purpose))
             }
@@ -74,7 +76,8 @@ extension RelyingParty {
             let taken = try await take(challenge, from: address)
             return taken
         }
-        return try await settle(record, .signInRefused, address) { () async throws(RelyingPartyError) in
+        // A refused signature names no key.
+        return try await settle(record, nil, address) { () async throws(RelyingPartyError) in
             try acceptRaw()
             guard record.use == .raw else { throw RelyingPartyError(.assertionRefused(.purpose)) }
             guard record.user == user else { throw RelyingPartyError(.assertionRefused(.user)) }
@@ -136,10 +139,13 @@ extension RelyingParty {
         }
     }
 
-    /// Runs what follows on a challenge that was taken, and writes a refusal into the audit log.
+    /// Runs what follows on a challenge that was taken; a refusal is written into the audit log, or counts.
+    ///
+    /// What a stranger can bring about, who gets a challenge for any name, has no `refusal`: lines of his would push those
+    /// out that matter.
     func settle<Value>(
         _ record: ChallengeRecord,
-        _ refusal: AuditEntry.Event,
+        _ refusal: AuditEntry.Event?,
         _ address: ClientAddress,
         _ body: () async throws(RelyingPartyError) -> Value
     ) async throws(RelyingPartyError) -> Value {
@@ -147,21 +153,41 @@ extension RelyingParty {
             do throws(RelyingPartyError) {
                 return try await body()
             } catch {
-                if error.code != .store {
-                    try await store.record(
-                        AuditEntry(
-                            at: now,
-                            event: refusal,
-                            user: record.user,
-                            device: record.device,
-                            address: address.text,
-                            reason: error.word
-                        )
-                    )
+                guard error.code != .store else { throw error }
+                if let refusal {
+                    try await write(refusal, record, address, why: error)
+                } else {
+                    try await countStranger(record.user)
                 }
                 throw error
             }
         }
+    }
+
+    private func write(
+        _ refusal: AuditEntry.Event,
+        _ record: ChallengeRecord,
+        _ address: ClientAddress,
+        why error: RelyingPartyError
+    ) async throws(RelyingPartyError) {
+        try await store.record(
+            AuditEntry(
+                at: now,
+                event: refusal,
+                user: record.user,
+                device: record.device,
+                address: address.text,
+                reason: error.word
+            )
+        )
+    }
+
+    /// Counts an answer of who has none of the user's keys; the user's own devices never come here.
+    private func countStranger(_ user: LoginName) async throws(RelyingPartyError) {
+        guard let bucket = bucket("user\n\(user.text)", configuration.limits.perUser),
+            let wait = try await store.count(bucket, at: now)
+        else { return }
+        throw RelyingPartyError(.tooManyTries(retryAfter: wait))
     }
 
     /// The last step: only a device that is still registered with this key signs in.

@@ -8,7 +8,8 @@ extension RelyingParty {
 
     /// The newest lines of the audit log, the newest first.
     ///
-    /// What answered no challenge is not in it: anybody could fill it with the names of others.
+    /// What anybody could fill it with is not in it: what answered no challenge, or was refused and named no key of the
+    /// user's. ``RelyingPartyEvent`` tells of all.
     ///
     /// - Parameters:
     ///   - user: Whose; `nil` for all.

@@ -9,19 +9,19 @@ public import LoginAssertion
 /// documents is on the disk before it returns. A challenge may be lost with the machine's power, but one that was taken
 /// never comes back. All times are seconds since 1970, from the caller's clock.
 ///
-/// Every operation throws ``RelyingPartyError/Code/store``, and nothing else.
+/// Every operation throws ``RelyingPartyError/Code/store``, and nothing else. What throws may have happened all the same,
+/// where the answer of a database was lost on its way; what answers has happened once.
 public protocol RelyingPartyStore: Sendable {
     /// Counts a try; answers how many seconds are to be waited where the limit is reached, and else `nil`.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
 
     /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
     ///
-    /// `address` counts first; then `device` where the challenge's device is registered, and `user` where it is not. A
-    /// bucket that is `nil` does not count, and one that is full ends it.
+    /// `address` counts first, then `device`. A bucket that is `nil` does not count, and one that is full ends it.
+    /// Whether there is such a device makes no difference.
     func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
-        user: RateBucket?,
         device: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Issue

@@ -10,28 +10,22 @@ extension SQLiteRelyingPartyStore: RelyingPartyStore {
         try await write(.process) { try $0.count(bucket, at: now) }
     }
 
-    /// See ``RelyingPartyStore/issue(_:address:user:device:at:)``.
+    /// See ``RelyingPartyStore/issue(_:address:device:at:)``.
     public func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
-        user: RateBucket?,
         device: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Issue {
         try await write(.process) { db in
             if let wait = try db.count(address, at: now) { return .tooMany(retryAfter: wait) }
-            let name = challenge.device?.text ?? ""
-            let isRegistered = try db.fetchOne(
-                Bool.self,
-                SQLiteStatements.isRegistered,
-                [challenge.user.text, name]
-            )
-            if let wait = try db.count(isRegistered == true ? device : user, at: now) {
-                return .tooMany(retryAfter: wait)
-            }
+            if let wait = try db.count(device, at: now) { return .tooMany(retryAfter: wait) }
             try db.run(
                 SQLiteStatements.issue,
-                [challenge.digest, challenge.user.text, name, challenge.use.rawValue, challenge.expiresAt]
+                [
+                    challenge.digest, challenge.user.text, challenge.device?.text ?? "",
+                    challenge.use.rawValue, challenge.expiresAt,
+                ]
             )
             return .issued
         }

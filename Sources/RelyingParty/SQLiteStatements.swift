@@ -4,7 +4,6 @@
 enum SQLiteStatements {
     static let readTries = "SELECT ends_at, count FROM tries WHERE bucket = ?"
     static let writeTries = "INSERT OR REPLACE INTO tries (bucket, ends_at, count) VALUES (?, ?, ?)"
-    static let isRegistered = "SELECT EXISTS (SELECT 1 FROM devices WHERE user = ? AND device = ?)"
     static let issue = """
         INSERT OR REPLACE INTO challenges (digest, user, device, use, expires_at) VALUES (?, ?, ?, ?, ?)
         """
@@ -20,6 +19,6 @@ enum SQLiteStatements {
         """
 
     static let ofEachSignIn = [
-        readTries, writeTries, isRegistered, issue, take, device, devices, markUsed, isActive, audit,
+        readTries, writeTries, issue, take, device, devices, markUsed, isActive, audit,
     ]
 }

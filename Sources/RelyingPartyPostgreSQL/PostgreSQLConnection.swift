@@ -2,8 +2,9 @@
 
 internal import CPQ
 internal import Foundation
+internal import Glibc
 
-/// One connection of libpq; it belongs to one thread, which it blocks.
+/// One connection of libpq; it belongs to one thread, which it blocks, but for no longer than it may.
 struct PostgreSQLConnection: ~Copyable {
     /// How long a try to connect, and a statement, may take, in seconds.
     static let patience = 5
@@ -11,6 +12,11 @@ struct PostgreSQLConnection: ~Copyable {
     private let handle: OpaquePointer
     /// The statements that the server has prepared for this connection, by their text.
     private var prepared: [String: String] = [:]
+    /// Whether a transaction is open, which the server undoes where the connection is lost.
+    private var isInTransaction = false
+    private let patience: Int
+    /// Until when all that is run has to be done; where there is none, each statement has a time of its own.
+    private var end: ContinuousClock.Instant?
 
     /// Connects.
     ///
@@ -38,36 +44,56 @@ struct PostgreSQLConnection: ~Copyable {
             1
         )
         guard let handle else { throw PostgreSQLFailure(state: "", text: "out of memory") }
-        let connection = PostgreSQLConnection(owning: handle)
+        let connection = PostgreSQLConnection(owning: handle, patience: patience)
         guard PQstatus(handle) == CONNECTION_OK else {
             let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
             // A URL that cannot be read is quoted, with its password.
             let isReadable = PostgreSQLURL.isReadable(url)
             throw PostgreSQLFailure(state: "", text: isReadable ? text : "the URL cannot be read")
         }
-        try connection.run("SET statement_timeout = '\(patience)s'")
-        try connection.run("SET idle_in_transaction_session_timeout = '\(patience)s'")
+        try connection.run(
+            "SET statement_timeout = '\(patience)s'; SET idle_in_transaction_session_timeout = '\(patience)s'",
+            lasts: false
+        )
         return connection
     }
 
-    private init(owning handle: OpaquePointer) {
+    private init(owning handle: OpaquePointer, patience: Int) {
         self.handle = handle
+        self.patience = patience
+        // What it sends waits in its own memory for a server that takes nothing.
+        PQsetnonblocking(handle, 1)
         // libpq prints notices otherwise.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
     deinit { PQfinish(handle) }
 
+    /// Whether it can be used: no transaction is open, nothing is under way, and the server says nothing, which it does
+    /// unasked only where it is leaving.
+    var isReady: Bool {
+        var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        return PQtransactionStatus(handle) == PQTRANS_IDLE && poll(&socket, 1, 0) == 0
+    }
+
+    /// Gives all that is run from now on `seconds` together.
+    mutating func mayTake(_ seconds: Int) { end = Self.end(after: seconds) }
+
+    /// A second more than the server has, which ends a statement by itself so that the connection is good for the next.
+    private static func end(after seconds: Int) -> ContinuousClock.Instant { .now + .seconds(seconds + 1) }
+
     /// Runs statements that have no parameters.
     ///
-    /// The C function is `PQexec`.
-    func run(_ sql: String) throws(PostgreSQLFailure) {
-        _ = try PostgreSQLRows(owning: PQexec(handle, sql), on: handle)
+    /// The C function is `PQsendQuery`.
+    func run(_ sql: String) throws(PostgreSQLFailure) { try run(sql, lasts: !isInTransaction) }
+
+    private func run(_ sql: String, lasts: Bool) throws(PostgreSQLFailure) {
+        _ = try answer(lasts: lasts) { PQsendQuery(handle, sql) }
     }
 
     /// Runs a statement, which is prepared once for this connection.
     ///
-    /// The C functions are `PQprepare` and `PQexecPrepared`; values go beside the statement, and all in binary form.
+    /// The C functions are `PQsendPrepare` and `PQsendQueryPrepared`; values go beside the statement, and all in binary form.
     mutating func run(
         _ sql: String,
         _ values: [PostgreSQLValue]
@@ -83,16 +109,17 @@ struct PostgreSQLConnection: ~Copyable {
             }
         }
         defer { for copy in copies { copy?.deallocate() } }
-        let result = PQexecPrepared(
-            handle,
-            name,
-            Int32(values.count),
-            copies.map { UnsafePointer($0) },
-            bytes.map { Int32($0?.count ?? 0) },
-            [Int32](repeating: 1, count: values.count),
-            1
-        )
-        return try PostgreSQLRows(owning: result, on: handle)
+        return try answer(lasts: !isInTransaction) {
+            PQsendQueryPrepared(
+                handle,
+                name,
+                Int32(values.count),
+                copies.map { UnsafePointer($0) },
+                bytes.map { Int32($0?.count ?? 0) },
+                [Int32](repeating: 1, count: values.count),
+                1
+            )
+        }
     }
 
     private mutating func prepare(
@@ -102,7 +129,7 @@ struct PostgreSQLConnection: ~Copyable {
         if let name = prepared[sql] { return name }
         let name = "s\(prepared.count)"
         let types = values.map(\.type)
-        _ = try PostgreSQLRows(owning: PQprepare(handle, name, sql, Int32(types.count), types), on: handle)
+        _ = try answer(lasts: false) { PQsendPrepare(handle, name, sql, Int32(types.count), types) }
         prepared[sql] = name
         return name
     }
@@ -111,16 +138,91 @@ struct PostgreSQLConnection: ~Copyable {
     mutating func transaction<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
-        try run("BEGIN")
+        try run("BEGIN", lasts: false)
+        isInTransaction = true
+        defer { isInTransaction = false }
         do throws(PostgreSQLFailure) {
             let value = try body(&self)
-            try run("COMMIT")
+            try run("COMMIT", lasts: true)
             return value
         } catch {
-            // Where this fails too, the connection is lost, and the server has rolled back.
-            try? run("ROLLBACK")
+            // Where this fails too, the connection is not used again, and the server rolls back.
+            try? run("ROLLBACK", lasts: false)
             throw error
         }
+    }
+}
+
+extension PostgreSQLConnection {
+    /// Sends something and waits for the answer, the last one where there are several.
+    ///
+    /// Where the answer to what lasts is lost, nobody knows whether it was done.
+    private func answer(
+        lasts: Bool,
+        to send: () -> Int32
+    ) throws(PostgreSQLFailure) -> PostgreSQLRows {
+        let end = end ?? Self.end(after: patience)
+        var last: OpaquePointer?
+        do throws(PostgreSQLFailure) {
+            guard send() == 1 else { throw .lost }
+            while let result = try next(by: end) {
+                PQclear(last)
+                last = result
+            }
+        } catch {
+            PQclear(last)
+            throw error.undecided(lasts)
+        }
+        do throws(PostgreSQLFailure) {
+            return try PostgreSQLRows(owning: last, on: handle)
+        } catch {
+            throw error.undecided(lasts)
+        }
+    }
+
+    /// The next result of what was sent; `nil` where there is no more.
+    ///
+    /// The C functions are `PQflush`, `PQisBusy`, `PQconsumeInput` and `PQgetResult`, which waits for nothing here.
+    /// Source: PostgreSQL 15, 34.4 "Asynchronous Command Processing".
+    private func next(by end: ContinuousClock.Instant) throws(PostgreSQLFailure) -> OpaquePointer? {
+        while true {
+            let isUnsent = PQflush(handle) == 1
+            if !isUnsent, PQisBusy(handle) == 0 { return PQgetResult(handle) }
+            try wait(for: isUnsent ? POLLIN | POLLOUT : POLLIN, until: end)
+            guard PQconsumeInput(handle) == 1 else { throw .lost }
+        }
+    }
+
+    /// Waits for the socket; what is there already is no late answer, however late the thread looks.
+    private func wait(
+        for events: Int32,
+        until end: ContinuousClock.Instant
+    ) throws(PostgreSQLFailure) {
+        var socket = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
+        guard socket.fd >= 0 else { throw .lost }
+        while true {
+            let left = max(.zero, end - .now)
+            switch poll(&socket, 1, Int32(clamping: Int((left / .milliseconds(1)).rounded(.up)))) {
+            case 1...: return
+            case 0 where left > .zero: continue
+            case 0: throw .late
+            default: guard errno == EINTR else { throw .lost }
+            }
+        }
+    }
+}
+
+extension PostgreSQLFailure {
+    fileprivate static var lost: Self { Self(state: "", text: "the connection was lost", isLost: true) }
+    fileprivate static var late: Self {
+        Self(state: "", text: "the server did not answer in time", isLost: true, isLate: true)
+    }
+
+    /// The same, of what lasts or does not.
+    fileprivate func undecided(_ lasts: Bool) -> Self {
+        var failure = self
+        failure.isUndecided = isLost && lasts
+        return failure
     }
 }
 

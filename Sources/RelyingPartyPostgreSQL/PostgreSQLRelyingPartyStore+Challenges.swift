@@ -12,27 +12,19 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         }
     }
 
-    /// See `RelyingPartyStore.issue(_:address:user:device:at:)`.
+    /// See `RelyingPartyStore.issue(_:address:device:at:)`.
     ///
     /// Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
     /// and not until a challenge is on the disk.
     public func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
-        user: RateBucket?,
         device: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Issue {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
-            let name = challenge.device?.text ?? ""
-            let isRegistered = try connection.run(
-                PostgreSQLStatements.isRegistered,
-                [.text(challenge.user.text), .text(name)]
-            ).bool(0, 0)
-            if let wait = try connection.count(isRegistered == true ? device : user, at: now) {
-                return .tooMany(retryAfter: wait)
-            }
+            if let wait = try connection.count(device, at: now) { return .tooMany(retryAfter: wait) }
             // A challenge that a crash takes was never given out, so its commit need not wait for the disk.
             _ = try connection.run(
                 """
@@ -42,8 +34,9 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
                     DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at
                 """,
                 [
-                    .bytes(challenge.digest), .text(challenge.user.text), .text(name),
-                    .text(challenge.use.rawValue), .int(challenge.expiresAt),
+                    .bytes(challenge.digest), .text(challenge.user.text),
+                    .text(challenge.device?.text ?? ""), .text(challenge.use.rawValue),
+                    .int(challenge.expiresAt),
                 ]
             )
             return .issued
@@ -56,7 +49,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         address: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Taken {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
             let rows = try connection.run(
                 PostgreSQLStatements.take,
@@ -110,9 +103,6 @@ extension ChallengeRecord {
 
 /// The statements of each sign-in that look at devices; a test looks at their plans.
 enum PostgreSQLStatements {
-    static let isRegistered =
-        #"SELECT EXISTS (SELECT 1 FROM whorl_login.devices WHERE "user" = $1 AND device = $2)"#
-
     /// Takes a challenge, and gives it once for each device that may answer it, or with NULLs.
     static let take = """
         WITH taken AS (

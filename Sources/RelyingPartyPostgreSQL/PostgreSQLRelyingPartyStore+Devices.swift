@@ -39,7 +39,7 @@ extension PostgreSQLRelyingPartyStore {
 
     /// See `RelyingPartyStore.devices(of:)`.
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             try connection.run(
                 #"SELECT * FROM whorl_login.devices WHERE "user" = $1 ORDER BY enabled_at, device"#,
                 [.text(user.text)]
@@ -53,7 +53,7 @@ extension PostgreSQLRelyingPartyStore {
         of user: LoginName,
         keyID: String
     ) async throws(RelyingPartyError) -> Bool {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             try connection.run(
                 #"SELECT 1 FROM whorl_login.devices WHERE "user" = $1 AND device = $2 AND key_id = $3"#,
                 [.text(user.text), .text(device.text), .text(keyID)]

@@ -17,7 +17,7 @@ extension PostgreSQLRelyingPartyStore {
         of user: LoginName?,
         atMost count: Int
     ) async throws(RelyingPartyError) -> [AuditEntry] {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             let columns = #"SELECT at, event, "user", device, address, reason FROM whorl_login.audit"#
             let rows =
                 if let user {
@@ -40,7 +40,7 @@ extension PostgreSQLRelyingPartyStore {
         atMost count: Int,
         at now: Int
     ) async throws(RelyingPartyError) -> Bool {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             let challenges = try connection.run(
                 """
                 DELETE FROM whorl_login.challenges WHERE digest IN (
@@ -75,19 +75,26 @@ extension PostgreSQLRelyingPartyStore {
 
     /// See `RelyingPartyStore.document(_:)`.
     public func document(_ name: String) async throws(RelyingPartyError) -> Data? {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
-            try connection.run("SELECT data FROM whorl_login.documents WHERE name = $1", [.text(name)])
-                .bytes(0, 0)
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
+            try connection.document(name)
         }
     }
 
     /// See `RelyingPartyStore.setDocument(_:to:ifWas:)`.
+    ///
+    /// Where the answer was lost, and the document is what it was to become, it was written.
     public func setDocument(
         _ name: String,
         to data: Data?,
         ifWas old: Data?
     ) async throws(RelyingPartyError) -> Bool {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        let afterLoss: PostgreSQLPool.Body<Bool> = { connection throws(PostgreSQLFailure) in
+            guard try connection.document(name) == data else {
+                throw PostgreSQLFailure(state: "", text: "the connection was lost")
+            }
+            return true
+        }
+        return try await pool.perform(afterLoss: afterLoss) { connection throws(PostgreSQLFailure) in
             let name = PostgreSQLValue.text(name)
             switch (old, data) {
             case (nil, nil):
@@ -110,6 +117,12 @@ extension PostgreSQLRelyingPartyStore {
                 ).changes == 1
             }
         }
+    }
+}
+
+extension PostgreSQLConnection {
+    fileprivate mutating func document(_ name: String) throws(PostgreSQLFailure) -> Data? {
+        try run("SELECT data FROM whorl_login.documents WHERE name = $1", [.text(name)]).bytes(0, 0)
     }
 }
 

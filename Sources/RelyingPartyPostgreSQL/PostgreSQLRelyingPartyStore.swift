@@ -6,8 +6,11 @@ public import RelyingParty
 ///
 /// Each operation is one statement or one transaction. What is acknowledged is on the disk where the server's
 /// `synchronous_commit` says so, as it does unless it was changed; counts of tries are not, nor are challenges that are
-/// only given out, nor what a sign-in notes last: the time, and its line of the audit log. After a failover to a replica that lagged behind, an answered challenge may be back for as long as it
-/// lives: replicate synchronously.
+/// only given out, nor what a sign-in notes last: the time, and its line of the audit log. After a failover to a replica
+/// that lagged behind, an answered challenge may be back for as long as it lives: replicate synchronously.
+///
+/// A server that does not answer within seconds is given up with `store`, and so is one that is lost after it was asked for
+/// a change, which then may have happened or not. Questions are asked again, once.
 public final class PostgreSQLRelyingPartyStore: Sendable {
     let pool: PostgreSQLPool
 
@@ -27,7 +30,7 @@ public final class PostgreSQLRelyingPartyStore: Sendable {
 
     init(url: String, connections: Int, patience: Int) async throws(RelyingPartyError) {
         pool = PostgreSQLPool(url: url, size: connections, patience: patience)
-        try await pool.perform { connection throws(PostgreSQLFailure) in
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             try PostgreSQLSchema.prepare(&connection)
         }
     }

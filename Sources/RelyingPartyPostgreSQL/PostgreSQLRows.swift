@@ -11,6 +11,10 @@ struct PostgreSQLFailure: Error {
     let text: String
     /// Whether the connection is of no more use.
     var isLost = false
+    /// Whether the server did not answer in time; so is whoever asks it again.
+    var isLate = false
+    /// Whether the server may have done all the same what it was asked.
+    var isUndecided = false
 
     /// Whether another row has the same key (SQLSTATE 23505).
     var isDuplicate: Bool { state == "23505" }

@@ -17,7 +17,6 @@ import Testing
             await bank.refusal(try ada.assertion(answering: stolen, at: bank.clock.now))
                 == .assertionRefused(.user)
         )
-        #expect(try await bank.reasons(bob.user) == ["assertion_user"])
     }
 
     @Test(arguments: StoreKind.all)
@@ -61,6 +60,29 @@ import Testing
             #expect(await bank.refusal(assertion) == .assertionRefused(.origin))
         }
         #expect(await bank.refusal(try await shop.answer(device)) == .challengeUnknown)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `what is meant for another is no reason for a device to delete its key`(_ kind: StoreKind)
+        async throws
+    {
+        let bank = try await Bank(kind)
+        // No key of theirs is known, nor is looked for.
+        let (device, bob, phone) = (Device(), Device("bob"), Device("ada", "phone"))
+        let origin = known(LoginOrigin("https://bank.example:8443"))
+        for (signer, purpose, origin, fault) in [
+            (device, .login, origin, AssertionFault.origin), (device, .enable, Bank.origin, .purpose),
+            (bob, .login, Bank.origin, .user), (phone, .login, Bank.origin, .device),
+        ] as [(Device, LoginClaims.Purpose, LoginOrigin, AssertionFault)] {
+            let assertion = try signer.assertion(
+                answering: try await bank.challenge(device),
+                at: bank.clock.now,
+                purpose: purpose,
+                origin: origin
+            )
+            #expect(await bank.refusal(assertion) == .assertionRefused(fault))
+        }
+        #expect(await bank.refusal(try await bank.answer(device)) == .unknownKey)
     }
 
     @Test func `an assertion that is too old, or from the future`() async throws {

@@ -71,7 +71,7 @@ final class PostgreSQLServer: Sendable {
         trap '' INT TERM
         "$1/initdb" -D "$2/data" -A trust -N -U whorl -E UTF8 --locale=C >"$2/log" 2>&1 &&
         "$1/pg_ctl" -D "$2/data" -l "$2/log" -w -t 60 -o "-k $2 -c listen_addresses='' -c fsync=off \
-        -c max_connections=400 -c shared_buffers=32MB" start >>"$2/log" 2>&1 && echo ready || cat "$2/log"
+        -c port=5432 -c max_connections=400 -c shared_buffers=32MB" start >>"$2/log" 2>&1 && echo ready || cat "$2/log"
         exec >/dev/null 2>&1
         read line
         "$1/pg_ctl" -D "$2/data" -m immediate -w stop
@@ -82,14 +82,24 @@ final class PostgreSQLServer: Sendable {
     ///
     /// - Returns: Its URL.
     func database(options: String = "") throws -> String {
+        url(try make(options))
+    }
+
+    private func make(_ options: String = "") throws -> String {
         let name = "test\(databases.add(1, ordering: .relaxed).newValue)"
         let server = try PostgreSQLConnection.open(url: url("postgres"))
         try server.run("CREATE DATABASE \(name) TEMPLATE template0 \(options)")
-        return url(name)
+        return name
     }
 
     func url(_ database: String) -> String {
-        "postgres:///\(database)?host=\(directory)&user=whorl"
+        "postgres:///\(database)?host=\(directory)&user=whorl&port=5432"
+    }
+
+    /// Makes an empty database behind a proxy.
+    func proxy() throws -> (PostgreSQLProxy, url: String) {
+        let proxy = try PostgreSQLProxy(to: directory + "/.s.PGSQL.5432")
+        return (proxy, proxy.url(try make()))
     }
 
     struct Missing: Error { let what: String }

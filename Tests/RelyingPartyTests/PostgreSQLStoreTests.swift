@@ -87,7 +87,11 @@ struct `The PostgreSQL store` {
                     WHERE datname = current_database() AND pid <> pg_backend_pid()
                 """
             )
-            for _ in 0..<4 { #expect(try await store.devices(of: device.user).count == 1) }
+            // Also what is not done twice: a connection is looked at before it is used.
+            for _ in 0..<4 {
+                #expect(try await store.markUsed(device.registered, audit: device.entry))
+                #expect(try await store.devices(of: device.user).count == 1)
+            }
         }
     }
 
@@ -158,7 +162,6 @@ struct `The PostgreSQL store` {
         )
         let entry = Device().entry
         let statements: [(String, [PostgreSQLValue])] = [
-            (PostgreSQLStatements.isRegistered, [.text("user 7"), .text("laptop")]),
             (PostgreSQLStatements.take, [.bytes(Data(repeating: 1, count: 32))]),
             (PostgreSQLStatements.markUsed, PostgreSQLAudit.values(entry) + [.int(1), .text("key 7")]),
         ]

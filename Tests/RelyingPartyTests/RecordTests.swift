@@ -14,19 +14,82 @@ import Testing
         try await bank.enable(bob)
         bank.clock.advance(by: 10)
         _ = try await bank.signIn(bank.answer(device))
-        _ = await bank.refusal(try await bank.answer(Device()))
+        let late = try await device.assertion(answering: bank.challenge(device), at: bank.clock.now - 90)
+        _ = await bank.refusal(late)
         let party = bank.party
         _ = try await party.rename(device.name, of: device.user, to: "x", from: "a\nb\u{e9}")
         _ = try await party.revokeAll(of: device.user, from: "198.51.100.7")
         let entries = try await party.audit(of: device.user)
         #expect(entries.map(\.event) == [.revoked, .renamed, .signInRefused, .signedIn, .enabled])
         #expect(entries.map(\.address) == ["198.51.100.7", "a?b?", "192.0.2.1", "192.0.2.1", "192.0.2.1"])
-        #expect(entries.map(\.reason) == [nil, nil, "unknown_key", nil, nil])
+        #expect(entries.map(\.reason) == [nil, nil, "assertion_expired", nil, nil])
         #expect(entries.allSatisfy { $0.user == device.user && $0.device == device.name })
         #expect(entries.map(\.at) == [10, 10, 10, 10, 0].map { $0 + 1_800_000_000 })
         #expect(try await party.audit(of: nil).count == 6)
         #expect(try await party.audit(of: nil, atMost: 2).map(\.event) == [.revoked, .renamed])
         #expect(try await party.audit(of: LoginName("nobody")).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `is nothing that a stranger says, who would push out what matters`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind) {
+            $0.auditEntries = 5
+            $0.domainStatePolicy = .allow
+        }
+        let (device, thief) = (Device(), Device("mallory"))
+        try await bank.enable(device)
+        _ = try await bank.signIn(bank.answer(device))
+        let before = try await bank.party.audit(of: device.user)
+        #expect(before.map(\.event) == [.signedIn, .enabled])
+        let party = bank.party
+        for number in 0..<10 {
+            // With keys that nobody has registered: on the user's device, on another one, in another's name, for another
+            // server, for another purpose.
+            _ = await bank.refusal(try await bank.answer(Device()))
+            _ = await bank.refusal(try await bank.answer(Device("ada", "device \(number)")))
+            let forms: [(Device, LoginClaims.Purpose, LoginOrigin)] = [
+                (thief, .login, Bank.origin), (Device(), .enable, Bank.origin),
+                (Device(), .login, known(LoginOrigin("https://other.example"))),
+            ]
+            for (forger, purpose, origin) in forms {
+                let answer = try forger.assertion(
+                    answering: try await bank.challenge(device),
+                    at: bank.clock.now,
+                    purpose: purpose,
+                    origin: origin
+                )
+                #expect(await bank.refusal(answer) != nil)
+            }
+            let bare = try await party.rawChallenge(for: device.user, device: nil, from: "").challenge
+            let forged = await code { () async throws(RelyingPartyError) in
+                _ = try await party.signIn(
+                    user: device.user,
+                    device: nil,
+                    challenge: bare,
+                    signature: Data(count: 70),
+                    from: ""
+                )
+            }
+            #expect(forged == .assertionRefused(.signature))
+            // Who may enable devices, but not this user's.
+            let foreign = try thief.assertion(
+                answering: try await bank.challenge(device, purpose: .enable),
+                at: bank.clock.now,
+                purpose: .enable
+            )
+            let refused = await code { () async throws(RelyingPartyError) in
+                _ = try await party.enable(
+                    assertion: foreign,
+                    publicKey: thief.key.der,
+                    name: "mine",
+                    as: thief.user,
+                    from: ""
+                )
+            }
+            #expect(refused == .assertionRefused(.user))
+        }
+        try await party.purge()
+        #expect(try await party.audit(of: nil) == before)
     }
 
     @Test(arguments: StoreKind.all)

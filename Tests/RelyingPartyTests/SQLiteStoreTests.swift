@@ -125,7 +125,7 @@ import Testing
                 use: .login,
                 expiresAt: 9
             )
-            _ = try await store.issue(record, address: nil, user: nil, device: nil, at: 0)
+            _ = try await store.issue(record, address: nil, device: nil, at: 0)
             let next = try SQLiteRelyingPartyStore(path: home.path, bootID: second)
             return try await next.take(digest, address: nil, at: 0) != .unknown
         }

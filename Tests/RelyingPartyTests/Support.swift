@@ -3,11 +3,11 @@
 import Crypto
 import Foundation
 import LoginAssertion
-import RelyingPartyPostgreSQL
 import Synchronization
 import Testing
 
 @testable import RelyingParty
+@testable import RelyingPartyPostgreSQL
 
 /// What keeps a store; every test that depends on one runs on each.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
@@ -39,7 +39,8 @@ final class StoreHome: Sendable {
     var path: String { directory + "/login.sqlite" }
 
     func open() async throws -> any RelyingPartyStore {
-        if let url { return try await PostgreSQLRelyingPartyStore(url: url, connections: 3) }
+        // A busy machine may take its time.
+        if let url { return try await PostgreSQLRelyingPartyStore(url: url, connections: 3, patience: 60) }
         return try SQLiteRelyingPartyStore(path: path)
     }
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import RelyingParty
+internal import Synchronization
+
+/// What waits for a connection, in the order in which it came, without a thread.
+///
+/// Nobody waits longer than the line's patience, also where all connections are stuck.
+final class PostgreSQLLine: Sendable {
+    /// How many may wait; more than that many are told at once that the database is too slow.
+    private static let longest = 4_096
+
+    /// What is to be done on a connection, or to be told where there is none to be had.
+    struct Job: Sendable {
+        let since = ContinuousClock.now
+        let run: @Sendable (inout PostgreSQLSession) -> Void
+        let refuse: @Sendable (RelyingPartyError) -> Void
+    }
+
+    private struct State {
+        /// Jobs from `next` on wait; those before are gone.
+        private var jobs: [Job] = []
+        private var next = 0
+        /// Whether somebody will look for those that have waited too long.
+        var isWatched = false
+        var isClosed = false
+
+        var count: Int { jobs.count - next }
+        var first: Job? { next < jobs.count ? jobs[next] : nil }
+
+        mutating func append(_ job: Job) { jobs.append(job) }
+
+        mutating func removeFirst() -> Job? {
+            guard let job = first else { return nil }
+            next += 1
+            if next == jobs.count || next >= 1_024 {
+                jobs.removeFirst(next)
+                next = 0
+            }
+            return job
+        }
+    }
+
+    private let patience: Duration
+    private let state = Mutex(State())
+    /// Counts the jobs that came; some of them may be refused before a thread comes for them.
+    private let ready = DispatchSemaphore(value: 0)
+    private let watch = DispatchQueue(label: "whorl-login-pg-line")
+
+    init(patience: Duration) { self.patience = patience }
+
+    /// Puts a job at the end; where the line is too long, it is refused.
+    func append(_ job: Job) {
+        let isFirst: Bool? = state.withLock { state in
+            guard state.count < Self.longest else { return nil }
+            state.append(job)
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+        guard let isFirst else { return job.refuse(Self.refusal("too many are waiting")) }
+        ready.signal()
+        if isFirst { refuseLate(from: job.since + patience) }
+    }
+
+    /// Waits for a job; `nil` when the line is closed and nothing is left to do.
+    func take() -> Job? {
+        while true {
+            ready.wait()
+            let (job, isClosed) = state.withLock { ($0.removeFirst(), $0.isClosed) }
+            guard let job else {
+                if isClosed { return nil }
+                continue
+            }
+            guard isLate(job, at: .now) else { return job }
+            job.refuse(Self.refusal("all connections are busy"))
+        }
+    }
+
+    /// Lets each of `threads` end once the line is empty.
+    func close(threads: Int) {
+        state.withLock { $0.isClosed = true }
+        for _ in 0..<threads { ready.signal() }
+    }
+
+    private func isLate(_ job: Job, at now: ContinuousClock.Instant) -> Bool { now - job.since >= patience }
+
+    /// Refuses those who have waited too long, as long as somebody waits.
+    private func refuseLate(from time: ContinuousClock.Instant) {
+        let wait = max(.zero, time - .now) / .seconds(1)
+        watch.asyncAfter(deadline: .now() + wait) { [self] in
+            let now = ContinuousClock.now
+            let (late, first) = state.withLock { state in
+                var late: [Job] = []
+                while let job = state.first, isLate(job, at: now) {
+                    _ = state.removeFirst()
+                    late.append(job)
+                }
+                state.isWatched = state.first != nil
+                return (late, state.first)
+            }
+            for job in late { job.refuse(Self.refusal("all connections are busy")) }
+            if let first { refuseLate(from: first.since + patience) }
+        }
+    }
+
+    private static func refusal(_ why: String) -> RelyingPartyError {
+        RelyingPartyError(.store, cause: "PostgreSQL: \(why)")
+    }
+}
