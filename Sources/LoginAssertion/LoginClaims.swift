@@ -22,6 +22,8 @@ public struct LoginClaims: Sendable, Hashable {
 
     /// The longest that an assertion may be valid, in seconds.
     public static let longestLifetime = 60
+    /// The longest JSON in bytes: with it an assertion has ``UnverifiedAssertion/longest`` at most.
+    static let longestJSON = (UnverifiedAssertion.longest - 256) * 3 / 4
     /// The size of a challenge in bytes.
     public static let challengeSize = 32
 
@@ -53,7 +55,8 @@ public struct LoginClaims: Sendable, Hashable {
     /// `nil` where a value is not of its size or range.
     ///
     /// The lifetime is 1 to 60 seconds. The program's own are at most 16, with names of 1 to 32 of `a`–`z`, `0`–`9` and
-    /// `_`, and values of at most 256 bytes. A finger has a domain state.
+    /// `_`, and values of at most 256 bytes; all together fit into an assertion (5,952 bytes of JSON). A finger has a domain
+    /// state.
     public init?(
         origin: LoginOrigin,
         user: LoginName,
@@ -89,5 +92,7 @@ public struct LoginClaims: Sendable, Hashable {
         self.domainState = domainState
         self.method = method
         self.app = app
+        // All else is short.
+        guard app.isEmpty || json.count <= Self.longestJSON else { return nil }
     }
 }

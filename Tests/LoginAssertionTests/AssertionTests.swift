@@ -54,6 +54,28 @@ import Testing
         #expect(device.claims(app: ["a": String(repeating: "b", count: 257)]) == nil)
     }
 
+    @Test func `is never too long, whatever the program says in it`() throws {
+        let plain = Dictionary(
+            uniqueKeysWithValues: (0..<16).map { ("member\($0)", String(repeating: "b", count: 256)) }
+        )
+        let claims = try #require(device.claims(app: plain))
+        let assertion = try device.assertion(claims)
+        #expect(try UnverifiedAssertion(assertion).unverifiedClaims == claims)
+        // Each takes two bytes when it is written.
+        #expect(device.claims(app: plain.mapValues { $0.replacing("b", with: "\"") }) == nil)
+        let long =
+            assertion + String(repeating: "A", count: UnverifiedAssertion.longest + 1 - assertion.utf8.count)
+        #expect(throws: AssertionFault.malformed) { try UnverifiedAssertion(long) }
+    }
+
+    @Test func `is compared with the whole of what is expected`() {
+        let bytes = Data([1, 2, 3])
+        #expect(bytes.isEqualInConstantTime(to: Data([0, 1, 2, 3]).dropFirst()))
+        #expect(!bytes.isEqualInConstantTime(to: Data([1, 2])))
+        #expect(!bytes.isEqualInConstantTime(to: Data([1, 2, 3, 4])))
+        #expect(!bytes.isEqualInConstantTime(to: Data([1, 2, 4])))
+    }
+
     @Test func `counts for clocks at the ends of time, without a crash`() throws {
         let assertion = try UnverifiedAssertion(device.assertion(#require(device.claims())))
         for (now, fault) in [(Int.min, AssertionFault.notYetValid), (Int.max, .expired)] {
@@ -144,6 +166,7 @@ import Testing
         "https://bank.example?x",
         "https://bank.example#x", "https://bank.example\n", "https://bücher.example", "https://.example",
         "http://localhost.evil.example", "http://127.0.0.1.evil.example", "https://bank .example",
+        "https://bank.example.", "https://bank-",
     ])
     func `is none`(text: String) { #expect(LoginOrigin(text) == nil) }
 
