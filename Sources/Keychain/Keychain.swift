@@ -27,14 +27,16 @@ struct Keychain {
             guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
             attributes[name] = value
         }
-        let protection = form?.protection ?? request.protection
         let record = ItemRecord(
             itemClass,
             accessGroup: try store.group(request.accessGroup),
-            protection: protection,
+            protection: try protection(request, form),
             isSynchronizable: request.synchronizable == .yes,
             attributes: attributes
         )
+        guard !record.isSynchronizable || record.protection.maySynchronize else {
+            throw KeychainError(errSecParam)
+        }
         let contents =
             switch form?.contents {
             case .plain(let value)?: try newContents(value, record, values)
@@ -60,6 +62,20 @@ struct Keychain {
         }
         guard let value = request.value, let itemClass = request.storedClass else { return nil }
         return try ItemReferences.form(of: value, itemClass, request.attributes)
+    }
+
+    /// What opens the new item: what the dictionary says, and else what the object was made with.
+    ///
+    /// - Throws: `errSecParam` for another access control than the one that the chip uses a key for.
+    private func protection(
+        _ request: KeychainRequest,
+        _ form: ReferenceForm?
+    ) throws(KeychainError) -> SecAccessControl {
+        let own = form?.protection ?? request.protection
+        let lasting = request.accessible.map { SecAccessControl(protection: $0, flags: own.flags) }
+        let wanted = request.accessControl ?? lasting ?? own
+        if case .sealed? = form?.contents, wanted.flags != own.flags { throw KeychainError(errSecParam) }
+        return wanted
     }
 
     private func newContents(

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import ChipDouble
+import Foundation
+import Keychain
+import Testing
+
+/// What is asked of a key is kept, or refused; it is never left out silently.
+extension `Stored keys and certificates` {
+    private var inChip: [CFString: Any] { [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave] }
+
+    /// Why a key was not made; `nil` where it was.
+    private func refusal(_ more: [CFString: Any], _ access: SecAccessControl? = nil) -> OSStatus? {
+        do {
+            _ = try permanent(more, access)
+            return nil
+        } catch {
+            return OSStatus((error as NSError).code)
+        }
+    }
+
+    private func add(_ key: SecKey, _ more: [CFString: Any] = [:]) -> OSStatus {
+        let item: [CFString: Any] = [kSecClass: kSecClassKey, kSecValueRef: key]
+        return SecItemAdd(item.merging(more) { $1 } as CFDictionary, nil)
+    }
+
+    private var isEmpty: Bool {
+        copy([kSecAttrSynchronizable: kSecAttrSynchronizableAny]).status == errSecItemNotFound
+    }
+
+    // MARK: - Protection
+
+    @Test func `a key of the chip that lives with the passcode cannot be made without one`() throws {
+        try onBench {
+            let lasting = inChip.merging(
+                [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly]
+            ) { $1 }
+            #expect(refusal(lasting) == errSecNotAvailable)
+            #expect(isEmpty)
+            try bench.setPasscode()
+            #expect(refusal(lasting) == nil)
+            let query: [CFString: Any] = [
+                kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
+                kSecReturnAttributes: true,
+            ]
+            #expect((copy(query).object as? [String: Any])?["pdmn"] as? String == "akpu")
+        }
+    }
+
+    @Test func `a key of the chip has the access control that it was made with`() throws {
+        try onBench {
+            let (free, bound) = (try chipKey(), try chipKey([.privateKeyUsage, .biometryAny]))
+            #expect(add(free, [kSecAttrAccessControl: guarded(.biometryAny)]) == errSecParam)
+            #expect(add(bound, [kSecAttrAccessControl: control([])]) == errSecParam)
+            let access = control([.privateKeyUsage, .biometryAny])
+            let otherwise = inChip.merging([kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]) { $1 }
+            #expect(refusal(otherwise, access) == errSecParam)
+            #expect(isEmpty)
+            #expect(add(bound, [kSecAttrAccessControl: access]) == errSecSuccess)
+            #expect(add(free) == errSecSuccess)
+        }
+    }
+
+    @Test func `a key that is guarded or stays on the device cannot be synchronizable`() throws {
+        try onBench {
+            let leaving: [CFString: Any] = [kSecAttrSynchronizable: true]
+            let (bound, free) = (try chipKey([.privateKeyUsage, .biometryAny]), try chipKey())
+            let software = try softwareKey(256)
+            #expect(add(bound, leaving) == errSecParam)
+            #expect(add(free, leaving) == errSecParam)
+            #expect(refusal(inChip.merging(leaving) { $1 }, guarded(.biometryAny)) == errSecParam)
+            #expect(refusal(leaving, control(.biometryAny)) == errSecParam)
+            #expect(isEmpty)
+            #expect(add(software, leaving) == errSecSuccess)
+        }
+    }
+
+    @Test func `a key of this process takes the access control that it is added with`() throws {
+        try onBench {
+            #expect(refusal([:]) == nil)
+            let found = try #require(find())
+            #expect(SecItemDelete([kSecClass: kSecClassKey] as CFDictionary) == errSecSuccess)
+            #expect(add(found, [kSecAttrAccessControl: control(.biometryAny)]) == errSecSuccess)
+            chip.set(.fails(.userCancel))
+            #expect(copy([kSecReturnRef: true]).status == errSecUserCanceled)
+        }
+    }
+}
