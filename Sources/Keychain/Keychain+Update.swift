@@ -12,19 +12,15 @@ extension Keychain {
         let group = try change.accessGroup.map { name throws(KeychainError) in try store.group(name) }
         for _ in 0..<Keychain.tries {
             let prepared = try prepare(try store.items(match, withValues: true), change, values)
-            var isOutOfDate = false
             let count = try store.update(match) { item throws(KeychainError) in
                 let record = try change.changed(item.record, group)
                 if case .sealed = item.contents, !record.protection.isConstrained {
                     return .init(record, .plain(try value(of: item, change)))
                 }
-                guard let contents = prepared[item] else {
-                    isOutOfDate = true
-                    return nil
-                }
-                return .init(record, contents)
+                return prepared[item].map { .init(record, $0) }
             }
-            if isOutOfDate { continue }
+            // Somebody else has added or changed one; nothing is written before all of them are prepared.
+            guard let count else { continue }
             guard count > 0 else { throw KeychainError(errSecItemNotFound) }
             return
         }

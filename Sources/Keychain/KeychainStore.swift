@@ -193,31 +193,43 @@ package struct KeychainStore: Sendable {
     ///
     /// - Parameters:
     ///   - match: Which items.
-    ///   - change: What an item becomes; `nil` leaves it as it is. It gets items with their values.
-    /// - Returns: How many were changed.
+    ///   - change: What an item becomes; `nil` where that is not known, since somebody else was faster. It gets items with
+    ///     their values.
+    /// - Returns: How many were changed; `nil` where `change` gave `nil` for one of them, and then nothing was changed.
     /// - Throws: `errSecDuplicateItem` where two would be the same, and then nothing was changed; as ``add(_:_:unless:)``.
     package func update(
         _ match: ItemMatch,
         _ change: (KeychainItem) throws(KeychainError) -> Change?
-    ) throws(KeychainError) -> Int {
+    ) throws(KeychainError) -> Int? {
         guard let database = try existing() else { return 0 }
         let keys = database.keys
-        let outcome = try transaction(database) { db -> Result<Int, KeychainError> in
+        let outcome = try transaction(database) { db -> Result<Int, Hindrance> in
             var count = 0
             for item in try match.items(db, of: parts.profile, keys, withValues: true) {
                 let new: Change?
                 do throws(KeychainError) {
                     new = try change(item)
                 } catch {
-                    return .failure(error)
+                    return .failure(.error(error))
                 }
-                guard let new else { continue }
-                if let failure = try replace(item, new, db, keys) { return .failure(failure) }
+                guard let new else { return .failure(.unknown) }
+                if let error = try replace(item, new, db, keys) { return .failure(.error(error)) }
                 count += 1
             }
             return .success(count)
         }
-        return try outcome.get()
+        switch outcome {
+        case .success(let count): return count
+        case .failure(.unknown): return nil
+        case .failure(.error(let error)): throw error
+        }
+    }
+
+    /// Why an update is taken back.
+    private enum Hindrance: Error {
+        /// What one of the items becomes is not known.
+        case unknown
+        case error(KeychainError)
     }
 
     /// Why an item could not be replaced; `nil` when it was.
