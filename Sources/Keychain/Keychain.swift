@@ -37,17 +37,19 @@ struct Keychain {
         guard !record.isSynchronizable || record.protection.maySynchronize else {
             throw KeychainError(errSecParam)
         }
+        let made = form?.contents ?? .plain(request.value ?? Data())
+        let result = KeychainResult(request, store, values)
+        try result.check(record, made)
         let contents =
-            switch form?.contents {
-            case .plain(let value)?: try newContents(value, record, values)
-            case .sealed(let sealed)?: KeychainStore.NewContents.sealed(sealed)
-            case nil: try newContents(request.value ?? Data(), record, values)
+            switch made {
+            case .plain(let value): try newContents(value, record, values)
+            case .sealed: made
             }
         let item = try store.add(record, contents) { old throws(KeychainError) in
             guard let item = old.contents.item else { return false }
             return try values.isDead(item)
         }
-        return try KeychainResult(request, store, values).object(added: item, request.value)
+        return try result.object(added: item, made)
     }
 
     /// What an object or bytes bring along; `nil` for a password.

@@ -49,9 +49,39 @@ struct KeychainResult {
         return .object((request.limit ?? 1) == 1 ? objects.first : objects as NSArray)
     }
 
-    /// The result for an item that was just added.
-    func object(added item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
-        try object(for: item, value)
+    /// Whether what is wanted of a new item can be given, before it is stored.
+    ///
+    /// - Throws: `errSecDataNotAvailable` for a key of the chip, `errSecInvalidKeyRef` for bytes that are no key, and
+    ///   `errSecUnimplemented` for the object of a password.
+    func check(_ record: ItemRecord, _ made: KeychainStore.NewContents) throws(KeychainError) {
+        switch made {
+        case .plain(let value):
+            if request.returns.contains(.reference), record.itemClass == .key {
+                _ = try SecKey.stored(record, value)
+            }
+        case .sealed:
+            if request.returns.contains(.data) { throw KeychainError(errSecDataNotAvailable) }
+        }
+        if request.returns == .reference { try checkObject(of: record) }
+    }
+
+    /// A password has no object; besides other kinds it is left out.
+    private func checkObject(of record: ItemRecord) throws(KeychainError) {
+        switch record.itemClass {
+        case .key, .certificate: break
+        case .genericPassword, .internetPassword: throw KeychainError(errSecUnimplemented)
+        }
+    }
+
+    /// The result for an item that was just added, whose value nobody has to show anything for yet.
+    func object(
+        added item: KeychainItem,
+        _ made: KeychainStore.NewContents
+    ) throws(KeychainError) -> AnyObject? {
+        switch made {
+        case .plain(let value): try object(for: item, value)
+        case .sealed: try object(for: item, nil)
+        }
     }
 
     /// The result for one item, whose value may be known already.
@@ -70,9 +100,8 @@ struct KeychainResult {
             switch item.record.itemClass {
             case .key, .certificate:
                 parts["v_Ref"] = try ItemReferences.object(for: item, value, request.boundContext, store)
-            // A password has no object; besides other kinds it is left out.
             case .genericPassword, .internetPassword:
-                guard returns != .reference else { throw KeychainError(errSecUnimplemented) }
+                if returns == .reference { try checkObject(of: item.record) }
             }
         }
         if returns.contains(.attributes) {

@@ -14,14 +14,16 @@ internal import AuthenticationContext
 ///   - result: Where to leave what was asked for (`kSecReturn…`); `nil` when nothing is wanted.
 /// - Returns: `errSecSuccess`; `errSecDuplicateItem` where there is an item of the same class with the same identifying
 ///   attributes; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` where nothing could
-///   guard the item; `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`.
+///   guard the item; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` where `result` cannot be given;
+///   `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`. After a failure nothing is stored.
 @discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary,
     _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
     status { () throws(KeychainError) in
-        let request = try KeychainRequest(attributes, for: .add)
+        var request = try KeychainRequest(attributes, for: .add)
+        if result == nil { request.returns = [] }
         let object = try Keychain(.current).add(request)
         if let object { result?.pointee = object }
     }
