@@ -2,6 +2,9 @@
 
 /// An object that stands for an item: a key, or a certificate (`kSecValueRef`, `kSecReturnRef`).
 package protocol ItemReference: AnyObject {
+    /// What it is stored as.
+    static var itemClass: ItemClass { get }
+
     /// What the keychain stores of it, and finds it by.
     ///
     /// - Throws: `errSecUnimplemented` for what cannot be stored.

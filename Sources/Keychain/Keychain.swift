@@ -54,14 +54,7 @@ struct Keychain {
 
     /// What an object or bytes bring along; `nil` for a password.
     private func form(_ request: KeychainRequest) throws(KeychainError) -> ReferenceForm? {
-        if let reference = request.reference {
-            guard let reference = reference as? any ItemReference else { throw KeychainError(errSecParam) }
-            let form = try reference.form()
-            guard request.storedClass.map({ $0 == form.itemClass }) ?? (request.itemClass == nil) else {
-                throw KeychainError(errSecParam)
-            }
-            return form
-        }
+        if let reference = request.reference { return try reference.form() }
         guard let value = request.value, let itemClass = request.storedClass else { return nil }
         return try ItemReferences.form(of: value, itemClass, request.attributes)
     }
@@ -123,10 +116,7 @@ struct Keychain {
     /// Which items a query means; `nil` where there can be none.
     func match(_ request: KeychainRequest) throws(KeychainError) -> ItemMatch? {
         let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
-        let form = try request.reference.map { object throws(KeychainError) in
-            guard let reference = object as? any ItemReference else { throw KeychainError(errSecParam) }
-            return try reference.form()
-        }
+        let form = try request.reference.map { reference throws(KeychainError) in try reference.form() }
         guard let itemClass = form?.itemClass ?? request.storedClass else { return nil }
         var match = ItemMatch(itemClass, groups: groups ?? store.groups)
         match.id = request.persistentReference?.id

@@ -133,8 +133,10 @@ extension KeychainRequest {
             }
             self.value = data
         case "v_Ref":
-            guard purpose != .change else { throw KeychainError(errSecParam) }
-            reference = value as AnyObject
+            guard purpose != .change, let object = value as? any ItemReference else {
+                throw KeychainError(errSecParam)
+            }
+            reference = object
         case "v_PersistentRef":
             guard purpose != .add, purpose != .change, let data = value as? Data,
                 let named = PersistentReference(data)
@@ -195,6 +197,9 @@ extension KeychainRequest {
         if let persistentReference, case .stored(let stored)? = itemClass,
             stored != persistentReference.itemClass
         {
+            throw KeychainError(errSecParam)
+        }
+        if let reference, let itemClass, itemClass != .stored(type(of: reference).itemClass) {
             throw KeychainError(errSecParam)
         }
         switch purpose {

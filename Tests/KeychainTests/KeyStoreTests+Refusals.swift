@@ -86,4 +86,20 @@ extension `Stored keys and certificates` {
             #expect(copy([kSecReturnRef: true]).status == errSecUserCanceled)
         }
     }
+
+    // MARK: - References
+
+    @Test(arguments: [kSecClassCertificate, kSecClassIdentity, kSecClassGenericPassword].map { "\($0)" })
+    func `a key is never looked for under another class`(_ itemClass: String) throws {
+        try onBench {
+            let key = try softwareKey(256)
+            #expect(add(key) == errSecSuccess)
+            let query = [kSecClass: itemClass, kSecValueRef: key] as CFDictionary
+            #expect(SecItemCopyMatching(query, nil) == errSecParam)
+            #expect(SecItemUpdate(query, [kSecAttrLabel: "l"] as CFDictionary) == errSecParam)
+            #expect(SecItemDelete(query) == errSecParam)
+            #expect(SecItemAdd(query, nil) == errSecParam)
+            #expect(SecItemCopyMatching([kSecValueRef: key] as CFDictionary, nil) == errSecSuccess)
+        }
+    }
 }
