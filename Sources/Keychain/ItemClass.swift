@@ -15,6 +15,8 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     enum Form: Sendable {
         case text
         case textOrData
+        /// A text becomes its UTF-8.
+        case bytes
         case textOrNumber
         case number
         /// A number that Apple's constants write as text; it becomes text.
@@ -45,6 +47,14 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
         return own + ["vwht"]
     }
 
+    /// The attributes that are bytes whichever way they are given.
+    var ofBytes: [String] {
+        switch self {
+        case .key: ["klbl", "atag"]
+        case .genericPassword, .internetPassword, .certificate: []
+        }
+    }
+
     private static let ofGenericPasswords = merged(
         common,
         password,
@@ -63,7 +73,7 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     private static let ofKeys = merged(
         common,
         [
-            "kcls": .code, "klbl": .textOrData, "atag": .textOrData, "type": .code, "crtr": .textOrNumber,
+            "kcls": .code, "klbl": .bytes, "atag": .bytes, "type": .code, "crtr": .textOrNumber,
             "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date, "tkid": .text,
         ],
         flags(
@@ -134,6 +144,9 @@ extension ItemClass.Form {
         case .text: if let text = DictionaryObjects.text(object) { return .text(text) }
         case .textOrData:
             if let text = DictionaryObjects.text(object) { return .text(text) }
+            if let data = object as? Data { return .data(data) }
+        case .bytes:
+            if let text = DictionaryObjects.text(object) { return .data(Data(text.utf8)) }
             if let data = object as? Data { return .data(data) }
         case .textOrNumber:
             if let text = DictionaryObjects.text(object) { return .text(text) }

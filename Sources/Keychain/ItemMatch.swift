@@ -55,7 +55,13 @@ package struct ItemMatch: Sendable, Hashable {
             guard let wanted = attributes[name], !wanted.isDefault else { continue }
             sql += " AND "
             sql += name
-            sql += " = ?"
+            if case .data(let bytes) = wanted, itemClass.ofBytes.contains(name) {
+                // Rows may have the same bytes as a text.
+                sql += " IN (?, ?)"
+                arguments.append(AttributeValue.encodedText(bytes))
+            } else {
+                sql += " = ?"
+            }
             arguments.append(wanted.encoded)
         }
         return (sql, StatementArguments(arguments))

@@ -98,6 +98,17 @@ package struct ItemRecord: Sendable, Hashable {
         self.attributes = attributes
     }
 
+    /// The record with bytes where the class has bytes: rows may have a text there.
+    var normalized: ItemRecord {
+        guard !itemClass.ofBytes.isEmpty else { return self }
+        var normalized = self
+        for name in itemClass.ofBytes {
+            guard case .text(let text)? = attributes[name] else { continue }
+            normalized.attributes[name] = .data(Data(text.utf8))
+        }
+        return normalized
+    }
+
     /// What two items of a profile must not both have.
     func identity(of profile: String) -> Data {
         var bytes = RecordWriter("whorl keychain name v1")

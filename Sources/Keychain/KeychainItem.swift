@@ -11,7 +11,7 @@ package struct KeychainItem: Sendable, Hashable {
     package let profile: String
     /// Class, attributes and protection.
     package var record: ItemRecord { didSet { encodedRecord = record.encoded } }
-    /// ``record`` as it lies in the row, to which the value is bound.
+    /// The record as it lies in the row, to which the value is bound.
     private(set) var encodedRecord: Data
     /// The value, sealed.
     package var contents: ItemContents
@@ -78,7 +78,7 @@ package struct KeychainItem: Sendable, Hashable {
         else { return nil }
         self.id = id
         self.profile = profile
-        self.record = decoded
+        self.record = decoded.normalized
         self.contents = contents
         encodedRecord = record
     }

@@ -102,4 +102,28 @@ extension `Stored keys and certificates` {
             #expect(SecItemCopyMatching([kSecValueRef: key] as CFDictionary, nil) == errSecSuccess)
         }
     }
+
+    @Test func `a tag that is a text is the same as its bytes`() throws {
+        try onBench {
+            let text = "org.example.text"
+            let query: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256,
+                kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrApplicationTag: text],
+            ]
+            let made = try outcome { SecKeyCreateRandomKey(query as CFDictionary, $0) }.get()
+            for tag in [text, Data(text.utf8)] as [Any] {
+                let found = copy([kSecAttrApplicationTag: tag, kSecReturnRef: true]).object
+                #expect(found as? SecKey == made)
+            }
+            let half = try publicKey(made)
+            #expect(add(half, [kSecAttrApplicationTag: text]) == errSecSuccess)
+            let all: [CFString: Any] = [
+                kSecAttrApplicationTag: Data(text.utf8), kSecMatchLimit: 9, kSecReturnRef: true,
+            ]
+            #expect((copy(all).object as? [SecKey])?.count == 2)
+            let tagged = [kSecClass: kSecClassKey, kSecAttrApplicationTag: text] as CFDictionary
+            #expect(SecItemDelete(tagged) == errSecSuccess)
+            #expect(isEmpty)
+        }
+    }
 }

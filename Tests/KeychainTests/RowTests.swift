@@ -30,6 +30,39 @@ import Testing
         }
     }
 
+    @Test func `the row of a key whose tag was stored as a text is found, changed and deleted by it`() throws
+    {
+        try bench.run {
+            #expect(SecItemAdd(generic("a"), nil) == errSecSuccess)
+            let database = try bench.database()
+            let keys = database.keys
+            let record = ItemRecord(
+                .key,
+                accessGroup: "org.example.app",
+                protection: control([]),
+                attributes: ["atag": .text("org.example.tag"), "klbl": .text("label")]
+            )
+            let seal = try ValueSeal(keys: keys).seal(Data("k".utf8), for: 1, of: "ada", record.encoded)
+            let item = KeychainItem(id: 1, profile: "ada", record: record, contents: .sealed(seal))
+            _ = try database.transactionBlocking { db -> Result<Void, Never> in
+                try item.insert(db, keys)
+                return .success(())
+            }
+            for tag in ["org.example.tag", Data("org.example.tag".utf8)] as [Any] {
+                let query: [CFString: Any] = [
+                    kSecClass: kSecClassKey, kSecAttrApplicationTag: tag, kSecReturnData: true,
+                ]
+                #expect(find(query as CFDictionary).object as? Data == Data("k".utf8))
+            }
+            let query: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationLabel: "label"]
+            #expect(
+                SecItemUpdate(query as CFDictionary, [kSecAttrLabel: "l"] as CFDictionary) == errSecSuccess
+            )
+            #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+            #expect(SecItemDelete(query as CFDictionary) == errSecItemNotFound)
+        }
+    }
+
     @Test func `the values of two items cannot be exchanged`() throws {
         try bench.run {
             for name in ["a", "b"] {
