@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changing items: whoever changes a protected one shows what reading it takes, as on Apple's systems.
+/// Changing items: whoever changes a protected one shows what reading it takes, as on Apple's systems; but a key of the
+/// chip is read by nobody.
 extension Keychain {
     /// Changes all items that are meant.
     ///
@@ -47,7 +48,12 @@ extension Keychain {
         for item in items {
             let protection = try change.changed(item.record, nil).protection
             switch item.contents {
-            case .key:
+            case .key(let sealed):
+                if try values.isDead(sealed) {
+                    dead.append(item.id)
+                    continue
+                }
+                // Nobody is asked: a change reads nothing of the private half, and cannot take off what guards its use.
                 guard change.value == nil, protection.flags == item.record.flags else {
                     throw KeychainError(errSecParam)
                 }

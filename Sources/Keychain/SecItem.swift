@@ -56,7 +56,8 @@ public func SecItemCopyMatching(
 
 /// Changes all items that a query means.
 ///
-/// For an item that somebody must be recognised for, the owner is asked as for reading.
+/// For an item that somebody must be recognised for, the owner is asked as for reading. For a key of the chip nobody is:
+/// its access control guards the use of it, which no change touches.
 ///
 /// - Parameters:
 ///   - query: Class, and attributes that the items have.

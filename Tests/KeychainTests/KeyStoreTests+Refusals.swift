@@ -126,4 +126,20 @@ extension `Stored keys and certificates` {
             #expect(isEmpty)
         }
     }
+
+    // MARK: - Changing
+
+    @Test func `a dead key is not changed, but deleted`() throws {
+        try onBench {
+            _ = try permanent(inChip, guarded(.biometryCurrentSet))
+            let query = [kSecClass: kSecClassKey, kSecAttrApplicationTag: tag] as CFDictionary
+            let label = [kSecAttrLabel: "l"] as CFDictionary
+            #expect(SecItemUpdate(query, label) == errSecSuccess)
+            // What is guarded is the use of the private half, and no change touches it.
+            #expect(chip.prompts == 0)
+            chip.addFinger()
+            #expect(SecItemUpdate(query, label) == errSecItemNotFound)
+            #expect(SecItemDelete(query) == errSecItemNotFound)
+        }
+    }
 }
