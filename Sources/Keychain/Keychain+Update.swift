@@ -16,7 +16,9 @@ extension Keychain {
             let count = try store.update(match) { item throws(KeychainError) in
                 let record = try change.changed(item.record, group)
                 if case .sealed = item.contents, !record.protection.isConstrained {
-                    return .init(record, .plain(try value(of: item, change)))
+                    // One that was edited is deleted when it begins anew.
+                    guard let value = try store.soundValue(of: item) else { return nil }
+                    return .init(record, .plain(change.value ?? value))
                 }
                 return prepared[item].map { .init(record, $0) }
             }
@@ -28,16 +30,10 @@ extension Keychain {
         throw KeychainError(errSecIO)
     }
 
-    /// The value that an item gets which the store encrypts.
-    private func value(of item: KeychainItem, _ change: KeychainRequest) throws(KeychainError) -> Data {
-        if let value = change.value { return value }
-        return try store.value(of: item)
-    }
-
     /// How often somebody else may be faster.
     private static let tries = 100
 
-    /// The new values of items that the chip keeps, or shall keep; items that are dead are deleted.
+    /// The new values of items that the chip keeps, or shall keep; items that are dead or were edited are deleted.
     private func prepare(
         _ items: [KeychainItem],
         _ change: KeychainRequest,
@@ -59,9 +55,12 @@ extension Keychain {
                 }
                 prepared[item] = .sealed(item.contents)
             case .sealed:
+                guard let value = try store.soundValue(of: item) else {
+                    dead.append(item.id)
+                    continue
+                }
                 guard protection.isConstrained else { continue }
-                let value = try value(of: item, change)
-                prepared[item] = .sealed(try values.seal(value, protection))
+                prepared[item] = .sealed(try values.seal(change.value ?? value, protection))
             case .secret(let sealed):
                 switch try values.open(sealed) {
                 case .dead: dead.append(item.id)

@@ -19,6 +19,12 @@ package struct KeychainItem: Sendable, Hashable {
     /// What names the item for good.
     package var reference: PersistentReference { PersistentReference(record.itemClass, id) }
 
+    /// The value, where the store encrypts it and it was read whole; `nil` when it is not what was encrypted for this item.
+    func value(_ keys: StateKeys) -> Data? {
+        guard case .sealed(let sealed) = contents else { return nil }
+        return ValueSeal(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
+    }
+
     /// A number that no row has: microseconds since 1970, then 12 random bits, so that older items come first.
     static func newID() -> Int64 {
         let microseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)

@@ -15,8 +15,15 @@ struct KeychainResult {
     /// What became of the items that were found.
     enum Outcome {
         case object(AnyObject?)
-        /// These can never be opened again.
+        /// These can never be opened again, or were edited.
         case dead([Int64])
+    }
+
+    /// What became of one item's value.
+    private enum Value {
+        /// `nil` where it is not wanted, and for what does not leave the chip.
+        case known(Data?)
+        case dead
     }
 
     /// The result for items that were found; the owner is asked where values are wanted that need him.
@@ -24,25 +31,10 @@ struct KeychainResult {
         var objects: [AnyObject] = []
         var dead: [Int64] = []
         for item in items {
-            var value: Data?
-            if case .key(let sealed) = item.contents, try values.isDead(sealed) {
-                dead.append(item.id)
-                continue
+            switch try value(of: item) {
+            case .known(let value): if let object = try object(for: item, value) { objects.append(object) }
+            case .dead: dead.append(item.id)
             }
-            if case .secret(let sealed) = item.contents {
-                if request.returns.contains(.data) || makesObject(of: item) {
-                    switch try values.open(sealed) {
-                    case .dead:
-                        dead.append(item.id)
-                        continue
-                    case .value(let opened): value = opened
-                    }
-                } else if try values.isDead(sealed) {
-                    dead.append(item.id)
-                    continue
-                }
-            }
-            if let object = try object(for: item, value) { objects.append(object) }
         }
         guard dead.isEmpty else { return .dead(dead) }
         guard !request.returns.isEmpty else { return .object(nil) }
@@ -84,12 +76,12 @@ struct KeychainResult {
         }
     }
 
-    /// The result for one item, whose value may be known already.
+    /// The result for one item; a value that is wanted is `nil` where it does not leave the chip.
     private func object(for item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
         let returns = request.returns
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
-            let value = if let value { value } else { try self.value(of: item) }
+            guard let value else { throw KeychainError(errSecDataNotAvailable) }
             if returns == .data { return value as NSData }
             parts["v_Data"] = value as NSData
         }
@@ -99,7 +91,7 @@ struct KeychainResult {
         if returns.contains(.reference) {
             switch item.record.itemClass {
             case .key, .certificate:
-                parts["v_Ref"] = try ItemReferences.object(for: item, value, request.boundContext, store)
+                parts["v_Ref"] = try ItemReferences.object(for: item, value, request.boundContext)
             case .genericPassword, .internetPassword:
                 if returns == .reference { try checkObject(of: item.record) }
             }
@@ -118,11 +110,21 @@ struct KeychainResult {
             && (item.record.itemClass == .key || item.record.itemClass == .certificate)
     }
 
-    private func value(of item: KeychainItem) throws(KeychainError) -> Data {
+    /// The value, as far as it is wanted; the owner is asked for it where it needs him.
+    private func value(of item: KeychainItem) throws(KeychainError) -> Value {
+        let isWanted = request.returns.contains(.data) || makesObject(of: item)
         switch item.contents {
-        case .sealed: return try store.value(of: item)
-        // What is in the chip does not leave it; secrets were opened before.
-        case .key, .secret: throw KeychainError(errSecDataNotAvailable)
+        case .sealed:
+            guard isWanted else { return .known(nil) }
+            guard let value = try store.soundValue(of: item) else { return .dead }
+            return .known(value)
+        case .secret(let sealed):
+            guard isWanted else { return try values.isDead(sealed) ? .dead : .known(nil) }
+            switch try values.open(sealed) {
+            case .value(let value): return .known(value)
+            case .dead: return .dead
+            }
+        case .key(let sealed): return try values.isDead(sealed) ? .dead : .known(nil)
         }
     }
 

@@ -127,8 +127,10 @@ package struct KeychainStore: Sendable {
         return .success(item)
     }
 
-    /// The item, when its columns lead to it: a sound record beside a column that was edited is found by no query.
+    /// The item, when its columns lead to it and its value opens: a sound record beside a column that was edited is found
+    /// by no query, and one beside a value that was edited is of no use.
     private func findable(_ item: KeychainItem, _ db: Database, _ keys: StateKeys) throws -> KeychainItem? {
+        if case .sealed = item.contents, item.value(keys) == nil { return nil }
         var match = ItemMatch(item.record.itemClass, groups: [item.record.accessGroup])
         match.attributes = item.record.attributes
         match.isSynchronizable = item.record.isSynchronizable
@@ -180,11 +182,14 @@ package struct KeychainStore: Sendable {
     ///
     /// - Throws: `errSecInvalidRecord` for what does not decrypt, and for what the chip keeps.
     package func value(of item: KeychainItem) throws(KeychainError) -> Data {
-        guard case .sealed(let sealed) = item.contents, let database = try existing(),
-            let value = ValueSeal(keys: database.keys)
-                .open(sealed, for: item.id, of: item.profile, item.encodedRecord)
-        else { throw KeychainError(errSecInvalidRecord) }
+        guard let value = try soundValue(of: item) else { throw KeychainError(errSecInvalidRecord) }
         return value
+    }
+
+    /// As ``value(of:)``; `nil` for what does not decrypt, since somebody edited it: the row's code covers its end alone.
+    func soundValue(of item: KeychainItem) throws(KeychainError) -> Data? {
+        guard let database = try existing() else { return nil }
+        return item.value(database.keys)
     }
 
     // MARK: - Changing and deleting

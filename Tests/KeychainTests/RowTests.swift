@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [
         "record = CAST(replace(record, 'mail', 'fail') AS BLOB)", "agrp = 'org.example.other'",
-        "value = zeroblob(length(value))",
+        "value = zeroblob(length(value))", Self.editedBody,
         "mac = zeroblob(32)", "id = id + 1", "profile = 'eve'", "sealing = 2", "record = x'00'",
         "value = x''", "class = 'inet'", "svce = CAST('x' AS BLOB)",
     ])
@@ -27,6 +27,35 @@ import Testing
             bench.run(as: "org.example.other") { #expect(value("a") == nil) }
             #expect(SecItemAdd(generic("a", [kSecValueData: Data("new".utf8)]), nil) == errSecSuccess)
             #expect(value("a") == Data("new".utf8))
+        }
+    }
+
+    /// Another byte in the middle of an encrypted value, before the tag that the row's code covers.
+    private static let editedBody = """
+        value = CAST(substr(value, 1, 28) || CASE substr(value, 29, 1) WHEN x'00' THEN x'01' ELSE x'00' END
+            || substr(value, 30) AS BLOB)
+        """
+
+    @Test func `a row with an edited value keeps the others neither from being read nor from being changed`()
+        throws
+    {
+        try bench.run {
+            for name in ["a", "b", "c"] {
+                #expect(SecItemAdd(generic(name, [kSecValueData: Data(name.utf8)]), nil) == errSecSuccess)
+            }
+            try bench.execute("UPDATE keychain_items SET \(Self.editedBody) WHERE acct = x'0161'")
+            let mail: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail"]
+            let all = mail.merging([kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]) { $1 }
+            #expect(find(all as CFDictionary).object as? [Data] == [Data("b".utf8), Data("c".utf8)])
+            try bench.execute("UPDATE keychain_items SET \(Self.editedBody) WHERE acct = x'0162'")
+            #expect(
+                SecItemUpdate(generic("b"), [kSecValueData: Data("x".utf8)] as CFDictionary)
+                    == errSecItemNotFound
+            )
+            #expect(
+                SecItemUpdate(mail as CFDictionary, [kSecAttrLabel: "l"] as CFDictionary) == errSecSuccess
+            )
+            #expect(value("c", [kSecAttrLabel: "l"]) == Data("c".utf8))
         }
     }
 
