@@ -98,10 +98,10 @@ struct KeychainResult {
         }
         if returns.contains(.attributes) {
             parts.merge(KeychainResult.attributes(of: item)) { own, _ in own }
-        } else if parts.count <= 1 {
-            return parts.values.first
+            return parts as NSDictionary
         }
-        return parts as NSDictionary
+        // What was asked for decides, not what there is of it: a program casts the result to what it expects.
+        return returns.rawValue.nonzeroBitCount <= 1 ? parts.values.first : parts as NSDictionary
     }
 
     /// Whether the value is needed for an object, which is then made in this process.

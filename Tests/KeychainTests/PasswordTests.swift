@@ -113,6 +113,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["v_Data", "v_PersistentRef"])
+    func `two kinds are given in a dictionary, also where a password has one of them alone`(_ kind: String) {
+        bench.run {
+            #expect(SecItemAdd(generic("a", [kSecValueData: Data("x".utf8)]), nil) == errSecSuccess)
+            let asked = "r" + kind.dropFirst()
+            let query = generic("a", [asked as CFString: true, kSecReturnRef: true])
+            let given = find(query).object as? [String: Any]
+            #expect(given.map { Array($0.keys) } == [kind])
+            let both = generic("b", [asked as CFString: true, kSecReturnRef: true])
+            var object: CFTypeRef?
+            #expect(SecItemAdd(both, &object) == errSecSuccess)
+            #expect((object as? [String: Any]).map { Array($0.keys) } == [kind])
+        }
+    }
+
     @Test func `adding gives what is asked for`() {
         bench.run {
             var object: CFTypeRef?
