@@ -74,4 +74,19 @@ enum ItemReferences {
         guard let certificate = SecCertificate(data) else { throw KeychainError(errSecDecode) }
         return try certificate.form()
     }
+
+    /// What bytes that take the place of others say of a certificate or a key; its label stays.
+    ///
+    /// - Throws: as ``form(of:_:_:)``.
+    static func changes(
+        by data: Data,
+        _ itemClass: ItemClass,
+        _ attributes: [String: AttributeValue]
+    ) throws(KeychainError) -> [String: AttributeValue] {
+        guard let form = try form(of: data, itemClass, attributes) else { return attributes }
+        // Not every certificate has this one, and the earlier one's must not stay.
+        var changes = ["skid": AttributeValue.data(Data())].merging(form.attributes) { $1 }
+        changes["labl"] = nil
+        return changes.merging(attributes) { $1 }
+    }
 }

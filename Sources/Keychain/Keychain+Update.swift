@@ -10,6 +10,10 @@ extension Keychain {
     func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
         let values = try protectedValues(request)
         guard let match = try match(request) else { throw KeychainError(errSecItemNotFound) }
+        var change = change
+        if let value = change.value {
+            change.attributes = try ItemReferences.changes(by: value, match.itemClass, change.attributes)
+        }
         let group = try change.accessGroup.map { name throws(KeychainError) in try store.group(name) }
         for _ in 0..<Keychain.tries {
             let prepared = try prepare(try store.items(match, withValues: true), change, values)

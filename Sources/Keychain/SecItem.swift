@@ -62,8 +62,8 @@ public func SecItemCopyMatching(
 /// - Parameters:
 ///   - query: Class, and attributes that the items have.
 ///   - attributesToUpdate: What they get: attributes, value, protection.
-/// - Returns: As ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` where two items would be the same. After a failure no
-///   item is changed.
+/// - Returns: As ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` where two items would be the same; `errSecDecode` for a
+///   certificate's value that is none. After a failure no item is changed.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in

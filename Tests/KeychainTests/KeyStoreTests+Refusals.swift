@@ -29,6 +29,11 @@ extension `Stored keys and certificates` {
         copy([kSecAttrSynchronizable: kSecAttrSynchronizableAny]).status == errSecItemNotFound
     }
 
+    private func result(_ query: [CFString: Any]) -> AnyObject? {
+        var object: CFTypeRef?
+        return SecItemCopyMatching(query as CFDictionary, &object) == errSecSuccess ? object : nil
+    }
+
     // MARK: - Protection
 
     @Test func `a key of the chip that lives with the passcode cannot be made without one`() throws {
@@ -140,6 +145,29 @@ extension `Stored keys and certificates` {
             chip.addFinger()
             #expect(SecItemUpdate(query, label) == errSecItemNotFound)
             #expect(SecItemDelete(query) == errSecItemNotFound)
+        }
+    }
+
+    @Test func `a certificate becomes another one, and nothing else`() throws {
+        try onBench {
+            let (old, new) = (try certificateBytes(serial: 77), try certificateBytes(serial: 78))
+            let certificates: [CFString: Any] = [kSecClass: kSecClassCertificate]
+            func found(_ serial: UInt8) -> SecCertificate? {
+                let query: [CFString: Any] = [kSecAttrSerialNumber: Data([serial]), kSecReturnRef: true]
+                return result(certificates.merging(query) { $1 }) as? SecCertificate
+            }
+            let item = certificates.merging([kSecValueData: old, kSecAttrLabel: "mine"]) { $1 }
+            #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+            func change(_ bytes: Data) -> OSStatus {
+                SecItemUpdate(certificates as CFDictionary, [kSecValueData: bytes] as CFDictionary)
+            }
+            #expect(change(old.dropLast()) == errSecDecode)
+            #expect(found(77) == SecCertificateCreateWithData(nil, old as CFData))
+            #expect(change(new) == errSecSuccess)
+            #expect(found(78) == SecCertificateCreateWithData(nil, new as CFData))
+            #expect(found(77) == nil)
+            let named = certificates.merging([kSecAttrLabel: "mine"]) { $1 }
+            #expect(SecItemCopyMatching(named as CFDictionary, nil) == errSecSuccess)
         }
     }
 }
