@@ -19,9 +19,7 @@ struct Keychain {
     func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         let form = try form(request)
-        guard let itemClass = form?.itemClass ?? request.storedClass else {
-            throw KeychainError(errSecUnimplemented)
-        }
+        guard let itemClass = request.storedClass else { throw KeychainError(errSecUnimplemented) }
         var attributes = form?.attributes ?? [:]
         for (name, value) in request.attributes {
             guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
@@ -117,7 +115,7 @@ struct Keychain {
     func match(_ request: KeychainRequest) throws(KeychainError) -> ItemMatch? {
         let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
         let form = try request.reference.map { reference throws(KeychainError) in try reference.form() }
-        guard let itemClass = form?.itemClass ?? request.storedClass else { return nil }
+        guard let itemClass = request.storedClass else { return nil }
         var match = ItemMatch(itemClass, groups: groups ?? store.groups)
         match.id = request.persistentReference?.id
         for name in request.attributes.keys where itemClass.forms[name] == nil {

@@ -108,6 +108,21 @@ extension `Stored keys and certificates` {
         }
     }
 
+    @Test func `without a class, attributes beside a key are read as a key's`() throws {
+        try onBench {
+            for (key, type) in [
+                (try softwareKey(256), kSecAttrKeyTypeEC),
+                (try softwareKey(kSecAttrKeyTypeRSA, 2048), kSecAttrKeyTypeRSA),
+            ] {
+                let number = try #require(Int("\(type)"))
+                let item = [kSecValueRef: key, kSecAttrKeyType: number] as CFDictionary
+                #expect(SecItemAdd(item, nil) == errSecSuccess)
+                #expect(copy([kSecAttrKeyType: type, kSecReturnRef: true]).object as? SecKey == key)
+                #expect(SecItemDelete(item) == errSecSuccess)
+            }
+        }
+    }
+
     @Test func `a tag that is a text is the same as its bytes`() throws {
         try onBench {
             let text = "org.example.text"
