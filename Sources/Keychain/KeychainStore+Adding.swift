@@ -85,9 +85,7 @@ extension KeychainStore {
         return .success(item)
     }
 
-    /// What keeps a record from being written.
-    ///
-    /// - Parameter own: The row that it is written to, when there is one.
+    /// What keeps a record from being written; `own` is the row that it is written to, when there is one.
     func conflict(
         of record: ItemRecord,
         at own: Int64? = nil,
