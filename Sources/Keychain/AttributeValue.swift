@@ -25,6 +25,9 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
+    /// What ``encoded`` gives for a text with these bytes.
+    static func encodedText(_ bytes: Data) -> Data { Data([1]) + bytes }
+
     /// How many bytes the value has, without the byte for the kind.
     var size: Int {
         switch self {

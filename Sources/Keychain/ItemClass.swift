@@ -15,6 +15,8 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     enum Form: Sendable {
         case text
         case textOrData
+        /// A text becomes its UTF-8.
+        case bytes
         case textOrNumber
         case number
         /// A number that Apple's constants write as text; it becomes text.
@@ -45,6 +47,14 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
         return own + ["vwht"]
     }
 
+    /// The attributes that are bytes whichever way they are given.
+    var ofBytes: [String] {
+        switch self {
+        case .key: ["klbl", "atag"]
+        case .genericPassword, .internetPassword, .certificate: []
+        }
+    }
+
     private static let ofGenericPasswords = merged(
         common,
         password,
@@ -63,7 +73,7 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     private static let ofKeys = merged(
         common,
         [
-            "kcls": .code, "klbl": .textOrData, "atag": .textOrData, "type": .code, "crtr": .textOrNumber,
+            "kcls": .code, "klbl": .bytes, "atag": .bytes, "type": .code, "crtr": .textOrNumber,
             "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date, "tkid": .text,
         ],
         flags(
@@ -135,6 +145,9 @@ extension ItemClass.Form {
         case .textOrData:
             if let text = DictionaryObjects.text(object) { return .text(text) }
             if let data = object as? Data { return .data(data) }
+        case .bytes:
+            if let text = DictionaryObjects.text(object) { return .data(Data(text.utf8)) }
+            if let data = object as? Data { return .data(data) }
         case .textOrNumber:
             if let text = DictionaryObjects.text(object) { return .text(text) }
             if let number = ItemClass.Form.number(object) { return .number(number) }
@@ -153,6 +166,8 @@ extension ItemClass.Form {
     /// A whole number, or a truth value.
     static func number(_ object: Any) -> Int64? {
         guard let number = object as? NSNumber else { return nil }
-        return Int64(exactly: number.doubleValue).map { _ in number.int64Value }
+        // The usual number is one of those that are exact as `Double` too, which is the faster question.
+        if Int64(exactly: number.doubleValue) != nil { return number.int64Value }
+        return Int64(exactly: number)
     }
 }

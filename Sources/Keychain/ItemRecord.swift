@@ -98,6 +98,17 @@ package struct ItemRecord: Sendable, Hashable {
         self.attributes = attributes
     }
 
+    /// The record with bytes where the class has bytes: rows may have a text there.
+    var normalized: ItemRecord {
+        guard !itemClass.ofBytes.isEmpty else { return self }
+        var normalized = self
+        for name in itemClass.ofBytes {
+            guard case .text(let text)? = attributes[name] else { continue }
+            normalized.attributes[name] = .data(Data(text.utf8))
+        }
+        return normalized
+    }
+
     /// What two items of a profile must not both have.
     func identity(of profile: String) -> Data {
         var bytes = RecordWriter("whorl keychain name v1")
@@ -115,7 +126,10 @@ package struct ItemRecord: Sendable, Hashable {
 
     /// Whether the item is one that is looked for.
     func matches(_ wanted: [String: AttributeValue]) -> Bool {
-        wanted.allSatisfy { name, value in attributes[name].map { $0 == value } ?? value.isDefault }
+        wanted.allSatisfy { name, value in
+            guard let own = attributes[name] else { return value.isDefault }
+            return own == value || own.isDefault && value.isDefault
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 
 /// An object that stands for an item: a key, or a certificate (`kSecValueRef`, `kSecReturnRef`).
 package protocol ItemReference: AnyObject {
+    /// What it is stored as.
+    static var itemClass: ItemClass { get }
+
     /// What the keychain stores of it, and finds it by.
     ///
     /// - Throws: `errSecUnimplemented` for what cannot be stored.
@@ -35,32 +38,27 @@ package struct ReferenceForm: Sendable {
 
 /// Where objects of stored items come from.
 enum ItemReferences {
-    /// The object for a stored key or certificate, which was read with its value.
+    /// The object for a stored key or certificate.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - value: Its value, where it is known already.
+    ///   - value: Its value; `nil` for a key of the chip.
     ///   - context: What the owner is asked with when the object is used; `nil` for one of its own.
-    ///   - store: Where the item lies.
     /// - Returns: A key or a certificate.
-    /// - Throws: `errSecUnimplemented` where there is no such object, as for passwords.
+    /// - Throws: `errSecUnimplemented` where there is no such object, as for passwords; `errSecInvalidRecord`.
     static func object(
         for item: KeychainItem,
         _ value: Data?,
-        _ context: KeyContext?,
-        _ store: KeychainStore
+        _ context: KeyContext?
     ) throws(KeychainError) -> AnyObject {
-        switch (item.record.itemClass, item.contents) {
-        case (.key, .key(let sealed)): return try SecKey.stored(item.record, sealed, context)
-        case (.key, .sealed), (.key, .secret):
-            let bytes = if let value { value } else { try store.value(of: item) }
-            return try SecKey.stored(item.record, bytes)
-        case (.certificate, .sealed), (.certificate, .secret):
-            let bytes = if let value { value } else { try store.value(of: item) }
-            guard let certificate = SecCertificate(bytes) else { throw KeychainError(errSecInvalidRecord) }
+        switch (item.record.itemClass, item.contents, value) {
+        case (.key, .key(let sealed), _): return try SecKey.stored(item.record, sealed, context)
+        case (.key, _, let value?): return try SecKey.stored(item.record, value)
+        case (.certificate, _, let value?):
+            guard let certificate = SecCertificate(value) else { throw KeychainError(errSecInvalidRecord) }
             return certificate
-        case (.certificate, .key): throw KeychainError(errSecInvalidRecord)
-        case (.genericPassword, _), (.internetPassword, _): throw KeychainError(errSecUnimplemented)
+        case (.key, _, nil), (.certificate, _, nil): throw KeychainError(errSecInvalidRecord)
+        case (.genericPassword, _, _), (.internetPassword, _, _): throw KeychainError(errSecUnimplemented)
         }
     }
 
@@ -75,5 +73,20 @@ enum ItemReferences {
         guard itemClass == .certificate else { return nil }
         guard let certificate = SecCertificate(data) else { throw KeychainError(errSecDecode) }
         return try certificate.form()
+    }
+
+    /// What bytes that take the place of others say of a certificate or a key; its label stays.
+    ///
+    /// - Throws: as ``form(of:_:_:)``.
+    static func changes(
+        by data: Data,
+        _ itemClass: ItemClass,
+        _ attributes: [String: AttributeValue]
+    ) throws(KeychainError) -> [String: AttributeValue] {
+        guard let form = try form(of: data, itemClass, attributes) else { return attributes }
+        // Not every certificate has this one, and the earlier one's must not stay.
+        var changes = ["skid": AttributeValue.data(Data())].merging(form.attributes) { $1 }
+        changes["labl"] = nil
+        return changes.merging(attributes) { $1 }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changing items: whoever changes a protected one shows what reading it takes, as on Apple's systems.
+/// Changing items: whoever changes a protected one shows what reading it takes, as on Apple's systems; but a key of the
+/// chip is read by nobody.
 extension Keychain {
     /// Changes all items that are meant.
     ///
@@ -9,38 +10,36 @@ extension Keychain {
     func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
         let values = try protectedValues(request)
         guard let match = try match(request) else { throw KeychainError(errSecItemNotFound) }
+        var change = change
+        if let value = change.value {
+            change.attributes = try ItemReferences.changes(by: value, match.itemClass, change.attributes)
+        }
         let group = try change.accessGroup.map { name throws(KeychainError) in try store.group(name) }
         for _ in 0..<Keychain.tries {
             let prepared = try prepare(try store.items(match, withValues: true), change, values)
-            var isOutOfDate = false
             let count = try store.update(match) { item throws(KeychainError) in
                 let record = try change.changed(item.record, group)
                 if case .sealed = item.contents, !record.protection.isConstrained {
-                    return .init(record, .plain(try value(of: item, change)))
+                    // One that was edited is deleted when it begins anew.
+                    guard let value = try store.soundValue(of: item) else { return nil }
+                    return .init(record, .plain(change.value ?? value))
                 }
-                guard let contents = prepared[item] else {
-                    isOutOfDate = true
-                    return nil
-                }
-                return .init(record, contents)
+                return prepared[item].map { .init(record, $0) }
+            } unless: { old throws(KeychainError) in
+                try values.isDead(old)
             }
-            if isOutOfDate { continue }
+            // Somebody else has added or changed one; nothing is written before all of them are prepared.
+            guard let count else { continue }
             guard count > 0 else { throw KeychainError(errSecItemNotFound) }
             return
         }
         throw KeychainError(errSecIO)
     }
 
-    /// The value that an item gets which the store encrypts.
-    private func value(of item: KeychainItem, _ change: KeychainRequest) throws(KeychainError) -> Data {
-        if let value = change.value { return value }
-        return try store.value(of: item)
-    }
-
     /// How often somebody else may be faster.
     private static let tries = 100
 
-    /// The new values of items that the chip keeps, or shall keep; items that are dead are deleted.
+    /// The new values of items that the chip keeps, or shall keep; items that are dead or were edited are deleted.
     private func prepare(
         _ items: [KeychainItem],
         _ change: KeychainRequest,
@@ -51,15 +50,23 @@ extension Keychain {
         for item in items {
             let protection = try change.changed(item.record, nil).protection
             switch item.contents {
-            case .key:
+            case .key(let sealed):
+                if try values.isDead(sealed) {
+                    dead.append(item.id)
+                    continue
+                }
+                // Nobody is asked: a change reads nothing of the private half, and cannot take off what guards its use.
                 guard change.value == nil, protection.flags == item.record.flags else {
                     throw KeychainError(errSecParam)
                 }
                 prepared[item] = .sealed(item.contents)
             case .sealed:
+                guard let value = try store.soundValue(of: item) else {
+                    dead.append(item.id)
+                    continue
+                }
                 guard protection.isConstrained else { continue }
-                let value = try value(of: item, change)
-                prepared[item] = .sealed(try values.seal(value, protection))
+                prepared[item] = .sealed(try values.seal(change.value ?? value, protection))
             case .secret(let sealed):
                 switch try values.open(sealed) {
                 case .dead: dead.append(item.id)

@@ -19,47 +19,53 @@ struct Keychain {
     func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         let form = try form(request)
-        guard let itemClass = form?.itemClass ?? request.storedClass else {
-            throw KeychainError(errSecUnimplemented)
-        }
+        guard let itemClass = request.storedClass else { throw KeychainError(errSecUnimplemented) }
         var attributes = form?.attributes ?? [:]
         for (name, value) in request.attributes {
             guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
             attributes[name] = value
         }
-        let protection = form?.protection ?? request.protection
         let record = ItemRecord(
             itemClass,
             accessGroup: try store.group(request.accessGroup),
-            protection: protection,
+            protection: try protection(request, form),
             isSynchronizable: request.synchronizable == .yes,
             attributes: attributes
         )
-        let contents =
-            switch form?.contents {
-            case .plain(let value)?: try newContents(value, record, values)
-            case .sealed(let sealed)?: KeychainStore.NewContents.sealed(sealed)
-            case nil: try newContents(request.value ?? Data(), record, values)
-            }
-        let item = try store.add(record, contents) { old throws(KeychainError) in
-            guard let item = old.contents.item else { return false }
-            return try values.isDead(item)
+        guard !record.isSynchronizable || record.protection.maySynchronize else {
+            throw KeychainError(errSecParam)
         }
-        return try KeychainResult(request, store, values).object(added: item, request.value)
+        let made = form?.contents ?? .plain(request.value ?? Data())
+        let result = KeychainResult(request, store, values)
+        try result.check(record, made)
+        let contents =
+            switch made {
+            case .plain(let value): try newContents(value, record, values)
+            case .sealed: made
+            }
+        let item = try store.add(record, contents) { old throws(KeychainError) in try values.isDead(old) }
+        return try result.object(added: item, made)
     }
 
     /// What an object or bytes bring along; `nil` for a password.
     private func form(_ request: KeychainRequest) throws(KeychainError) -> ReferenceForm? {
-        if let reference = request.reference {
-            guard let reference = reference as? any ItemReference else { throw KeychainError(errSecParam) }
-            let form = try reference.form()
-            guard request.storedClass.map({ $0 == form.itemClass }) ?? (request.itemClass == nil) else {
-                throw KeychainError(errSecParam)
-            }
-            return form
-        }
+        if let reference = request.reference { return try reference.form() }
         guard let value = request.value, let itemClass = request.storedClass else { return nil }
         return try ItemReferences.form(of: value, itemClass, request.attributes)
+    }
+
+    /// What opens the new item: what the dictionary says, and else what the object was made with.
+    ///
+    /// - Throws: `errSecParam` for another access control than the one that the chip uses a key for.
+    private func protection(
+        _ request: KeychainRequest,
+        _ form: ReferenceForm?
+    ) throws(KeychainError) -> SecAccessControl {
+        let own = form?.protection ?? request.protection
+        let lasting = request.accessible.map { SecAccessControl(protection: $0, flags: own.flags) }
+        let wanted = request.accessControl ?? lasting ?? own
+        if case .sealed? = form?.contents, wanted.flags != own.flags { throw KeychainError(errSecParam) }
+        return wanted
     }
 
     private func newContents(
@@ -105,11 +111,8 @@ struct Keychain {
     /// Which items a query means; `nil` where there can be none.
     func match(_ request: KeychainRequest) throws(KeychainError) -> ItemMatch? {
         let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
-        let form = try request.reference.map { object throws(KeychainError) in
-            guard let reference = object as? any ItemReference else { throw KeychainError(errSecParam) }
-            return try reference.form()
-        }
-        guard let itemClass = form?.itemClass ?? request.storedClass else { return nil }
+        let form = try request.reference.map { reference throws(KeychainError) in try reference.form() }
+        guard let itemClass = request.storedClass else { return nil }
         var match = ItemMatch(itemClass, groups: groups ?? store.groups)
         match.id = request.persistentReference?.id
         for name in request.attributes.keys where itemClass.forms[name] == nil {

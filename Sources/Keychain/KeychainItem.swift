@@ -11,13 +11,19 @@ package struct KeychainItem: Sendable, Hashable {
     package let profile: String
     /// Class, attributes and protection.
     package var record: ItemRecord { didSet { encodedRecord = record.encoded } }
-    /// ``record`` as it lies in the row, to which the value is bound.
+    /// The record as it lies in the row, to which the value is bound.
     private(set) var encodedRecord: Data
     /// The value, sealed.
     package var contents: ItemContents
 
     /// What names the item for good.
     package var reference: PersistentReference { PersistentReference(record.itemClass, id) }
+
+    /// The value, where the store encrypts it and it was read whole; `nil` when it is not what was encrypted for this item.
+    func value(_ keys: StateKeys) -> Data? {
+        guard case .sealed(let sealed) = contents else { return nil }
+        return ValueSeal(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
+    }
 
     /// A number that no row has: microseconds since 1970, then 12 random bits, so that older items come first.
     static func newID() -> Int64 {
@@ -78,7 +84,7 @@ package struct KeychainItem: Sendable, Hashable {
         else { return nil }
         self.id = id
         self.profile = profile
-        self.record = decoded
+        self.record = decoded.normalized
         self.contents = contents
         encodedRecord = record
     }

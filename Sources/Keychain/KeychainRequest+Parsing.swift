@@ -34,9 +34,14 @@ extension KeychainRequest {
             default: attributes.append((key, value))
             }
         }
-        if itemClass == nil, let named = persistentReference { itemClass = .stored(named.itemClass) }
+        // What is named says its class, by which the attributes are read.
+        if itemClass == nil { itemClass = namedClass.map(Class.stored) }
         for (key, value) in attributes { try readAttribute(key, value, purpose) }
         try check(purpose)
+    }
+
+    private var namedClass: ItemClass? {
+        persistentReference?.itemClass ?? reference.map { type(of: $0).itemClass }
     }
 
     private static func text(_ object: Any) -> String? {
@@ -133,8 +138,10 @@ extension KeychainRequest {
             }
             self.value = data
         case "v_Ref":
-            guard purpose != .change else { throw KeychainError(errSecParam) }
-            reference = value as AnyObject
+            guard purpose != .change, let object = value as? any ItemReference else {
+                throw KeychainError(errSecParam)
+            }
+            reference = object
         case "v_PersistentRef":
             guard purpose != .add, purpose != .change, let data = value as? Data,
                 let named = PersistentReference(data)
@@ -168,7 +175,7 @@ extension KeychainRequest {
         let form: ItemClass.Form?
         switch itemClass {
         case .stored(let stored): form = stored.forms[key]
-        // The class comes with the other dictionary, or with the object: it is looked at again then.
+        // The class comes with the other dictionary: it is looked at again then.
         case nil: form = ItemClass.allCases.lazy.compactMap { $0.forms[key] }.first
         case .identity: form = ItemClass.key.forms[key] ?? ItemClass.certificate.forms[key]
         }
@@ -197,10 +204,13 @@ extension KeychainRequest {
         {
             throw KeychainError(errSecParam)
         }
+        if let reference, let itemClass, itemClass != .stored(type(of: reference).itemClass) {
+            throw KeychainError(errSecParam)
+        }
         switch purpose {
         case .change: break
         case .add, .copy, .delete, .select:
-            guard itemClass != nil || reference != nil else { throw KeychainError(errSecParam) }
+            guard itemClass != nil else { throw KeychainError(errSecParam) }
         }
         // To delete or to change the first of several is no intention that anybody has.
         if purpose == .delete || purpose == .select {

@@ -52,7 +52,7 @@ struct KeychainRequest {
     var accessControl: SecAccessControl?
     var synchronizable: Synchronizable?
     var value: Data?
-    var reference: AnyObject?
+    var reference: (any ItemReference)?
     var persistentReference: PersistentReference?
     var returns: Returns = []
     /// `nil` when it is not said; `Int.max` for all.

@@ -15,8 +15,15 @@ struct KeychainResult {
     /// What became of the items that were found.
     enum Outcome {
         case object(AnyObject?)
-        /// These can never be opened again.
+        /// These can never be opened again, or were edited.
         case dead([Int64])
+    }
+
+    /// What became of one item's value.
+    private enum Value {
+        /// `nil` where it is not wanted, and for what does not leave the chip.
+        case known(Data?)
+        case dead
     }
 
     /// The result for items that were found; the owner is asked where values are wanted that need him.
@@ -24,42 +31,57 @@ struct KeychainResult {
         var objects: [AnyObject] = []
         var dead: [Int64] = []
         for item in items {
-            var value: Data?
-            if case .key(let sealed) = item.contents, try values.isDead(sealed) {
-                dead.append(item.id)
-                continue
+            switch try value(of: item) {
+            case .known(let value): if let object = try object(for: item, value) { objects.append(object) }
+            case .dead: dead.append(item.id)
             }
-            if case .secret(let sealed) = item.contents {
-                if request.returns.contains(.data) || makesObject(of: item) {
-                    switch try values.open(sealed) {
-                    case .dead:
-                        dead.append(item.id)
-                        continue
-                    case .value(let opened): value = opened
-                    }
-                } else if try values.isDead(sealed) {
-                    dead.append(item.id)
-                    continue
-                }
-            }
-            if let object = try object(for: item, value) { objects.append(object) }
         }
         guard dead.isEmpty else { return .dead(dead) }
         guard !request.returns.isEmpty else { return .object(nil) }
         return .object((request.limit ?? 1) == 1 ? objects.first : objects as NSArray)
     }
 
-    /// The result for an item that was just added.
-    func object(added item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
-        try object(for: item, value)
+    /// Whether what is wanted of a new item can be given, before it is stored.
+    ///
+    /// - Throws: `errSecDataNotAvailable` for a key of the chip, `errSecInvalidKeyRef` for bytes that are no key, and
+    ///   `errSecUnimplemented` for the object of a password.
+    func check(_ record: ItemRecord, _ made: KeychainStore.NewContents) throws(KeychainError) {
+        switch made {
+        case .plain(let value):
+            if request.returns.contains(.reference), record.itemClass == .key {
+                _ = try SecKey.stored(record, value)
+            }
+        case .sealed:
+            if request.returns.contains(.data) { throw KeychainError(errSecDataNotAvailable) }
+        }
+        if request.returns == .reference { try checkObject(of: record) }
     }
 
-    /// The result for one item, whose value may be known already.
+    /// A password has no object; besides other kinds it is left out.
+    private func checkObject(of record: ItemRecord) throws(KeychainError) {
+        switch record.itemClass {
+        case .key, .certificate: break
+        case .genericPassword, .internetPassword: throw KeychainError(errSecUnimplemented)
+        }
+    }
+
+    /// The result for an item that was just added, whose value nobody has to show anything for yet.
+    func object(
+        added item: KeychainItem,
+        _ made: KeychainStore.NewContents
+    ) throws(KeychainError) -> AnyObject? {
+        switch made {
+        case .plain(let value): try object(for: item, value)
+        case .sealed: try object(for: item, nil)
+        }
+    }
+
+    /// The result for one item; a value that is wanted is `nil` where it does not leave the chip.
     private func object(for item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
         let returns = request.returns
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
-            let value = if let value { value } else { try self.value(of: item) }
+            guard let value else { throw KeychainError(errSecDataNotAvailable) }
             if returns == .data { return value as NSData }
             parts["v_Data"] = value as NSData
         }
@@ -69,18 +91,17 @@ struct KeychainResult {
         if returns.contains(.reference) {
             switch item.record.itemClass {
             case .key, .certificate:
-                parts["v_Ref"] = try ItemReferences.object(for: item, value, request.boundContext, store)
-            // A password has no object; besides other kinds it is left out.
+                parts["v_Ref"] = try ItemReferences.object(for: item, value, request.boundContext)
             case .genericPassword, .internetPassword:
-                guard returns != .reference else { throw KeychainError(errSecUnimplemented) }
+                if returns == .reference { try checkObject(of: item.record) }
             }
         }
         if returns.contains(.attributes) {
             parts.merge(KeychainResult.attributes(of: item)) { own, _ in own }
-        } else if parts.count <= 1 {
-            return parts.values.first
+            return parts as NSDictionary
         }
-        return parts as NSDictionary
+        // What was asked for decides, not what there is of it: a program casts the result to what it expects.
+        return returns.rawValue.nonzeroBitCount <= 1 ? parts.values.first : parts as NSDictionary
     }
 
     /// Whether the value is needed for an object, which is then made in this process.
@@ -89,11 +110,21 @@ struct KeychainResult {
             && (item.record.itemClass == .key || item.record.itemClass == .certificate)
     }
 
-    private func value(of item: KeychainItem) throws(KeychainError) -> Data {
+    /// The value, as far as it is wanted; the owner is asked for it where it needs him.
+    private func value(of item: KeychainItem) throws(KeychainError) -> Value {
+        let isWanted = request.returns.contains(.data) || makesObject(of: item)
         switch item.contents {
-        case .sealed: return try store.value(of: item)
-        // What is in the chip does not leave it; secrets were opened before.
-        case .key, .secret: throw KeychainError(errSecDataNotAvailable)
+        case .sealed:
+            guard isWanted else { return .known(nil) }
+            guard let value = try store.soundValue(of: item) else { return .dead }
+            return .known(value)
+        case .secret(let sealed):
+            guard isWanted else { return try values.isDead(sealed) ? .dead : .known(nil) }
+            switch try values.open(sealed) {
+            case .value(let value): return .known(value)
+            case .dead: return .dead
+            }
+        case .key(let sealed): return try values.isDead(sealed) ? .dead : .known(nil)
         }
     }
 

@@ -14,14 +14,16 @@ internal import AuthenticationContext
 ///   - result: Where to leave what was asked for (`kSecReturn…`); `nil` when nothing is wanted.
 /// - Returns: `errSecSuccess`; `errSecDuplicateItem` where there is an item of the same class with the same identifying
 ///   attributes; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` where nothing could
-///   guard the item; `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`.
+///   guard the item; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` where `result` cannot be given;
+///   `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`. After a failure nothing is stored.
 @discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary,
     _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
     status { () throws(KeychainError) in
-        let request = try KeychainRequest(attributes, for: .add)
+        var request = try KeychainRequest(attributes, for: .add)
+        if result == nil { request.returns = [] }
         let object = try Keychain(.current).add(request)
         if let object { result?.pointee = object }
     }
@@ -54,13 +56,14 @@ public func SecItemCopyMatching(
 
 /// Changes all items that a query means.
 ///
-/// For an item that somebody must be recognised for, the owner is asked as for reading.
+/// For an item that somebody must be recognised for, the owner is asked as for reading. For a key of the chip nobody is:
+/// its access control guards the use of it, which no change touches.
 ///
 /// - Parameters:
 ///   - query: Class, and attributes that the items have.
 ///   - attributesToUpdate: What they get: attributes, value, protection.
-/// - Returns: As ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` where two items would be the same, and then nothing
-///   was changed.
+/// - Returns: As ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` where two items would be the same; `errSecDecode` for a
+///   certificate's value that is none. After a failure no item is changed.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in

@@ -24,8 +24,10 @@ private struct KeyRequest {
         attributes = try KeyAttributes(parameters)
         context = try parameters.context()
         place = parameters.only(
-            [kSecAttrAccessGroup, kSecAttrSynchronizable, kSecUseAuthenticationContext]
-                + (attributes.accessControl == nil ? [kSecAttrAccessible] : [])
+            [
+                kSecAttrAccessGroup, kSecAttrSynchronizable, kSecUseAuthenticationContext, kSecAttrAccessible,
+                kSecAttrAccessControl,
+            ]
         )
         if isInChip { try checkChip() } else { try checkSoftware() }
     }

@@ -6,6 +6,9 @@ internal import SecretMemory
 internal import Vault
 
 extension SecKey: ItemReference {
+    /// A key.
+    package static let itemClass = ItemClass.key
+
     /// What the keychain stores: of a key in the chip its sealed item, of any other its bytes, which the store encrypts, or
     /// the chip seals where an access control asks for something.
     package func form() throws(KeychainError) -> ReferenceForm {

@@ -10,11 +10,11 @@ import LocalAuthentication
 import Testing
 
 private let message = Data("pay 5 to Ada".utf8)
-private let tag = Data("org.example.app.key".utf8)
 
 @Suite struct `Stored keys and certificates` {
-    private let bench: KeychainBench
-    private let chip = ChipDouble()
+    let bench: KeychainBench
+    let chip = ChipDouble()
+    let tag = Data("org.example.app.key".utf8)
 
     init() throws { bench = try KeychainBench() }
 
@@ -128,18 +128,7 @@ private let tag = Data("org.example.app.key".utf8)
 
     @Test func `a certificate is found by what it says, and comes out as itself`() throws {
         try onBench {
-            let der = try withFolder { folder in
-                let (key, file) = (folder.appending(path: "key").path, folder.appending(path: "certificate"))
-                _ = try run(
-                    "openssl",
-                    [
-                        "req", "-x509", "-nodes", "-outform", "DER", "-subj", "/CN=ada", "-set_serial", "77",
-                        "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-keyout", key, "-out",
-                        file.path,
-                    ]
-                )
-                return try Data(contentsOf: file)
-            }
+            let der = try certificateBytes(serial: 77)
             let certificate = try #require(SecCertificateCreateWithData(nil, der as CFData))
             let item: [CFString: Any] = [kSecClass: kSecClassCertificate, kSecValueRef: certificate]
             #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
@@ -178,7 +167,7 @@ private let tag = Data("org.example.app.key".utf8)
 
     // MARK: - Helpers
 
-    private func onBench(_ body: () throws -> Void) rethrows {
+    func onBench(_ body: () throws -> Void) rethrows {
         let parts = ContextParts(
             service: chip,
             presenter: NoPrompt(),
@@ -190,7 +179,7 @@ private let tag = Data("org.example.app.key".utf8)
         try ContextParts.$ofTask.withValue(parts) { try body() }
     }
 
-    private func permanent(_ more: [CFString: Any], _ access: SecAccessControl? = nil) throws -> SecKey {
+    func permanent(_ more: [CFString: Any], _ access: SecAccessControl? = nil) throws -> SecKey {
         var half: [CFString: Any] = [kSecAttrIsPermanent: true, kSecAttrApplicationTag: tag]
         half[kSecAttrAccessControl] = access
         let query: [CFString: Any] = [
@@ -199,21 +188,17 @@ private let tag = Data("org.example.app.key".utf8)
         return try outcome { SecKeyCreateRandomKey(query as CFDictionary, $0) }.get()
     }
 
-    private func control(_ flags: SecAccessControlCreateFlags) -> SecAccessControl? {
-        SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, flags, nil)
-    }
-
-    private func guarded(_ flags: SecAccessControlCreateFlags) -> SecAccessControl? {
+    func guarded(_ flags: SecAccessControlCreateFlags) -> SecAccessControl {
         control([.privateKeyUsage, flags])
     }
 
-    private func copy(_ more: [CFString: Any]) -> (status: OSStatus, object: AnyObject?) {
+    func copy(_ more: [CFString: Any]) -> (status: OSStatus, object: AnyObject?) {
         var object: CFTypeRef?
         let query = [kSecClass: kSecClassKey as Any].merging(more) { _, new in new }
         return (SecItemCopyMatching(query as CFDictionary, &object), object)
     }
 
-    private func find(_ more: [CFString: Any] = [:]) -> SecKey? {
+    func find(_ more: [CFString: Any] = [:]) -> SecKey? {
         copy([kSecAttrApplicationTag: tag, kSecReturnRef: true].merging(more) { _, new in new }).object
             as? SecKey
     }

@@ -72,6 +72,15 @@ import Testing
         }
     }
 
+    @Test func `an empty text and empty bytes are the same account`() {
+        bench.run {
+            #expect(SecItemAdd(generic(""), nil) == errSecSuccess)
+            let empty = [kSecAttrAccount: Data()] as [CFString: Any]
+            #expect(SecItemCopyMatching(generic("", empty), nil) == errSecSuccess)
+            #expect(SecItemAdd(generic("", empty), nil) == errSecDuplicateItem)
+        }
+    }
+
     @Test func `an account may be bytes, also such that are no text`() {
         bench.run {
             let broken = Data([0xFF, 0xC3, 0x28])
@@ -105,11 +114,34 @@ import Testing
             let all = limited(kSecMatchLimitAll, kSecReturnAttributes) as? [[String: Any]]
             #expect(all?.compactMap { $0["acct"] as? String } == ["a", "b", "c"])
             #expect((limited(kSecMatchLimitAll, kSecReturnData) as? [Data])?.count == 3)
+            #expect((limited(Int.max, kSecReturnData) as? [Data])?.count == 3)
             #expect((limited(2, kSecReturnData) as? [Data])?.count == 2)
             #expect(limited(kSecMatchLimitOne, kSecReturnData) is Data)
             #expect((limited(kSecMatchLimitAll, kSecReturnPersistentRef) as? [Data])?.count == 3)
             #expect(find(mail as CFDictionary).object == nil)
             #expect(find(generic("a", [kSecReturnData: false])).object == nil)
+        }
+    }
+
+    @Test(arguments: ["v_Data", "v_PersistentRef"])
+    func `two kinds are given in a dictionary, also where a password has one of them alone`(_ kind: String) {
+        bench.run {
+            #expect(SecItemAdd(generic("a", [kSecValueData: Data("x".utf8)]), nil) == errSecSuccess)
+            let asked = "r" + kind.dropFirst()
+            let query = generic("a", [asked as CFString: true, kSecReturnRef: true])
+            let given = find(query).object as? [String: Any]
+            #expect(given.map { Array($0.keys) } == [kind])
+            let both = generic("b", [asked as CFString: true, kSecReturnRef: true])
+            var object: CFTypeRef?
+            #expect(SecItemAdd(both, &object) == errSecSuccess)
+            #expect((object as? [String: Any]).map { Array($0.keys) } == [kind])
+        }
+    }
+
+    @Test func `a limit above the largest number is refused`() {
+        for limit in [UInt64.max, 1 << 63] as [UInt64] {
+            let query = generic("a", [kSecMatchLimit: limit])
+            bench.run { #expect(SecItemCopyMatching(query, nil) == errSecParam) }
         }
     }
 

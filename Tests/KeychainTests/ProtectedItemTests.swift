@@ -187,6 +187,52 @@ import Vault
         }
     }
 
+    @Test func `an update that is refused after another program was faster has changed nothing`() {
+        bench.run {
+            #expect(add("guarded", .biometryAny) == errSecSuccess)
+            #expect(SecItemAdd(generic("plain"), nil) == errSecSuccess)
+            let parts = bench.parts()
+            // What comes in between opens with a password that the update has not.
+            chip.duringPrompt = {
+                await withCheckedContinuation { done in
+                    let thread = Thread {
+                        ContextParts.$ofTask.withValue(parts) {
+                            let context = LAContext()
+                            context.setCredential(Data("right".utf8), type: .applicationPassword)
+                            let item: [CFString: Any] = [
+                                kSecAttrAccessControl: control(.applicationPassword),
+                                kSecUseAuthenticationContext: context,
+                            ]
+                            #expect(SecItemAdd(generic("between", item), nil) == errSecSuccess)
+                        }
+                        done.resume()
+                    }
+                    thread.start()
+                }
+            }
+            let all = [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail"] as CFDictionary
+            #expect(SecItemUpdate(all, [kSecAttrLabel: "new"] as CFDictionary) == errSecAuthFailed)
+            #expect(chip.prompts.count == 1)
+            for name in ["guarded", "plain", "between"] {
+                #expect(SecItemCopyMatching(generic(name), nil) == errSecSuccess)
+                let changed = generic(name, [kSecAttrLabel: "new"])
+                #expect(SecItemCopyMatching(changed, nil) == errSecItemNotFound, "\(name)")
+            }
+        }
+    }
+
+    @Test func `an item may take the name of one that can never be opened again`() {
+        bench.run {
+            #expect(add("dead", .biometryCurrentSet) == errSecSuccess)
+            #expect(SecItemAdd(generic("a", [kSecValueData: Data("v".utf8)]), nil) == errSecSuccess)
+            let rename = [kSecAttrAccount: "dead"] as CFDictionary
+            #expect(SecItemUpdate(generic("a"), rename) == errSecDuplicateItem)
+            chip.addFinger()
+            #expect(SecItemUpdate(generic("a"), rename) == errSecSuccess)
+            #expect(value("dead") == Data("v".utf8))
+        }
+    }
+
     @Test func `protection can be put on an item, and taken off by whoever opens it`() {
         bench.run {
             #expect(SecItemAdd(generic("a", [kSecValueData: Data("v".utf8)]), nil) == errSecSuccess)

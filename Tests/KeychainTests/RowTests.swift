@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [
         "record = CAST(replace(record, 'mail', 'fail') AS BLOB)", "agrp = 'org.example.other'",
-        "value = zeroblob(length(value))",
+        "value = zeroblob(length(value))", Self.editedBody,
         "mac = zeroblob(32)", "id = id + 1", "profile = 'eve'", "sealing = 2", "record = x'00'",
         "value = x''", "class = 'inet'", "svce = CAST('x' AS BLOB)",
     ])
@@ -27,6 +27,83 @@ import Testing
             bench.run(as: "org.example.other") { #expect(value("a") == nil) }
             #expect(SecItemAdd(generic("a", [kSecValueData: Data("new".utf8)]), nil) == errSecSuccess)
             #expect(value("a") == Data("new".utf8))
+        }
+    }
+
+    /// Another byte in the middle of an encrypted value, before the tag that the row's code covers.
+    private static let editedBody = """
+        value = CAST(substr(value, 1, 28) || CASE substr(value, 29, 1) WHEN x'00' THEN x'01' ELSE x'00' END
+            || substr(value, 30) AS BLOB)
+        """
+
+    @Test func `a row with an edited value keeps the others neither from being read nor from being changed`()
+        throws
+    {
+        try bench.run {
+            for name in ["a", "b", "c"] {
+                #expect(SecItemAdd(generic(name, [kSecValueData: Data(name.utf8)]), nil) == errSecSuccess)
+            }
+            try bench.execute("UPDATE keychain_items SET \(Self.editedBody) WHERE acct = x'0161'")
+            let mail: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail"]
+            let all = mail.merging([kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]) { $1 }
+            #expect(find(all as CFDictionary).object as? [Data] == [Data("b".utf8), Data("c".utf8)])
+            try bench.execute("UPDATE keychain_items SET \(Self.editedBody) WHERE acct = x'0162'")
+            #expect(
+                SecItemUpdate(generic("b"), [kSecValueData: Data("x".utf8)] as CFDictionary)
+                    == errSecItemNotFound
+            )
+            #expect(
+                SecItemUpdate(mail as CFDictionary, [kSecAttrLabel: "l"] as CFDictionary) == errSecSuccess
+            )
+            #expect(value("c", [kSecAttrLabel: "l"]) == Data("c".utf8))
+        }
+    }
+
+    @Test(arguments: ["mac = zeroblob(32)", Self.editedBody])
+    func `an item may take the name of a row that was edited`(_ edit: String) throws {
+        try bench.run {
+            for name in ["a", "b"] {
+                #expect(SecItemAdd(generic(name, [kSecValueData: Data(name.utf8)]), nil) == errSecSuccess)
+            }
+            let rename = [kSecAttrAccount: "b"] as CFDictionary
+            #expect(SecItemUpdate(generic("a"), rename) == errSecDuplicateItem)
+            try bench.execute("UPDATE keychain_items SET \(edit) WHERE acct = x'0162'")
+            #expect(SecItemUpdate(generic("a"), rename) == errSecSuccess)
+            #expect(value("b") == Data("a".utf8))
+            #expect(value("a") == nil)
+        }
+    }
+
+    @Test func `the row of a key whose tag was stored as a text is found, changed and deleted by it`() throws
+    {
+        try bench.run {
+            #expect(SecItemAdd(generic("a"), nil) == errSecSuccess)
+            let database = try bench.database()
+            let keys = database.keys
+            let record = ItemRecord(
+                .key,
+                accessGroup: "org.example.app",
+                protection: control([]),
+                attributes: ["atag": .text("org.example.tag"), "klbl": .text("label")]
+            )
+            let seal = try ValueSeal(keys: keys).seal(Data("k".utf8), for: 1, of: "ada", record.encoded)
+            let item = KeychainItem(id: 1, profile: "ada", record: record, contents: .sealed(seal))
+            _ = try database.transactionBlocking { db -> Result<Void, Never> in
+                try item.insert(db, keys)
+                return .success(())
+            }
+            for tag in ["org.example.tag", Data("org.example.tag".utf8)] as [Any] {
+                let query: [CFString: Any] = [
+                    kSecClass: kSecClassKey, kSecAttrApplicationTag: tag, kSecReturnData: true,
+                ]
+                #expect(find(query as CFDictionary).object as? Data == Data("k".utf8))
+            }
+            let query: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationLabel: "label"]
+            #expect(
+                SecItemUpdate(query as CFDictionary, [kSecAttrLabel: "l"] as CFDictionary) == errSecSuccess
+            )
+            #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+            #expect(SecItemDelete(query as CFDictionary) == errSecItemNotFound)
         }
     }
 

@@ -30,6 +30,7 @@ final class FakeChip: AuthenticationService {
         var kept: [Data: Kept] = [:]
         var sessions: [OwnerSession] = []
         var failure: VaultError.Code?
+        var duringPrompt: (@Sendable () async -> Void)?
     }
 
     private let state = Mutex(State())
@@ -48,6 +49,12 @@ final class FakeChip: AuthenticationService {
     var failure: VaultError.Code? {
         get { state.withLock(\.failure) }
         set { state.withLock { $0.failure = newValue } }
+    }
+
+    /// What happens once while the next prompt is shown.
+    var duringPrompt: (@Sendable () async -> Void)? {
+        get { state.withLock(\.duringPrompt) }
+        set { state.withLock { $0.duringPrompt = newValue } }
     }
 
     /// The reasons of the prompts that were shown.
@@ -135,7 +142,12 @@ final class FakeChip: AuthenticationService {
         let session = request.session
         if let session, state.withLock({ $0.sessions.contains { $0 === session } }) { return }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
-        state.withLock { $0.prompts.append(request.reason) }
+        let meanwhile = state.withLock { state in
+            state.prompts.append(request.reason)
+            defer { state.duringPrompt = nil }
+            return state.duringPrompt
+        }
+        await meanwhile?()
         switch person {
         case .shows: if let session { state.withLock { $0.sessions.append(session) } }
         case .fails(let code): throw AuthenticationError(code)

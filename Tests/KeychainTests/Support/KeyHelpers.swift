@@ -103,6 +103,22 @@ func run(_ program: String, _ arguments: [String], input: Data = Data()) throws 
     return data
 }
 
+/// A certificate of a person called ada, in DER.
+func certificateBytes(serial: Int) throws -> Data {
+    try withFolder { folder in
+        let (key, file) = (folder.appending(path: "key").path, folder.appending(path: "certificate"))
+        _ = try run(
+            "openssl",
+            [
+                "req", "-x509", "-nodes", "-outform", "DER", "-subj", "/CN=ada", "-set_serial", "\(serial)",
+                "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-keyout", key, "-out",
+                file.path,
+            ]
+        )
+        return try Data(contentsOf: file)
+    }
+}
+
 /// A folder that is gone afterwards.
 func withFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
     let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-keys-\(UUID().uuidString)")
