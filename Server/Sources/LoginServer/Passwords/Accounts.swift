@@ -12,6 +12,13 @@ struct Accounts: Sendable {
         let credential: String
     }
 
+    /// What a password is compared with, and the name of the one that matches.
+    struct Expected {
+        let hash: PasswordHash
+        /// `nil` for no user of ours.
+        let credential: String?
+    }
+
     /// The names of all accounts: documents are found by name only.
     private static let directory = "accounts"
 
@@ -29,8 +36,11 @@ struct Accounts: Sendable {
     }
 
     /// What a password is compared with: that of the user, or for nobody one that matches nothing and takes as long.
-    func passwordHash(of user: LoginName) async throws -> PasswordHash {
-        try await account(user)?.password ?? .nobody(cost: cost)
+    ///
+    /// Hash and name are of one reading: the name is never that of another password, which was set meanwhile.
+    func expected(of user: LoginName) async throws -> Expected {
+        let account = try await account(user)
+        return Expected(hash: account?.password ?? .nobody(cost: cost), credential: account?.credential)
     }
 
     /// All users, in the order of their names.

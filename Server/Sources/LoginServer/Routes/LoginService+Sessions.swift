@@ -64,6 +64,10 @@ extension LoginService {
         let address = client(request, context)
         // The signature first: without the device nobody gets to guess passwords here.
         let signIn = try await relyingParty.signIn(assertion: assertion, from: address.text)
+        // Of a user who is removed the account goes first, then the devices.
+        guard try await accounts.credential(of: signIn.device.user) != nil else {
+            throw Problem(RelyingPartyError(.unknownKey))
+        }
         if let password { try await requirePassword(password, of: signIn.device.user, from: address) }
         let (token, expiresAt) = try await tokens.issue(
             for: signIn.device.user,
@@ -93,10 +97,7 @@ extension LoginService {
         guard case .basic(let user, let password) = Authorization(request) else {
             throw Problem.unauthorized("Send the user's name and password.", scheme: Self.passwordScheme)
         }
-        try await requirePassword(password, of: user, from: client(request, context))
-        guard let credential = try await accounts.credential(of: user) else {
-            throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
-        }
+        let credential = try await requirePassword(password, of: user, from: client(request, context))
         let (token, expiresAt) = try await tokens.issue(
             for: user,
             device: nil,
