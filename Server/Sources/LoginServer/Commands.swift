@@ -64,12 +64,15 @@ public struct KeysCommand: Sendable {
 
     /// Makes a new key.
     ///
-    /// - Parameter revoke: Drops all others at once: all sessions are over. Servers that run see it within a minute.
-    /// - Throws: ``ServerError`` where the key file does not open them, and the store's error.
+    /// - Parameter revoke: Drops all others at once: all sessions are over. Servers that run see it within a minute; those
+    ///   that have another key file than this one do no more work then.
+    /// - Throws: ``ServerError`` where the key file does not open the others, unless they are dropped, and the store's error.
     public func rotate(revoke: Bool) async throws {
         let now = Int(Date().timeIntervalSince1970)
-        _ = try await keys.update(at: now) { keys in
-            if revoke { keys.replaceAll(at: now) } else { keys.rotate(at: now) }
+        if revoke {
+            try await keys.replaceAll(at: now)
+        } else {
+            _ = try await keys.update(at: now) { $0.rotate(at: now) }
         }
     }
 }

@@ -59,7 +59,7 @@ public struct LoginServer: Service {
                 address: .hostname(configuration.host, port: configuration.port),
                 availableConnectionsDelegate: .maximum(configuration.connections, logger: logger)
             ),
-            services: [Upkeep(service: service, logger: logger)],
+            services: [Upkeep(service: service, logger: logger, interval: configuration.upkeepInterval)],
             onServerRunning: { [configuration, onListening] channel in
                 let port = channel.localAddress?.port ?? configuration.port
                 await onListening(Listening(host: configuration.host, port: port))

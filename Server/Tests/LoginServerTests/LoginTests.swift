@@ -125,6 +125,25 @@ struct `signing in over HTTP` {
         }
     }
 
+    /// 16 texts of 256 bytes, also such as JSON may write longer; and what fills an assertion.
+    @Test(arguments: [("x", 256), ("/", 256), ("\"", 160)])
+    func `the token of the longest assertion is good here`(character: String, count: Int) async throws {
+        try await withServer { server, client, device in
+            let now = server.clock.seconds
+            try await device.enable(client, at: now, authorization: anna)
+            let app = Dictionary(
+                uniqueKeysWithValues: (0..<16).map { ("m\($0)", String(repeating: character, count: count)) }
+            )
+            let challenge = try await device.challenge(client, .login)
+            let assertion = try device.assertion(challenge, .login, at: now, app: app)
+            let token = try token(
+                try await client.send("POST", "/v1/sessions", json: ["assertion": assertion])
+            )
+            let list = try await client.send("GET", "/v1/devices", authorization: token)
+            #expect(list.status == 200, "\(list.text), \(assertion.utf8.count), \(token.utf8.count)")
+        }
+    }
+
     @Test func `a challenge outlives the server that gave it`() async throws {
         let server = try await TestServer()
         let device = try TestDevice("anna", "laptop")

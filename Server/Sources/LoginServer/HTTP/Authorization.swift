@@ -12,10 +12,13 @@ enum Authorization {
     /// RFC 6750.
     case bearer(String)
 
+    /// The longest field, in bytes: the longest token with its scheme, or the longest name and password.
+    private static let longest = SessionTokens.longest + 16
+
     /// - Returns: `nil` for none, for two, and for one that is written in another way.
     init?(_ request: Request) {
         let fields = request.headers[values: .authorization]
-        guard fields.count == 1, let field = fields.first, field.utf8.count <= 8_192,
+        guard fields.count == 1, let field = fields.first, field.utf8.count <= Self.longest,
             let space = field.firstIndex(of: " ")
         else { return nil }
         let value = field[field.index(after: space)...]

@@ -113,7 +113,7 @@ extension LoginService {
     func publishKeys(_: Request, _: ServerContext) async throws -> Response {
         // Half of the time that a key is known before it signs.
         try JSON.response(
-            tokens.published,
+            try tokens.published(),
             headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]
         )
     }
