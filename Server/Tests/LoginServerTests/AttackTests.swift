@@ -11,10 +11,14 @@ import Testing
 struct `attacks over HTTP` {
     private let anna = basic("anna", "correct horse")
 
-    private func withServer(_ work: (TestServer, TestClient, TestDevice) async throws -> Void) async throws {
+    /// The time of a request is long enough for a busy machine, but for what waits for its end.
+    private func withServer(
+        timeout: Int = 60,
+        _ work: (TestServer, TestClient, TestDevice) async throws -> Void
+    ) async throws {
         let server = try await TestServer {
             $0.relyingParty.limits.perAddress = nil
-            $0.requestTimeout = 2
+            $0.requestTimeout = timeout
         }
         let device = try TestDevice("anna", "laptop")
         try await server.service.accounts.add(device.user, password: "correct horse")
@@ -263,6 +267,37 @@ struct `attacks over HTTP` {
                 "no method that HTTP knows"
             )
             #expect(try await client.send("HEAD", "/healthz").status == 200)
+        }
+    }
+    @Test func `a path with an empty part is none: it is not the path without it`() async throws {
+        try await withServer { server, client, device in
+            for path in ["/v1/devices/", "/v1//devices", "//v1/devices", "/account/"] {
+                let answer = try await client.send("DELETE", path, authorization: anna)
+                #expect(answer.code == "not_found", "\(path)")
+            }
+            #expect(try await server.store().devices(of: device.user).count == 1)
+        }
+    }
+
+    @Test(arguments: [".", ".."])
+    func `a device whose name means another path gets no challenge`(name: String) async throws {
+        try await withServer { _, client, _ in
+            for purpose in ["enable", "login"] {
+                let answer = try await client.send(
+                    "POST",
+                    "/v1/challenges",
+                    json: ["user": "anna", "device": name, "purpose": purpose]
+                )
+                #expect(answer.code == "malformed")
+            }
+        }
+    }
+
+    @Test func `who never reads the answers loses the connection`() async throws {
+        try await withServer(timeout: 5) { _, client, _ in
+            let request = Data("GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+            let isClosed = try await client.flood(request, within: .seconds(60))
+            #expect(isClosed)
         }
     }
 }

@@ -24,6 +24,10 @@ extension LoginService {
         var members = try await request.members()
         let user = try members.name("user")
         let device = try members.name("device")
+        guard ![".", ".."].contains(device.text) else {
+            // In a path these are the same one and the one above: such a device could not be revoked.
+            throw Problem(.malformed, "The member device is no name of a device: . and .. mean paths.")
+        }
         guard let purpose = LoginClaims.Purpose(rawValue: try members.required("purpose")) else {
             throw Problem(.malformed, "The member purpose is neither login nor enable.")
         }

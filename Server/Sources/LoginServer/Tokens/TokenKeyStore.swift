@@ -73,7 +73,8 @@ struct TokenKeyStore: Sendable {
             throw ServerError(
                 .keyFile,
                 "the signing keys in the database do not open with this key file",
-                hint: "give the --key-file they were sealed with; if it is lost or stolen, key rotate --revoke"
+                hint:
+                    "give the --key-file that they were sealed with; if it is lost or stolen: key rotate --revoke"
             )
         }
         return keys
