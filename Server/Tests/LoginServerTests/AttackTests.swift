@@ -172,7 +172,7 @@ struct `attacks over HTTP` {
     }
 
     @Test func `a body without an end is cut off, whatever length it claims`() async throws {
-        try await withServer { _, client, _ in
+        try await withServer(timeout: 2) { _, client, _ in
             let head = "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             let claimed = Data("\(head)Content-Length: 99999999\r\n\r\n".utf8)
             #expect(TestClient.Answer(try await client.exchange([claimed])).code == "too_large")
@@ -199,7 +199,7 @@ struct `attacks over HTTP` {
         ]
     )
     func `what is no request is a problem or no answer at all`(text: String) async throws {
-        try await withServer { _, client, _ in
+        try await withServer(timeout: 2) { _, client, _ in
             let answer = TestClient.Answer(try await client.exchange([Data(text.utf8)]))
             #expect(answer.status == 0 || (400..<500).contains(answer.status), "\(answer.text)")
             if answer.status != 0 { #expect(answer.headers["content-type"] == "application/problem+json") }
@@ -207,7 +207,7 @@ struct `attacks over HTTP` {
     }
 
     @Test func `a request that comes a byte at a time is cut off`() async throws {
-        try await withServer { server, client, _ in
+        try await withServer(timeout: 2) { server, client, _ in
             let head = Array(
                 "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n".utf8
             )
