@@ -119,11 +119,15 @@ extension Result where Failure == any Error {
 /// A clock that a test sets.
 final class TestClock: Sendable {
     private let offset = Mutex(0.0)
+    private let stopped = Mutex<Date?>(nil)
 
-    var now: Date { Date(timeIntervalSinceNow: offset.withLock { $0 }) }
+    var now: Date { stopped.withLock { $0 } ?? Date(timeIntervalSinceNow: offset.withLock { $0 }) }
     var seconds: Int { Int(now.timeIntervalSince1970) }
 
     func pass(_ seconds: Double) { offset.withLock { $0 += seconds } }
+
+    /// Stands still from now on, so many seconds after 1970.
+    func stop(at seconds: Double) { stopped.withLock { $0 = Date(timeIntervalSince1970: seconds) } }
 }
 
 /// A log that a test reads.
