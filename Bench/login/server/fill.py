@@ -33,6 +33,9 @@ rows = [device(index) for index in range(count)]
 with open(names, "w", encoding="ascii") as file:
     file.writelines(row[2] + "\n" for row in rows)
 with sqlite3.connect(database) as connection:
+    # A device signs in where its user has an account: all have that of the one whom the server was given.
+    connection.execute("CREATE TEMPORARY TABLE account AS SELECT data FROM documents WHERE name LIKE 'account/%' LIMIT 1")
+    connection.executemany("INSERT INTO documents (name, data) SELECT 'account/' || ?, data FROM account", [row[:1] for row in rows])
     connection.executemany(
         "INSERT INTO devices (user, device, key_id, key, name, enabled_at, last_used_at, domain_state)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)

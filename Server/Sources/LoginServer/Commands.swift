@@ -16,7 +16,10 @@ public struct AccountsCommand: Sendable {
     }
 
     /// Adds a user.
+    ///
+    /// Devices that an unfinished removal left behind are revoked first: they are not the new user's.
     public func add(_ user: LoginName, password: String) async throws {
+        if try await accounts.credential(of: user) == nil { _ = try await revokeDevices(of: user) }
         try await accounts.add(user, password: password)
     }
 
@@ -26,9 +29,16 @@ public struct AccountsCommand: Sendable {
     }
 
     /// Removes a user and revokes all of their devices.
+    ///
+    /// Where it fails, it can be done again: it goes on with what is left.
     public func remove(_ user: LoginName) async throws {
         // The account first: with it a device could be enabled again.
-        try await accounts.remove(user)
+        let hadAccount = try await accounts.remove(user)
+        let devices = try await revokeDevices(of: user)
+        guard hadAccount || !devices.isEmpty else { throw Accounts.unknown(user) }
+    }
+
+    private func revokeDevices(of user: LoginName) async throws -> [LoginName] {
         let entry = AuditEntry(
             at: Int(Date().timeIntervalSince1970),
             event: .revoked,
@@ -36,7 +46,7 @@ public struct AccountsCommand: Sendable {
             device: nil,
             address: ""
         )
-        _ = try await store.revoke(nil, audit: entry)
+        return try await store.revoke(nil, audit: entry)
     }
 
     /// All users, in the order of their names.
@@ -54,12 +64,15 @@ public struct KeysCommand: Sendable {
 
     /// Makes a new key.
     ///
-    /// - Parameter revoke: Drops all others at once: all sessions are over. Servers that run see it within a minute.
-    /// - Throws: ``ServerError`` where the key file does not open them, and the store's error.
+    /// - Parameter revoke: Drops all others at once: all sessions are over. Servers that run see it within a minute; those
+    ///   that have another key file than this one do no more work then.
+    /// - Throws: ``ServerError`` where the key file does not open the others, unless they are dropped, and the store's error.
     public func rotate(revoke: Bool) async throws {
         let now = Int(Date().timeIntervalSince1970)
-        _ = try await keys.update(at: now) { keys in
-            if revoke { keys.replaceAll(at: now) } else { keys.rotate(at: now) }
+        if revoke {
+            try await keys.replaceAll(at: now)
+        } else {
+            _ = try await keys.update(at: now) { $0.rotate(at: now) }
         }
     }
 }

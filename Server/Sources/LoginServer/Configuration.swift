@@ -40,6 +40,8 @@ extension LoginServer {
         public var connections = 4_096
         /// How many passwords are checked at a time; a core and 16 MiB each.
         public var passwordThreads = 2
+        /// How often keys are looked at again and old rows are removed; only tests make it shorter.
+        var upkeepInterval = Duration.seconds(60)
         /// What checking a password costs; only tests make it cheap.
         var passwordCost = PasswordHash.Cost.standard
 

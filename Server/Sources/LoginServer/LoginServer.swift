@@ -59,7 +59,7 @@ public struct LoginServer: Service {
                 address: .hostname(configuration.host, port: configuration.port),
                 availableConnectionsDelegate: .maximum(configuration.connections, logger: logger)
             ),
-            services: [Upkeep(service: service, logger: logger)],
+            services: [Upkeep(service: service, logger: logger, interval: configuration.upkeepInterval)],
             onServerRunning: { [configuration, onListening] channel in
                 let port = channel.localAddress?.port ?? configuration.port
                 await onListening(Listening(host: configuration.host, port: port))
@@ -78,11 +78,26 @@ public struct LoginServer: Service {
         }
     }
 
+    /// Who may connect: without TLS only those whose passwords and tokens cross no network, or a proxy's own.
+    private var admission: @Sendable (SocketAddress?) -> Bool {
+        guard configuration.certificate == nil else { return { _ in true } }
+        return { [proxies = service.proxies, logger] peer in
+            if proxies.admitsPlain(peer) { return true }
+            let address = peer.flatMap(ClientAddress.init) ?? .unknown
+            logger.warning(
+                "a connection without TLS is refused: it comes from neither this machine nor a trusted proxy",
+                metadata: ["address": "\(address.text)"]
+            )
+            return false
+        }
+    }
+
     private func server() throws -> HTTPServerBuilder {
         let timeout = TimeAmount.seconds(Int64(configuration.requestTimeout))
+        let admits = admission
         let plain = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [ConnectionGuard(requestTimeout: timeout)],
+                additionalChannelHandlers: [ConnectionGuard(timeout: timeout, admits: admits)],
                 idleTimeout: timeout,
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 12 * 1024,

@@ -8,11 +8,12 @@ internal import ServiceLifecycle
 struct Upkeep: Service {
     let service: LoginService
     let logger: Logger
+    let interval: Duration
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                do { try await Task.sleep(for: .seconds(SessionTokens.interval)) } catch { return }
+                do { try await Task.sleep(for: interval) } catch { return }
                 await once()
             }
         }

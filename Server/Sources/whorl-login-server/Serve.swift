@@ -80,7 +80,16 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "whorl-login-server") { _ in JSONLines() }
         logger.logLevel = .info
-        let settings = try settings()
+        var settings = try settings()
+        let limit = OpenFiles.raiseLimit()
+        let possible = OpenFiles.connections(atMost: settings.connections, limit: limit)
+        if possible < settings.connections {
+            logger.warning(
+                "the limit of open files leaves fewer connections than usual",
+                metadata: ["limit": "\(limit ?? 0)", "connections": "\(possible)"]
+            )
+            settings.connections = possible
+        }
         let server = try await LoginServer(
             store: try await store.open(),
             configuration: settings,

@@ -11,10 +11,14 @@ import Testing
 struct `attacks over HTTP` {
     private let anna = basic("anna", "correct horse")
 
-    private func withServer(_ work: (TestServer, TestClient, TestDevice) async throws -> Void) async throws {
+    /// The time of a request is long enough for a busy machine, but for what waits for its end.
+    private func withServer(
+        timeout: Int = 60,
+        _ work: (TestServer, TestClient, TestDevice) async throws -> Void
+    ) async throws {
         let server = try await TestServer {
             $0.relyingParty.limits.perAddress = nil
-            $0.requestTimeout = 2
+            $0.requestTimeout = timeout
         }
         let device = try TestDevice("anna", "laptop")
         try await server.service.accounts.add(device.user, password: "correct horse")
@@ -168,7 +172,7 @@ struct `attacks over HTTP` {
     }
 
     @Test func `a body without an end is cut off, whatever length it claims`() async throws {
-        try await withServer { _, client, _ in
+        try await withServer(timeout: 2) { _, client, _ in
             let head = "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             let claimed = Data("\(head)Content-Length: 99999999\r\n\r\n".utf8)
             #expect(TestClient.Answer(try await client.exchange([claimed])).code == "too_large")
@@ -195,7 +199,7 @@ struct `attacks over HTTP` {
         ]
     )
     func `what is no request is a problem or no answer at all`(text: String) async throws {
-        try await withServer { _, client, _ in
+        try await withServer(timeout: 2) { _, client, _ in
             let answer = TestClient.Answer(try await client.exchange([Data(text.utf8)]))
             #expect(answer.status == 0 || (400..<500).contains(answer.status), "\(answer.text)")
             if answer.status != 0 { #expect(answer.headers["content-type"] == "application/problem+json") }
@@ -203,7 +207,7 @@ struct `attacks over HTTP` {
     }
 
     @Test func `a request that comes a byte at a time is cut off`() async throws {
-        try await withServer { server, client, _ in
+        try await withServer(timeout: 2) { server, client, _ in
             let head = Array(
                 "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n".utf8
             )
@@ -263,6 +267,37 @@ struct `attacks over HTTP` {
                 "no method that HTTP knows"
             )
             #expect(try await client.send("HEAD", "/healthz").status == 200)
+        }
+    }
+    @Test func `a path with an empty part is none: it is not the path without it`() async throws {
+        try await withServer { server, client, device in
+            for path in ["/v1/devices/", "/v1//devices", "//v1/devices", "/account/"] {
+                let answer = try await client.send("DELETE", path, authorization: anna)
+                #expect(answer.code == "not_found", "\(path)")
+            }
+            #expect(try await server.store().devices(of: device.user).count == 1)
+        }
+    }
+
+    @Test(arguments: [".", ".."])
+    func `a device whose name means another path gets no challenge`(name: String) async throws {
+        try await withServer { _, client, _ in
+            for purpose in ["enable", "login"] {
+                let answer = try await client.send(
+                    "POST",
+                    "/v1/challenges",
+                    json: ["user": "anna", "device": name, "purpose": purpose]
+                )
+                #expect(answer.code == "malformed")
+            }
+        }
+    }
+
+    @Test func `who never reads the answers loses the connection`() async throws {
+        try await withServer(timeout: 5) { _, client, _ in
+            let request = Data("GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+            let isClosed = try await client.flood(request, within: .seconds(60))
+            #expect(isClosed)
         }
     }
 }

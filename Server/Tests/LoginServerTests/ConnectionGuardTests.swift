@@ -10,10 +10,60 @@ import Testing
 @testable import LoginServer
 
 struct `the guard of a connection` {
-    private func channel() throws -> EmbeddedChannel {
-        let channel = EmbeddedChannel(handler: ConnectionGuard(requestTimeout: .seconds(10), mostBytes: 100))
-        try channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    private func channel(from peer: String = "127.0.0.1", trusting: [String] = []) throws -> EmbeddedChannel {
+        let proxies = ProxyPolicy(trusted: trusting.compactMap(ClientAddress.init))
+        let handler = ConnectionGuard(timeout: .seconds(10), mostBytes: 100) { proxies.admitsPlain($0) }
+        let channel = EmbeddedChannel(handler: handler)
+        let address = try SocketAddress(ipAddress: peer, port: 1)
+        channel.remoteAddress = address
+        try channel.connect(to: address).wait()
         return channel
+    }
+
+    @Test(arguments: ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "192.0.2.2", "::ffff:192.0.2.2"])
+    func `lets this machine and a trusted proxy in`(peer: String) throws {
+        #expect(try channel(from: peer, trusting: ["192.0.2.2"]).isActive)
+    }
+
+    @Test(arguments: ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "128.0.0.1", "fe80::1", "0.0.0.0"])
+    func `lets nobody else in without TLS, and reads nothing of theirs`(peer: String) throws {
+        let channel = try channel(from: peer, trusting: ["192.0.2.2"])
+        #expect(!channel.isActive)
+        #expect(try channel.readOutbound(as: HTTPResponsePart.self) == nil)
+    }
+
+    @Test func `cuts off who does not take an answer in time`() throws {
+        let channel = try channel()
+        for each in [HTTPResponsePart.head(HTTPResponse(status: .ok)), .body(ByteBuffer(string: "x"))] {
+            channel.write(each, promise: nil)
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test func `cuts off who takes one answer and not the next, and counts each anew`() throws {
+        let channel = try channel()
+        let head = HTTPResponsePart.head(HTTPResponse(status: .ok))
+        for each in [head, .end(nil), head] { channel.write(each, promise: nil) }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+        channel.flush()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+        #expect(channel.isActive, "the second answer has its own time")
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test func `leaves who has taken all answers alone`() throws {
+        let channel = try channel()
+        for _ in 0..<3 {
+            for each in [HTTPResponsePart.head(HTTPResponse(status: .ok)), .end(nil)] {
+                try channel.writeOutbound(each)
+            }
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+        #expect(channel.isActive)
     }
 
     private let head = HTTPRequestPart.head(

@@ -54,14 +54,4 @@ struct `the keys that sign tokens` {
         let keys = TokenKeySet(at: 1_000)
         #expect(keys.signing(at: 10) == keys.keys[0])
     }
-
-    @Test func `replacing all leaves one new key, which signs`() {
-        var keys = TokenKeySet(at: 0)
-        keys.rotate(at: 1_000)
-        let old = Set(keys.keys.map(\.id))
-        keys.replaceAll(at: 2_000)
-        #expect(keys.keys.count == 1)
-        #expect(old.isDisjoint(with: keys.keys.map(\.id)))
-        #expect(keys.signing(at: 2_000) == keys.keys[0])
-    }
 }

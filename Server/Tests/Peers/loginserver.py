@@ -62,9 +62,10 @@ class Answer:
 class Server:
     """The program, over a database; stopped at the end of the `with`."""
 
-    def __init__(self, program, database, *options, origin=ORIGIN, log=None):
+    def __init__(self, program, database, *options, origin=ORIGIN, log=None, prepare=None):
         self.command = [program, "serve", "--database", database, "--origin", origin, "--port", "0", "--json", *options]
         self.log_path = log or "/dev/null"
+        self.prepare = prepare
         self.process = None
 
     def __enter__(self):
@@ -73,7 +74,7 @@ class Server:
 
     def start(self):
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=self.prepare)
         line = self.process.stdout.readline()
         if not line:
             raise Failure(f"the server did not start, status {self.process.wait()}; its log: {self.log_path}")

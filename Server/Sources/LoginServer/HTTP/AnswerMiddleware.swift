@@ -24,6 +24,7 @@ struct AnswerMiddleware: RouterMiddleware {
         var code: String?
         var cause: String?
         do {
+            guard !Endpoint.hasEmptyPart(request.uri.path) else { throw Problem.notFound }
             response = try await next(request, context)
         } catch let error as HTTPParserError {
             // Hummingbird answers it and closes the connection.

@@ -12,10 +12,13 @@ enum Authorization {
     /// RFC 6750.
     case bearer(String)
 
+    /// The longest field, in bytes: the longest token with its scheme, or the longest name and password.
+    private static let longest = SessionTokens.longest + 16
+
     /// - Returns: `nil` for none, for two, and for one that is written in another way.
     init?(_ request: Request) {
         let fields = request.headers[values: .authorization]
-        guard fields.count == 1, let field = fields.first, field.utf8.count <= 8_192,
+        guard fields.count == 1, let field = fields.first, field.utf8.count <= Self.longest,
             let space = field.firstIndex(of: " ")
         else { return nil }
         let value = field[field.index(after: space)...]
@@ -38,6 +41,8 @@ struct Sender {
     let user: LoginName
     /// The device of the token; `nil` for a password, and for a token that a password gave.
     let device: LoginName?
+    /// The thumbprint of the device's key, or the name of the password.
+    let credential: String
 }
 
 extension LoginService {
@@ -49,8 +54,8 @@ extension LoginService {
     func sender(of request: Request, _ context: ServerContext, allowsPassword: Bool) async throws -> Sender {
         switch Authorization(request) {
         case .basic(let user, let password) where allowsPassword:
-            try await requirePassword(password, of: user, from: client(request, context))
-            return Sender(user: user, device: nil)
+            let credential = try await requirePassword(password, of: user, from: client(request, context))
+            return Sender(user: user, device: nil, credential: credential)
         case .bearer(let token):
             return try await sender(token: token)
         case .basic, nil:
@@ -62,29 +67,42 @@ extension LoginService {
         }
     }
 
+    /// - Returns: The password's name.
     /// - Throws: ``Problem`` for anything but the user's password.
-    func requirePassword(_ password: String, of user: LoginName, from address: ClientAddress) async throws {
-        guard try await passwords.check(password, of: user, from: address) else {
+    @discardableResult
+    func requirePassword(_ password: String, of user: LoginName, from address: ClientAddress) async throws
+        -> String
+    {
+        guard let credential = try await passwords.check(password, of: user, from: address) else {
             throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
         }
+        return credential
     }
 
     /// A good signature is not enough: a device may have been revoked, a user removed, since the token was written.
     private func sender(token: String) async throws -> Sender {
-        let problem = Problem.unauthorized(
+        guard let claims = try await tokens.verify(token, at: now), let user = LoginName(claims.sub) else {
+            throw Self.invalidToken
+        }
+        let device = claims.device.flatMap(LoginName.init)
+        guard (device == nil) == (claims.device == nil) else { throw Self.invalidToken }
+        let sender = Sender(user: user, device: device, credential: claims.credential)
+        guard try await isStillGood(sender) else { throw Self.invalidToken }
+        return sender
+    }
+
+    static var invalidToken: Problem {
+        .unauthorized(
             "The session token is not good, or no longer. Sign in again.",
             scheme: #"Bearer error="invalid_token""#
         )
-        guard let claims = try await tokens.verify(token, at: now), let user = LoginName(claims.sub) else {
-            throw problem
-        }
-        guard let name = claims.device else {
-            guard try await accounts.credential(of: user) == claims.credential else { throw problem }
-            return Sender(user: user, device: nil)
-        }
-        guard let device = LoginName(name),
-            try await relyingParty.isActive(device: device, of: user, keyID: claims.credential)
-        else { throw problem }
-        return Sender(user: user, device: device)
+    }
+
+    /// Whether the user is still there, and the device or the password still the one that the sender has shown.
+    func isStillGood(_ sender: Sender) async throws -> Bool {
+        // Of a user who is removed the account goes first, then the devices.
+        guard let password = try await accounts.credential(of: sender.user) else { return false }
+        guard let device = sender.device else { return password == sender.credential }
+        return try await relyingParty.isActive(device: device, of: sender.user, keyID: sender.credential)
     }
 }

@@ -46,12 +46,23 @@ struct ClientAddress: Hashable {
     }
 }
 
+extension ClientAddress {
+    /// Whether it is this machine's own.
+    var isLoopback: Bool { text.hasPrefix("127.") || text == "::1" }
+}
+
 /// Which proxies are believed when they say for whom they ask.
 struct ProxyPolicy: Sendable {
     private let trusted: Set<ClientAddress>
 
     /// - Parameter trusted: The proxies' own addresses.
     init(trusted: [ClientAddress]) { self.trusted = Set(trusted) }
+
+    /// Whether a peer may send passwords and tokens without TLS: a proxy, which has TLS before it, and this machine.
+    func admitsPlain(_ peer: SocketAddress?) -> Bool {
+        guard let address = peer.flatMap(ClientAddress.init) else { return false }
+        return address.isLoopback || trusted.contains(address)
+    }
 
     /// The client's address.
     ///

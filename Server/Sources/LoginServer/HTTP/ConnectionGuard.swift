@@ -7,58 +7,102 @@ internal import NIOHTTPTypes
 /// Keeps one connection within bounds of time and size, and gives a body to answers that have none.
 ///
 /// The idle timeout of Hummingbird ends a connection on which nothing arrives; a request that arrives a byte at a
-/// time ends here.
+/// time, and an answer that nobody reads, end here.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// From the end of a request's head to the end of its body.
-    private let requestTimeout: TimeAmount
+    /// From the end of a request's head to the end of its body; from the head of an answer to its last byte.
+    private let timeout: TimeAmount
     /// What a refused body may still bring, in bytes, before the connection is cut: so long the answer can be read.
     private let mostBytes: Int
-    private var deadline: Scheduled<Void>?
+    /// Whether the peer may connect at all.
+    private let admits: @Sendable (SocketAddress?) -> Bool
+    private var requestDeadline: Scheduled<Void>?
     private var bytes = 0
+    private var answerDeadline: Scheduled<Void>?
+    /// Answers whose last byte the system has not taken yet.
+    private var answers = 0
 
-    init(requestTimeout: TimeAmount, mostBytes: Int = 1 << 20) {
-        self.requestTimeout = requestTimeout
+    init(
+        timeout: TimeAmount,
+        mostBytes: Int = 1 << 20,
+        admits: @escaping @Sendable (SocketAddress?) -> Bool = { _ in true }
+    ) {
+        self.timeout = timeout
         self.mostBytes = mostBytes
+        self.admits = admits
+    }
+
+    /// A peer that may not connect is not listened to: what it sends, it should not.
+    func channelActive(context: ChannelHandlerContext) {
+        guard admits(context.remoteAddress) else {
+            context.close(promise: nil)
+            return
+        }
+        context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
             bytes = 0
-            let channel = context.channel
-            deadline = context.eventLoop.scheduleTask(in: requestTimeout) { channel.close(promise: nil) }
+            requestDeadline = deadline(context.channel)
         case .body(let part):
             bytes += part.readableBytes
             if bytes > mostBytes {
                 context.close(promise: nil)
                 return
             }
-        case .end: cancelDeadline()
+        case .end:
+            requestDeadline?.cancel()
+            requestDeadline = nil
         }
         context.fireChannelRead(data)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        cancelDeadline()
+        for deadline in [requestDeadline, answerDeadline] { deadline?.cancel() }
+        (requestDeadline, answerDeadline) = (nil, nil)
         context.fireChannelInactive()
     }
 
-    private func cancelDeadline() {
-        deadline?.cancel()
-        deadline = nil
+    private func deadline(_ channel: any Channel) -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            answers += 1
+            if answers == 1 { answerDeadline = deadline(context.channel) }
+            write(head, context: context, promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end:
+            let promise = promise ?? context.eventLoop.makePromise()
+            let channel = context.channel
+            promise.futureResult.assumeIsolated().whenComplete { _ in self.answerIsOut(channel) }
+            context.write(data, promise: promise)
+        }
+    }
+
+    private func answerIsOut(_ channel: any Channel) {
+        answers -= 1
+        answerDeadline?.cancel()
+        answerDeadline = answers > 0 && channel.isActive ? deadline(channel) : nil
     }
 
     /// Hummingbird answers what is not HTTP with an empty 400; here it becomes a problem like every other.
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard case .head(var head) = unwrapOutboundIn(data), head.status == .badRequest,
-            head.headerFields[.contentLength] == "0"
-        else {
-            context.write(data, promise: promise)
+    private func write(
+        _ head: HTTPResponse,
+        context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>?
+    ) {
+        var head = head
+        guard head.status == .badRequest, head.headerFields[.contentLength] == "0" else {
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
             return
         }
         let body = Problem(.malformed, "The request is not HTTP/1.1 as this server reads it.").json

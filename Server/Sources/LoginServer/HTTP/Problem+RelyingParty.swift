@@ -42,7 +42,7 @@ extension Problem {
     /// What Hummingbird itself refuses.
     private init(httpStatus: Int) {
         switch httpStatus {
-        case 404: self.init(.notFound, "There is nothing here.")
+        case 404: self = .notFound
         case 405: self.init(.methodNotAllowed, "This is not done here.")
         case 413: self.init(.tooLarge, "The body is larger than \(RequestMembers.largestBody) bytes.")
         case 415: self.init(.unsupportedMediaType, "The body must be application/json.")

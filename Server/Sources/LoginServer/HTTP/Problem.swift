@@ -58,6 +58,9 @@ struct Problem: Error, Equatable {
         Problem(.unauthorized, detail, headers: [.wwwAuthenticate: scheme])
     }
 
+    /// There is no such path.
+    static let notFound = Problem(.notFound, "There is nothing here.")
+
     static func tooManyRequests(retryAfter seconds: Int) -> Problem {
         Problem(
             .tooManyRequests,

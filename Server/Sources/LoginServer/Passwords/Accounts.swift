@@ -12,6 +12,13 @@ struct Accounts: Sendable {
         let credential: String
     }
 
+    /// What a password is compared with, and the name of the one that matches.
+    struct Expected {
+        let hash: PasswordHash
+        /// `nil` for no user of ours.
+        let credential: String?
+    }
+
     /// The names of all accounts: documents are found by name only.
     private static let directory = "accounts"
 
@@ -29,8 +36,11 @@ struct Accounts: Sendable {
     }
 
     /// What a password is compared with: that of the user, or for nobody one that matches nothing and takes as long.
-    func passwordHash(of user: LoginName) async throws -> PasswordHash {
-        try await account(user)?.password ?? .nobody(cost: cost)
+    ///
+    /// Hash and name are of one reading: the name is never that of another password, which was set meanwhile.
+    func expected(of user: LoginName) async throws -> Expected {
+        let account = try await account(user)
+        return Expected(hash: account?.password ?? .nobody(cost: cost), credential: account?.credential)
     }
 
     /// All users, in the order of their names.
@@ -74,16 +84,29 @@ struct Accounts: Sendable {
     }
 
     /// Removes a user; the devices are the relying party's to remove.
-    func remove(_ user: LoginName) async throws {
-        guard let old = try await documents.document(Self.name(user)) else { throw Self.unknown(user) }
-        guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {
-            throw ServerError(
-                .account,
-                "the account of \(user.text) was changed meanwhile",
-                hint: "try again"
-            )
+    ///
+    /// What an earlier try has removed already is no error: it goes on with the rest.
+    ///
+    /// - Returns: Whether there was anything to remove.
+    func remove(_ user: LoginName) async throws -> Bool {
+        let old = try await documents.document(Self.name(user))
+        if let old {
+            guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {
+                throw ServerError(
+                    .account,
+                    "the account of \(user.text) was changed meanwhile",
+                    hint: "try again"
+                )
+            }
         }
-        try await list { $0.remove(user) }
+        var wasListed = false
+        try await list { wasListed = $0.remove(user) != nil }
+        return old != nil || wasListed
+    }
+
+    /// What to say of a user who is not there.
+    static func unknown(_ user: LoginName) -> ServerError {
+        ServerError(.account, "there is no user \(user.text)", hint: "user list")
     }
 
     private func account(_ user: LoginName) async throws -> Account? {
@@ -120,8 +143,4 @@ struct Accounts: Sendable {
     }
 
     private static func name(_ user: LoginName) -> String { "account/\(user.text)" }
-
-    private static func unknown(_ user: LoginName) -> ServerError {
-        ServerError(.account, "there is no user \(user.text)", hint: "user list")
-    }
 }

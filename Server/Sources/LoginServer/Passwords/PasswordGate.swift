@@ -24,17 +24,19 @@ struct PasswordGate: Sendable {
         workers = PasswordWorkers(threads: threads, waiting: 32)
     }
 
-    /// Whether it is the user's password; an unknown user has none, after the same time.
+    /// Compares a password with the user's; an unknown user has none, after the same time.
     ///
+    /// - Returns: The name of the user's password where it is this one, and else `nil`.
     /// - Throws: ``Problem`` where there are too many at once; the relying party's error where there were too many
     ///   tries, and the store's.
-    func check(_ password: String, of user: LoginName, from address: ClientAddress) async throws -> Bool {
+    func check(_ password: String, of user: LoginName, from address: ClientAddress) async throws -> String? {
         try await relyingParty.countTry("password", from: address.text, limit: Self.address)
         try await relyingParty.countTry("password from \(address.group)", by: user, limit: Self.pair)
         try await relyingParty.countTry("password", by: user, limit: Self.user)
-        let hash = try await accounts.passwordHash(of: user)
-        return try await workers.run {
-            password.utf8.count <= PasswordHash.longest && hash.matches(password)
+        let expected = try await accounts.expected(of: user)
+        let isRight = try await workers.run {
+            password.utf8.count <= PasswordHash.longest && expected.hash.matches(password)
         }
+        return isRight ? expected.credential : nil
     }
 }

@@ -32,7 +32,13 @@
     return answer;
   }
 
-  const asSignedIn = (method, path) => ask(method, path, `Bearer ${token}`);
+  /** An answer that comes after the sign-out is not for whoever sits there now: it is thrown away. */
+  async function asSignedIn(method, path) {
+    const session = token;
+    const answer = await ask(method, path, `Bearer ${session}`);
+    if (token !== session) throw new Refusal(0, "signed_out", "The session is over.");
+    return answer;
+  }
 
   function basic(name, password) {
     const bytes = new TextEncoder().encode(`${name}:${password}`);
@@ -75,7 +81,8 @@
     return item;
   }
 
-  async function showDevices(text = "") {
+  /** Shows the devices that are there now, and `text`, which may depend on them: words, and whether they are bad news. */
+  async function showDevices(text = () => [""]) {
     const { devices } = await asSignedIn("GET", "/v1/devices");
     element("sign-in").hidden = true;
     element("devices").hidden = false;
@@ -85,7 +92,7 @@
     element("revoke-all").hidden = devices.length === 0;
     element("count").textContent =
       devices.length === 0 ? "" : devices.length === 1 ? "One device can sign in with a touch." : `${devices.length} devices can sign in with a touch.`;
-    tell(text);
+    tell(...text(devices));
     element("devices-title").focus();
   }
 
@@ -110,10 +117,13 @@
   }
 
   async function attempt(work) {
+    const session = token;
     try {
       await work();
     } catch (error) {
-      if (token !== null && error.status === 401) showSignIn("The session is over. Sign in again.");
+      // Nobody waits for it any more.
+      if (token !== session) return;
+      if (error.status === 401) showSignIn("The session is over. Sign in again.");
       else tell(error.message, true);
     }
   }
@@ -126,10 +136,14 @@
     if (!isSure) return;
     await attempt(async () => {
       await asSignedIn("DELETE", `/v1/devices/${encodeURIComponent(device.device)}`).catch((error) => {
-        // Somebody else was faster.
+        // Somebody else was faster; unless the device is still there.
         if (error.status !== 404) throw error;
       });
-      await showDevices(`${device.name} is revoked.`);
+      await showDevices((devices) =>
+        devices.some((each) => each.device === device.device && each.keyID === device.keyID)
+          ? [`${device.name} is not revoked: the server does not find it by its name.`, true]
+          : [`${device.name} is revoked.`],
+      );
     });
   }
 
@@ -138,7 +152,7 @@
     if (!isSure) return;
     await attempt(async () => {
       await asSignedIn("DELETE", "/v1/devices");
-      await showDevices("All devices are revoked.");
+      await showDevices(() => ["All devices are revoked."]);
     });
   }
 

@@ -18,10 +18,16 @@ struct Endpoint: Sendable {
         self.handler = handler
     }
 
+    /// Whether a path has an empty part, which the router leaves out: `/v1/devices/`, with no device named, would be
+    /// `/v1/devices`, which stands for all of them.
+    static func hasEmptyPart(_ path: String) -> Bool {
+        path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().contains("")
+    }
+
     /// Whether the path of a request is this one's, whatever the method.
     func matches(path requested: String) -> Bool {
-        let requested = requested.split(separator: "/", omittingEmptySubsequences: true)
-        let own = path.split(separator: "/", omittingEmptySubsequences: true)
+        let requested = requested.split(separator: "/", omittingEmptySubsequences: false)
+        let own = path.split(separator: "/", omittingEmptySubsequences: false)
         return requested.count == own.count
             && zip(requested, own).allSatisfy { $0 == $1 || $1.hasPrefix("{") }
     }

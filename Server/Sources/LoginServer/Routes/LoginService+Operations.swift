@@ -13,8 +13,9 @@ extension LoginService {
         try JSON.response(State(status: "ok"))
     }
 
-    /// Answers `GET /readyz`: the store answers, too.
+    /// Answers `GET /readyz`: the store answers, too, and the key file opens the keys in it.
     func tellReadiness(_: Request, _: ServerContext) async throws -> Response {
+        try tokens.requireKeys()
         _ = try await documents.document("readiness")
         return try JSON.response(State(status: "ok"))
     }

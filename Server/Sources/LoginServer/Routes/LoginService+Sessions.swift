@@ -24,6 +24,10 @@ extension LoginService {
         var members = try await request.members()
         let user = try members.name("user")
         let device = try members.name("device")
+        guard ![".", ".."].contains(device.text) else {
+            // In a path these are the same one and the one above: such a device could not be revoked.
+            throw Problem(.malformed, "The member device is no name of a device: . and .. mean paths.")
+        }
         guard let purpose = LoginClaims.Purpose(rawValue: try members.required("purpose")) else {
             throw Problem(.malformed, "The member purpose is neither login nor enable.")
         }
@@ -64,6 +68,10 @@ extension LoginService {
         let address = client(request, context)
         // The signature first: without the device nobody gets to guess passwords here.
         let signIn = try await relyingParty.signIn(assertion: assertion, from: address.text)
+        // Of a user who is removed the account goes first, then the devices.
+        guard try await accounts.credential(of: signIn.device.user) != nil else {
+            throw Problem(RelyingPartyError(.unknownKey))
+        }
         if let password { try await requirePassword(password, of: signIn.device.user, from: address) }
         let (token, expiresAt) = try await tokens.issue(
             for: signIn.device.user,
@@ -93,10 +101,7 @@ extension LoginService {
         guard case .basic(let user, let password) = Authorization(request) else {
             throw Problem.unauthorized("Send the user's name and password.", scheme: Self.passwordScheme)
         }
-        try await requirePassword(password, of: user, from: client(request, context))
-        guard let credential = try await accounts.credential(of: user) else {
-            throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
-        }
+        let credential = try await requirePassword(password, of: user, from: client(request, context))
         let (token, expiresAt) = try await tokens.issue(
             for: user,
             device: nil,
@@ -112,7 +117,7 @@ extension LoginService {
     func publishKeys(_: Request, _: ServerContext) async throws -> Response {
         // Half of the time that a key is known before it signs.
         try JSON.response(
-            tokens.published,
+            try tokens.published(),
             headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]
         )
     }

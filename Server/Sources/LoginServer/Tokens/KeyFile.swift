@@ -47,7 +47,8 @@ enum KeyFile {
     /// Writes a new key beside and links it to its place, so that nobody sees half of one, and of two who make it at
     /// once both use the same.
     private static func create(_ path: String) throws(ServerError) {
-        let draft = "\(path).\(getpid()).new"
+        // Random, since a process that was killed leaves its draft, and in a container all have one number.
+        let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
         let file = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ServerError(.keyFile, "\(draft) cannot be made: \(reason())") }
         defer { unlink(draft) }

@@ -8,15 +8,15 @@ internal import Synchronization
 
 /// Writes and reads session tokens: JWTs with ES256 (RFC 7519, RFC 7518).
 final class SessionTokens: Sendable {
-    /// The longest token that is looked at, in bytes.
-    static let longest = 4096
+    /// The longest token that is looked at, in bytes: one may hold all that the app says in the longest assertion
+    /// (8,192 bytes), and names the origin once more.
+    static let longest = 9 * 1024
     /// By how many seconds the clocks of two instances may differ.
     static let clockSkew = 30
-    /// How often the keys are looked at again, in seconds.
-    static let interval = 60
 
     private struct State {
-        var keys: TokenKeySet
+        /// `nil` where the key file does not open those in the database.
+        var keys: TokenKeySet?
         var signers: JWTKeyCollection
         var readAt: Int
     }
@@ -34,8 +34,17 @@ final class SessionTokens: Sendable {
     }
 
     /// Reads the keys again and does what is due.
+    ///
+    /// - Throws: ``ServerError`` where the key file does not open the keys; those that were known are dropped then, since
+    ///   somebody has replaced them together with the key file. The store's error, after which they stay.
     func maintain(at now: Int) async throws {
-        let keys = try await store.maintain(at: now)
+        let keys: TokenKeySet
+        do {
+            keys = try await store.maintain(at: now)
+        } catch let error as ServerError where error.code == .keyFile {
+            state.withLock { $0 = State(keys: nil, signers: JWTKeyCollection(), readAt: now) }
+            throw error
+        }
         let isKnown = state.withLock { state in
             state.readAt = now
             return state.keys == keys
@@ -66,8 +75,8 @@ final class SessionTokens: Sendable {
         lifetime: Int,
         at now: Int
     ) async throws -> (token: String, expiresAt: Int) {
-        let (key, signers) = state.withLock { ($0.keys.signing(at: now), $0.signers) }
-        guard let key else { throw Problem(.unavailable, "There is no key to sign with.") }
+        let (key, signers) = state.withLock { ($0.keys?.signing(at: now), $0.signers) }
+        guard let key else { throw Self.noKeys }
         let claims = SessionClaims(
             iss: origin.text,
             aud: origin.text,
@@ -86,14 +95,17 @@ final class SessionTokens: Sendable {
     /// What a token says; `nil` for one that this server did not sign, that is over, or that is no token.
     ///
     /// Whether its device and its user still are is for the caller to see to.
+    ///
+    /// - Throws: ``Problem`` where there are no keys, and the store's error.
     func verify(_ token: String, at now: Int) async throws -> SessionClaims? {
         guard let id = Self.keyID(of: token) else { return nil }
-        var (isKnown, readAt) = state.withLock { ($0.keys.key(id) != nil, $0.readAt) }
+        var (isKnown, readAt) = state.withLock { ($0.keys?.key(id) != nil, $0.readAt) }
         if !isKnown, readAt < now {
             // Another instance may have a new one. It is looked for once a second or so: anybody can name a key.
             try await maintain(at: now)
-            isKnown = state.withLock { $0.keys.key(id) != nil }
+            isKnown = state.withLock { $0.keys?.key(id) != nil }
         }
+        try requireKeys()
         let signers = state.withLock { $0.signers }
         guard isKnown, let claims = try? await signers.verify(token, as: SessionClaims.self),
             claims.iss == origin.text, claims.aud == origin.text,
@@ -103,18 +115,34 @@ final class SessionTokens: Sendable {
         return claims
     }
 
+    /// - Throws: ``Problem`` where there are no keys.
+    func requireKeys() throws(Problem) {
+        guard state.withLock({ $0.keys != nil }) else { throw Self.noKeys }
+    }
+
+    private static let noKeys = Problem(
+        .unavailable,
+        "The server has no keys for sessions; its log says why."
+    )
+
     /// The public halves, as a verifier takes them (RFC 7517).
-    var published: JSONWebKeySet {
-        JSONWebKeySet(keys: state.withLock { $0.keys.keys }.compactMap(JSONWebKey.init))
+    ///
+    /// - Throws: ``Problem`` where there are no keys.
+    func published() throws(Problem) -> JSONWebKeySet {
+        guard let keys = state.withLock({ $0.keys }) else { throw Self.noKeys }
+        return JSONWebKeySet(keys: keys.keys.compactMap(JSONWebKey.init))
     }
 
     private static func signers(_ keys: TokenKeySet) async throws -> JWTKeyCollection {
         let signers = JWTKeyCollection()
+        // Its own encoder would write a slash as two characters.
+        let serializer = DefaultJWTSerializer(jsonEncoder: JSON.encoder)
         for key in keys.keys {
             let backing = try P256.Signing.PrivateKey(rawRepresentation: key.scalar)
             await signers.add(
                 ecdsa: try ES256PrivateKey(backing: backing),
-                kid: JWKIdentifier(string: key.id)
+                kid: JWKIdentifier(string: key.id),
+                serializer: serializer
             )
         }
         return signers

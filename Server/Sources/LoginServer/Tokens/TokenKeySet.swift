@@ -40,7 +40,7 @@ struct TokenKeySet: Codable, Equatable {
     /// The oldest first.
     private(set) var keys: [TokenKey]
 
-    /// The first key: nobody has seen another, so it signs at once.
+    /// One new key: nobody has seen another, or none is to count any more, so it signs at once.
     init(at now: Int) {
         keys = [TokenKey(signsFrom: now)]
     }
@@ -58,11 +58,6 @@ struct TokenKeySet: Codable, Equatable {
     mutating func rotate(at now: Int) {
         guard keys.last.map({ $0.signsFrom <= now }) ?? true else { return }
         keys.append(TokenKey(signsFrom: now + Self.lead))
-    }
-
-    /// Makes all tokens worthless: there is one new key, which signs at once.
-    mutating func replaceAll(at now: Int) {
-        keys = [TokenKey(signsFrom: now)]
     }
 
     /// Does what is due by age: adds the next key, drops those whose tokens are over.

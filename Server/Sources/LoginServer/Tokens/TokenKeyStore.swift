@@ -33,8 +33,25 @@ struct TokenKeyStore: Sendable {
             if new == old { return new }
             if try await documents.setDocument(Self.name, to: try seal(new), ifWas: sealed) { return new }
         }
-        throw ServerError(.store, "the signing keys could not be changed: others change them all the time")
+        throw Self.contended
     }
+
+    /// Puts one new key in the place of all: no token of theirs is good any more.
+    ///
+    /// What is there is not opened, so that the answer to a key file in the wrong hands is another key file.
+    func replaceAll(at now: Int) async throws {
+        for _ in 0..<100 {
+            let sealed = try await documents.document(Self.name)
+            let new = try seal(TokenKeySet(at: now))
+            if try await documents.setDocument(Self.name, to: new, ifWas: sealed) { return }
+        }
+        throw Self.contended
+    }
+
+    private static let contended = ServerError(
+        .store,
+        "the signing keys could not be changed: others change them all the time"
+    )
 
     private func seal(_ keys: TokenKeySet) throws -> Data {
         let box = try AES.GCM.seal(
@@ -56,7 +73,8 @@ struct TokenKeyStore: Sendable {
             throw ServerError(
                 .keyFile,
                 "the signing keys in the database do not open with this key file",
-                hint: "give the --key-file that the database was first used with"
+                hint:
+                    "give the --key-file that they were sealed with; if it is lost or stolen: key rotate --revoke"
             )
         }
         return keys

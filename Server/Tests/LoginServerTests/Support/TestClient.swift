@@ -62,13 +62,7 @@ struct TestClient: Sendable {
 
     /// Sends pieces one after the other, and reads until the server closes.
     func exchange(_ pieces: [Data], between pause: Duration = .zero) async throws -> Data {
-        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
-        return try await channel.executeThenClose { inbound, outbound in
+        try await connect().executeThenClose { inbound, outbound in
             async let answer = Self.read(inbound)
             do {
                 for piece in pieces {
@@ -80,6 +74,57 @@ struct TestClient: Sendable {
             }
             return await answer
         }
+    }
+
+    /// Sends a request but for its last byte, does something else, and sends that byte.
+    func hold(
+        _ method: String,
+        _ path: String,
+        json: [String: Any],
+        authorization: String,
+        while work: () async throws -> Void
+    ) async throws -> Answer {
+        let body = try JSONSerialization.data(withJSONObject: json)
+        let head = [
+            "\(method) \(path) HTTP/1.1", "Host: bank.example", "Connection: close",
+            "Content-Type: application/json", "Authorization: \(authorization)",
+            "Content-Length: \(body.count)",
+        ]
+        let request = Data((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
+        return try await connect().executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(bytes: request.dropLast()))
+            // What came before these on another connection, the server has read.
+            for _ in 0..<3 { _ = try await send("GET", "/healthz") }
+            try await work()
+            try await outbound.write(ByteBuffer(bytes: request.suffix(1)))
+            return Answer(await Self.read(inbound))
+        }
+    }
+
+    private func connect() async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+        try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    /// Sends a request again and again, and reads nothing, until the server closes the connection.
+    ///
+    /// - Returns: Whether it did, in the time that the test has.
+    func flood(_ request: Data, within limit: TimeAmount) async throws -> Bool {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.autoRead, value: false)
+            .connect(host: "127.0.0.1", port: port).get()
+        let requests = ByteBuffer(bytes: Data(repeatElement(request, count: 1_000).joined()))
+        for _ in 0..<20 { channel.writeAndFlush(requests, promise: nil) }
+        let late = channel.eventLoop.makePromise(of: Bool.self)
+        channel.eventLoop.scheduleTask(in: limit) { late.succeed(false) }
+        channel.closeFuture.whenComplete { _ in late.succeed(true) }
+        let isClosed = try await late.futureResult.get()
+        try? await channel.close()
+        return isClosed
     }
 
     private static func read(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) async -> Data {

@@ -41,7 +41,8 @@ struct TestDevice {
         _ purpose: LoginClaims.Purpose,
         at time: Int,
         origin: String = TestServer.origin,
-        method: LoginClaims.Method = .finger
+        method: LoginClaims.Method = .finger,
+        app: [String: String] = [:]
     ) throws -> String {
         let claims = LoginClaims(
             origin: try #require(LoginOrigin(origin)),
@@ -53,7 +54,8 @@ struct TestDevice {
             issuedAt: time,
             id: Data((0..<16).map { _ in UInt8.random(in: 0...255) }),
             domainState: domainState,
-            method: method
+            method: method,
+            app: app
         )
         let draft = AssertionDraft(try #require(claims))
         return draft.signed(try key.signature(for: draft.signingInput).rawRepresentation)

@@ -15,6 +15,7 @@ final class TestServer: Sendable {
     static let origin = "https://bank.example"
 
     let folder: URL
+    private let isOwner: Bool
     let service: LoginService
     let clock: TestClock
     let log: TestLog
@@ -22,10 +23,17 @@ final class TestServer: Sendable {
 
     /// Makes the folder and the server, which does not run yet.
     ///
-    /// - Parameter change: Changes the settings.
+    /// - Parameters:
+    ///   - folder: That of another server, which has to live longer; otherwise one of its own.
+    ///   - change: Changes the settings.
     /// - Throws: what the server throws.
-    init(_ change: (inout LoginServer.Configuration) -> Void = { _ in }) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "login-server-\(UUID())")
+    init(
+        at folder: URL? = nil,
+        _ change: (inout LoginServer.Configuration) -> Void = { _ in }
+    ) async throws {
+        isOwner = folder == nil
+        let folder =
+            folder ?? FileManager.default.temporaryDirectory.appending(path: "login-server-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
         guard let origin = LoginOrigin(Self.origin) else { throw CocoaError(.coderInvalidValue) }
@@ -59,18 +67,25 @@ final class TestServer: Sendable {
         try await Self.service(folder, configuration, clock)
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit { if isOwner { try? FileManager.default.removeItem(at: folder) } }
 
     static func store(_ folder: URL) throws -> SQLiteRelyingPartyStore {
         try SQLiteRelyingPartyStore(path: folder.appending(path: "login.sqlite").path)
     }
 
-    /// Runs the server over the same database, and stops it when the work is done.
-    func run<Value: Sendable>(_ work: (TestClient) async throws -> Value) async throws -> Value {
+    /// The same database, as another instance or a command opens it.
+    func store() throws -> SQLiteRelyingPartyStore { try Self.store(folder) }
+
+    /// Runs the server over the same database, or over a store that stands before it, and stops it when the work is
+    /// done.
+    func run<Value: Sendable>(
+        over store: (any RelyingPartyStore)? = nil,
+        _ work: (TestClient) async throws -> Value
+    ) async throws -> Value {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let clock = clock
         let server = try await LoginServer(
-            store: try Self.store(folder),
+            store: try store ?? Self.store(folder),
             configuration: configuration,
             logger: log.logger,
             now: { clock.now },
@@ -104,11 +119,15 @@ extension Result where Failure == any Error {
 /// A clock that a test sets.
 final class TestClock: Sendable {
     private let offset = Mutex(0.0)
+    private let stopped = Mutex<Date?>(nil)
 
-    var now: Date { Date(timeIntervalSinceNow: offset.withLock { $0 }) }
+    var now: Date { stopped.withLock { $0 } ?? Date(timeIntervalSinceNow: offset.withLock { $0 }) }
     var seconds: Int { Int(now.timeIntervalSince1970) }
 
     func pass(_ seconds: Double) { offset.withLock { $0 += seconds } }
+
+    /// Stands still from now on, so many seconds after 1970.
+    func stop(at seconds: Double) { stopped.withLock { $0 = Date(timeIntervalSince1970: seconds) } }
 }
 
 /// A log that a test reads.

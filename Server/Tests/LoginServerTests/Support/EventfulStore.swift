@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LoginAssertion
+import RelyingParty
+import Synchronization
+
+/// A store in which a test lets something happen before or after what it is asked for, such as an error or what another
+/// instance does.
+struct EventfulStore: RelyingPartyStore {
+    enum Call: Hashable {
+        case register, revoke, document(String), setDocument(String), other
+    }
+
+    typealias Event = @Sendable (Call) async throws(RelyingPartyError) -> Void
+
+    let base: any RelyingPartyStore
+    var before: Event = { _ in }
+    var after: Event = { _ in }
+
+    private func around<Value>(
+        _ call: Call,
+        _ body: () async throws(RelyingPartyError) -> Value
+    ) async throws(RelyingPartyError) -> Value {
+        try await before(call)
+        let value = try await body()
+        try await after(call)
+        return value
+    }
+
+    func register(_ device: RegisteredDevice, atMost devicesPerUser: Int, audit: AuditEntry)
+        async throws(RelyingPartyError) -> Registration
+    {
+        try await around(.register) { () async throws(RelyingPartyError) in
+            try await base.register(device, atMost: devicesPerUser, audit: audit)
+        }
+    }
+
+    func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName] {
+        try await around(.revoke) { () async throws(RelyingPartyError) in
+            try await base.revoke(device, audit: audit)
+        }
+    }
+
+    func document(_ name: String) async throws(RelyingPartyError) -> Data? {
+        try await around(.document(name)) { () async throws(RelyingPartyError) in
+            try await base.document(name)
+        }
+    }
+
+    func setDocument(_ name: String, to data: Data?, ifWas old: Data?) async throws(RelyingPartyError)
+        -> Bool
+    {
+        try await around(.setDocument(name)) { () async throws(RelyingPartyError) in
+            try await base.setDocument(name, to: data, ifWas: old)
+        }
+    }
+
+    func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
+        try await base.count(bucket, at: now)
+    }
+
+    func issue(
+        _ challenge: ChallengeRecord,
+        address: RateBucket?,
+        user: RateBucket?,
+        device: RateBucket?,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Issue {
+        try await base.issue(challenge, address: address, user: user, device: device, at: now)
+    }
+
+    func take(_ digest: Data, address: RateBucket?, at now: Int) async throws(RelyingPartyError) -> Taken {
+        try await base.take(digest, address: address, at: now)
+    }
+
+    func markUsed(_ device: RegisteredDevice, audit: AuditEntry) async throws(RelyingPartyError) -> Bool {
+        try await base.markUsed(device, audit: audit)
+    }
+
+    func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
+        try await base.devices(of: user)
+    }
+
+    func isActive(device: LoginName, of user: LoginName, keyID: String) async throws(RelyingPartyError)
+        -> Bool
+    {
+        try await base.isActive(device: device, of: user, keyID: keyID)
+    }
+
+    func rename(_ device: LoginName, to name: String, audit: AuditEntry) async throws(RelyingPartyError)
+        -> Bool
+    {
+        try await base.rename(device, to: name, audit: audit)
+    }
+
+    func record(_ entry: AuditEntry) async throws(RelyingPartyError) { try await base.record(entry) }
+
+    func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry] {
+        try await base.audit(of: user, atMost: count)
+    }
+
+    func purge(keeping auditEntries: Int, atMost count: Int, at now: Int) async throws(RelyingPartyError)
+        -> Bool
+    {
+        try await base.purge(keeping: auditEntries, atMost: count, at: now)
+    }
+}
+
+/// Is true once.
+final class Once: Sendable {
+    private let isOver = Mutex(false)
+
+    func take() -> Bool {
+        isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+    }
+}
