@@ -72,24 +72,26 @@ extension LoginDesk {
         _ password: SecretBox?,
         _ shown: Owner.Recognition? = nil
     ) async throws(LoginError) -> LoginSession {
-        guard let (user, record) = try await found(user), !record.keys.isEmpty else {
+        guard let (user, found) = try await found(user), !found.keys.isEmpty else {
             throw LoginError(.notEnabled)
         }
         let reason = self.reason(reason, for: user)
-        var left = record
         var shown = shown
+        var record: LoginRecord? = found
+        var tried: [LoginRecord.Key] = []
         var loss = LoginError(.notEnabled)
-        // One key, but where an answer was lost: then the server has one of two.
-        for key in record.keys {
+        // One key, but where answers were lost, or where another was enabled meanwhile: the server has one of them.
+        while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
-                let session = try await signIn(user, record.device, key, &shown, reason, claims, password)
-                if record.pending != nil { try await keep(record.knowing(key), of: user) }
+                let session = try await signIn(user, now.device, key, &shown, reason, claims, password)
+                if now.pending.contains(key) { try await change(user) { $0?.knowing(key) } }
                 return session
             } catch {
                 guard error.mustEnableAgain else { throw error }
-                left = left.forgetting(key)
-                try await keep(left, of: user)
+                try await change(user) { $0?.forgetting(key) }
                 loss = error
+                tried.append(key)
+                record = try await self.record(of: user)
             }
         }
         throw loss

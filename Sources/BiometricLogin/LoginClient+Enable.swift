@@ -47,21 +47,20 @@ extension LoginDesk {
         let authorization = try credential.authorization(of: user)
         try await makeRoom(for: user)
         let access = try await accessForNewKey()
-        let before = try await record(of: user)
-        var record = before ?? LoginRecord()
-        guard let device = LoginName(record.device) else { throw LoginError(.keychain(errSecInvalidRecord)) }
+        let called = try await record(of: user)?.device ?? LoginRecord.newDevice()
+        guard let device = LoginName(called) else { throw LoginError(.keychain(errSecInvalidRecord)) }
 
         let challenge = try await challenge(.enable, for: user, on: device)
         let item = try await owner.makeKey(access)
         let reason = self.reason(reason, for: user)
         let recognition = try await owner.recognise(for: access, reason)
-        record.pending = LoginRecord.Key(
+        let key = LoginRecord.Key(
             item: item.encoded,
             fingers: recognition.evaluation.domainState,
             name: deviceName,
             enabledAt: nil
         )
-        guard let key = record.pending, let pair = owner.pair(key) else { throw LoginError(.notReleased) }
+        guard let pair = owner.pair(key) else { throw LoginError(.notReleased) }
         let assertion = try await assertion(
             .enable,
             of: user,
@@ -73,7 +72,7 @@ extension LoginDesk {
         )
 
         // Before it is sent: whatever happens from here on, the key that the server may have is known here.
-        try await keep(record, of: user)
+        try await change(user, of: device) { ($0 ?? LoginRecord(device: device.text)).trying(key) }
         var known = key
         do throws(LoginError) {
             let request = LoginRequest.enable(
@@ -85,14 +84,30 @@ extension LoginDesk {
             )
             known.enabledAt = try await send(request).checkRegistered(user, device, pair.key)
         } catch {
-            if error.isRefusal { try await keep(before, of: user) }
+            if error.isRefusal { try await change(user) { $0?.forgetting(key) } }
             throw error
         }
-        try await keep(record.knowing(known), of: user)
-        guard let pair = owner.pair(known), let login = EnabledLogin(user, record.device, pair) else {
+        // Where an attempt was told in between that the server does not have it, or another was taken too, the next finds out.
+        let taken = known
+        try await change(user, of: device) { $0.map { $0.knowing(taken) ?? $0.trying(taken) } }
+        guard let pair = owner.pair(taken), let login = EnabledLogin(user, device.text, pair) else {
             throw LoginError(.notReleased)
         }
         return (login, recognition)
+    }
+
+    /// Changes the record of the device that is being enabled.
+    ///
+    /// - Throws: `changedMeanwhile` where there is another in its place, or none and none is added: the login was disabled.
+    private func change(
+        _ user: LoginName,
+        of device: LoginName,
+        _ change: @escaping @Sendable (LoginRecord?) -> LoginRecord?
+    ) async throws(LoginError) {
+        let isChanged = try await self.change(user) { present in
+            present.map { $0.device == device.text } ?? true ? change(present) : nil
+        }
+        guard isChanged else { throw LoginError(.changedMeanwhile) }
     }
 
     /// One account on a device, unless it was asked otherwise; another's login that never came to be makes room.
@@ -100,7 +115,7 @@ extension LoginDesk {
         guard !options.allowsSeveralAccounts else { return }
         for other in try await users() where other != user {
             guard try await record(of: other)?.key == nil else { throw LoginError(.otherAccount(other)) }
-            try await keep(nil, of: other)
+            try await delete(other)
         }
     }
 
@@ -126,8 +141,8 @@ extension LoginError {
     fileprivate var isRefusal: Bool {
         switch code {
         case .unauthorized, .refused, .tooManyTries, .mustEnableAgain: true
-        case .notEnabled, .otherAccount, .severalAccounts, .userUnusable, .claimsRefused, .evaluation,
-            .notReleased, .vault, .store, .keychain, .transport, .answerRefused, .serverFailed:
+        case .notEnabled, .otherAccount, .severalAccounts, .userUnusable, .deviceNameUnusable,
+            .claimsRefused, .evaluation, .notReleased, .changedMeanwhile, .vault, .store, .keychain, .transport, .answerRefused, .serverFailed:
             false
         }
     }

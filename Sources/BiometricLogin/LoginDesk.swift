@@ -47,14 +47,18 @@ struct LoginDesk {
         try await records.accounts().compactMap { LoginName($0) }
     }
 
-    /// Keeps a record, or deletes it where there is none left.
-    func keep(_ record: LoginRecord?, of user: LoginName) async throws(LoginError) {
-        if let record {
-            try await records.put(record, of: user.text, label: "Login of \(user) to \(server)")
-        } else {
-            try await records.delete(user.text)
-        }
+    /// Changes the record as it is at this moment, in one step: others may have changed it since it was read.
+    ///
+    /// - Returns: Whether it was changed; it is not where `change` gives `nil`.
+    @discardableResult
+    func change(
+        _ user: LoginName,
+        _ change: @escaping @Sendable (LoginRecord?) -> LoginRecord?
+    ) async throws(LoginError) -> Bool {
+        try await records.change(user.text, label: "Login of \(user) to \(server)", change)
     }
+
+    func delete(_ user: LoginName) async throws(LoginError) { try await records.delete(user.text) }
 
     // MARK: - The server
 

@@ -59,6 +59,14 @@ final class FakeServer: LoginTransport {
     func onRequest(_ body: @escaping @Sendable (LoginRequest) async -> Void) {
         state.withLock { $0.onRequest = body }
     }
+    /// Does something when a request for this path is on its way, the first time.
+    func onFirst(_ path: String, _ body: @escaping @Sendable () async -> Void) {
+        onRequest { [self] request in
+            guard request.path == path else { return }
+            state.withLock { $0.onRequest = nil }
+            await body()
+        }
+    }
     var devices: [Login: Registered] { state.withLock(\.devices) }
     /// `POST /v1/challenges` and so on, in order.
     var paths: [String] { state.withLock(\.paths) }
