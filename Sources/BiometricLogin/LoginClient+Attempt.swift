@@ -84,7 +84,10 @@ extension LoginDesk {
         while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
                 let session = try await signIn(user, now.device, key, &shown, reason, claims, password)
-                if now.pending.contains(key) { try await change(user) { $0?.knowing(key) } }
+                if now.pending.contains(key) {
+                    try await makeRoom(for: user)
+                    try await change(user) { $0?.knowing(key) }
+                }
                 return session
             } catch {
                 guard error.mustEnableAgain else { throw error }

@@ -45,7 +45,7 @@ extension LoginDesk {
     ) async throws(LoginError) -> (login: EnabledLogin, recognition: Owner.Recognition) {
         // What can be refused is refused before anybody is asked.
         let authorization = try credential.authorization(of: user)
-        try await makeRoom(for: user)
+        try await checkAccounts(beside: user)
         let access = try await accessForNewKey()
         let called = try await record(of: user)?.device ?? LoginRecord.newDevice()
         guard let device = LoginName(called) else { throw LoginError(.keychain(errSecInvalidRecord)) }
@@ -89,6 +89,7 @@ extension LoginDesk {
         }
         // Where an attempt was told in between that the server does not have it, or another was taken too, the next finds out.
         let taken = known
+        try await makeRoom(for: user)
         try await change(user, of: device) { $0.map { $0.knowing(taken) ?? $0.trying(taken) } }
         guard let pair = owner.pair(taken), let login = EnabledLogin(user, device.text, pair) else {
             throw LoginError(.notReleased)
@@ -110,12 +111,19 @@ extension LoginDesk {
         guard isChanged else { throw LoginError(.changedMeanwhile) }
     }
 
-    /// One account on a device, unless it was asked otherwise; another's login that never came to be makes room.
-    private func makeRoom(for user: LoginName) async throws(LoginError) {
+    /// One account on a device, unless it was asked otherwise; one that never came to be does not count.
+    private func checkAccounts(beside user: LoginName) async throws(LoginError) {
         guard !options.allowsSeveralAccounts else { return }
         for other in try await users() where other != user {
             guard try await record(of: other)?.key == nil else { throw LoginError(.otherAccount(other)) }
-            try await delete(other)
+        }
+    }
+
+    /// Once a login has come to be, those of others that never did are deleted.
+    func makeRoom(for user: LoginName) async throws(LoginError) {
+        guard !options.allowsSeveralAccounts else { return }
+        for other in try await users() where other != user {
+            if try await record(of: other)?.key == nil { try await delete(other) }
         }
     }
 

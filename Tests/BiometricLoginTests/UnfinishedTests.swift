@@ -34,4 +34,48 @@ import Testing
             #expect(bench.server.devices.map(\.value.key.id) == [login.keyID])
         }
     }
+
+    @Test func `another user who cancels does not end it`() async throws {
+        let bench = try Bench()
+        let bob = try user("bob")
+        try await bench.device.run { () async throws in
+            await enableWithoutAnswer(bench, as: bob, .answerLost)
+            let before = try await bench.client.status(of: bob)
+            bench.device.next(.cancel)
+            let code = await failure { () throws(LoginError) in
+                try await bench.client.enable(bench.ada, with: bench.password, deviceName: "d")
+            }
+            #expect(evaluation(code) == .userCancel)
+            #expect(try await bench.client.status(of: bob) == before)
+            bench.device.next(.match)
+            #expect(try await bench.client.attempt().user == bob)
+        }
+    }
+
+    @Test func `another user's that comes to be takes its place`() async throws {
+        let bench = try Bench()
+        let bob = try user("bob")
+        try await bench.device.run { () async throws in
+            await enableWithoutAnswer(bench, as: bob, .answerLost)
+            let login = try await bench.enable()
+            #expect(try await bench.client.status(of: bob) == .notEnabled)
+            #expect(try await bench.client.status() == .enabled(login))
+        }
+    }
+
+    @Test func `so it does where the answer to that was lost, once it is known`() async throws {
+        let bench = try Bench()
+        let bob = try user("bob")
+        try await bench.device.run { () async throws in
+            await enableWithoutAnswer(bench, as: bob, .answerLost)
+            await enableWithoutAnswer(bench, as: bench.ada, .answerLost)
+            #expect(
+                await failure { () throws(LoginError) in try await bench.client.attempt() }
+                    == .severalAccounts
+            )
+            bench.device.next(.match)
+            _ = try await bench.client.attempt(bench.ada)
+            #expect(try await bench.client.status(of: bob) == .notEnabled)
+        }
+    }
 }
