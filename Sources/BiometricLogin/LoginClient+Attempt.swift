@@ -34,7 +34,7 @@ extension LoginClient {
     ///
     /// - Parameters:
     ///   - user: Who.
-    ///   - deviceName: What the server shows of this device, for people.
+    ///   - deviceName: What the server shows of this device, for people; as ``LoginName`` takes it.
     ///   - reason: Why the owner is asked.
     ///   - claims: What the program says to the server besides.
     ///   - credential: Is asked for only where a key has to be made known to the server; `nil` ends the call with the reason
@@ -128,20 +128,23 @@ extension LoginDesk {
         guard !pair.item.access.isBoundToCurrentSet || evaluation.domainState == key.fingers else {
             throw LoginError(.mustEnableAgain(.fingersChanged))
         }
-        let assertion = try await assertion(
-            .login,
-            of: user,
-            on: device,
-            challenge,
-            with: pair,
-            recognition,
-            app: app,
-            reason
-        )
-        let (token, expiresAt) = try await send(.signIn(assertion, password: password, to: server)).session()
+        let session = try await answering(challenge, .login, for: user, on: device) {
+            challenge async throws(LoginError) in
+            let assertion = try await assertion(
+                .login,
+                of: user,
+                on: device,
+                challenge,
+                with: pair,
+                recognition,
+                app: app,
+                reason
+            )
+            return try await send(.signIn(assertion, password: password, to: server)).session()
+        }
         return LoginSession(
-            token: token,
-            expiresAt: expiresAt,
+            token: session.token,
+            expiresAt: session.expiresAt,
             user: user,
             device: device,
             method: recognition.method,

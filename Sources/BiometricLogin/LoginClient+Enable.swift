@@ -18,11 +18,11 @@ extension LoginClient {
     /// - Parameters:
     ///   - user: Who signs in; the name may not hold a colon where a password is given.
     ///   - credential: What shows the server that it is this user.
-    ///   - deviceName: What the server shows of this device, for people.
+    ///   - deviceName: What the server shows of this device, for people; as ``LoginName`` takes it.
     ///   - reason: Why the owner is asked.
     /// - Returns: The login as it is enabled.
-    /// - Throws: `otherAccount`; `evaluation` where the owner was not recognised, and then nothing was changed;
-    ///   `unauthorized` and other refusals, and then the former key is as it was; `transport`, `serverFailed` and
+    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `evaluation` where the owner was not recognised, and
+    ///   then nothing was changed; `changedMeanwhile` where the login was disabled in between; `unauthorized` and other refusals, and then the former key is as it was; `transport`, `serverFailed` and
     ///   `answerRefused`, and then it is not known whether the server has the new key.
     @discardableResult
     public func enable(
@@ -54,47 +54,65 @@ extension LoginDesk {
         let item = try await owner.makeKey(access)
         let reason = self.reason(reason, for: user)
         let recognition = try await owner.recognise(for: access, reason)
-        let key = LoginRecord.Key(
+        var key = LoginRecord.Key(
             item: item.encoded,
             fingers: recognition.evaluation.domainState,
             name: deviceName,
             enabledAt: nil
         )
         guard let pair = owner.pair(key) else { throw LoginError(.notReleased) }
-        let assertion = try await assertion(
-            .enable,
-            of: user,
-            on: device,
-            challenge,
-            with: pair,
-            recognition,
-            reason
-        )
-
-        // Before it is sent: whatever happens from here on, the key that the server may have is known here.
-        try await change(user, of: device) { ($0 ?? LoginRecord(device: device.text)).trying(key) }
-        var known = key
-        do throws(LoginError) {
-            let request = LoginRequest.enable(
-                assertion,
-                key: pair.key,
-                name: deviceName,
-                authorization: authorization,
-                to: server
-            )
-            known.enabledAt = try await send(request).checkRegistered(user, device, pair.key)
-        } catch {
-            if error.isRefusal { try await change(user) { $0?.forgetting(key) } }
-            throw error
+        key.enabledAt = try await register(pair, of: user, on: device, challenge, recognition, reason) {
+            .enable($0, key: pair.key, name: deviceName, authorization: authorization, to: server)
         }
-        // Where an attempt was told in between that the server does not have it, or another was taken too, the next finds out.
-        let taken = known
+
+        let known = key
         try await makeRoom(for: user)
-        try await change(user, of: device) { $0.map { $0.knowing(taken) ?? $0.trying(taken) } }
-        guard let pair = owner.pair(taken), let login = EnabledLogin(user, device.text, pair) else {
+        // Where an attempt was told in between that the server does not have it, or another was taken too, the next finds
+        // out.
+        try await change(user, of: device) { $0.map { $0.knowing(known) ?? $0.trying(known) } }
+        guard let pair = owner.pair(known), let login = EnabledLogin(user, device.text, pair) else {
             throw LoginError(.notReleased)
         }
         return (login, recognition)
+    }
+
+    /// Has the server take a key, and gives when it did.
+    private func register(
+        _ pair: LoginKeyPair,
+        of user: LoginName,
+        on device: LoginName,
+        _ challenge: Challenge,
+        _ recognition: Owner.Recognition,
+        _ reason: String,
+        _ request: (_ assertion: String) -> LoginRequest
+    ) async throws(LoginError) -> Date {
+        let key = pair.record
+        var isKept = false
+        do throws(LoginError) {
+            return try await answering(challenge, .enable, for: user, on: device) {
+                challenge async throws(LoginError) in
+                let assertion = try await assertion(
+                    .enable,
+                    of: user,
+                    on: device,
+                    challenge,
+                    with: pair,
+                    recognition,
+                    reason
+                )
+                if !isKept {
+                    // Before it is sent: whatever happens from here on, the key that the server may have is known here.
+                    try await change(user, of: device) {
+                        ($0 ?? LoginRecord(device: device.text)).trying(key)
+                    }
+                    isKept = true
+                }
+                return try await send(request(assertion)).checkRegistered(user, device, pair.key)
+            }
+        } catch {
+            if isKept, error.isRefusal { try await change(user) { $0?.forgetting(key) } }
+            throw error
+        }
     }
 
     /// Changes the record of the device that is being enabled.
@@ -145,12 +163,13 @@ extension LoginDesk {
 }
 
 extension LoginError {
-    /// Whether the server has answered that it did nothing.
+    /// Whether the server does not have the key: it has refused, or nothing was signed for it after it had.
     fileprivate var isRefusal: Bool {
         switch code {
-        case .unauthorized, .refused, .tooManyTries, .mustEnableAgain: true
+        case .unauthorized, .refused, .tooManyTries, .mustEnableAgain, .notReleased, .vault: true
         case .notEnabled, .otherAccount, .severalAccounts, .userUnusable, .deviceNameUnusable,
-            .claimsRefused, .evaluation, .notReleased, .changedMeanwhile, .vault, .store, .keychain, .transport, .answerRefused, .serverFailed:
+            .claimsRefused, .evaluation, .changedMeanwhile, .store, .keychain, .transport, .answerRefused,
+            .serverFailed:
             false
         }
     }

@@ -83,6 +83,32 @@ struct LoginDesk {
         try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
     }
 
+    /// How often a challenge is answered for one touch.
+    private static let mostAnswers = 4
+
+    /// What comes of answering a challenge; where it has ended meanwhile, another is fetched and answered.
+    ///
+    /// A server keeps one for a user, a device and a purpose, and not for long: another sign-in has one take its place, or
+    /// it ends while the owner is waited for. What the owner has shown goes for the next one too: nobody is asked again.
+    func answering<Value>(
+        _ challenge: Challenge,
+        _ purpose: LoginClaims.Purpose,
+        for user: LoginName,
+        on device: LoginName,
+        _ answer: (Challenge) async throws(LoginError) -> Value
+    ) async throws(LoginError) -> Value {
+        var challenge = challenge
+        for _ in 1..<Self.mostAnswers {
+            do throws(LoginError) {
+                return try await answer(challenge)
+            } catch {
+                guard error.code == .refused(.challengeUnknown) else { throw error }
+            }
+            challenge = try await self.challenge(purpose, for: user, on: device)
+        }
+        return try await answer(challenge)
+    }
+
     // MARK: - The assertion
 
     /// What the device says, signed by the chip.

@@ -53,9 +53,8 @@ struct RecordStore: Sendable {
 
     /// Changes the record that is there at this moment, in one transaction: what was read of it before does not count.
     ///
-    /// - Parameter change: What it becomes, on the disk when this returns; `nil` leaves all as it is. It is given `nil`
-    ///   where there is none, or none that can be read; what it gives then is added.
-    /// - Returns: Whether anything was written.
+    /// `change` gives what it becomes; `nil` leaves all as it is. It is given `nil` where there is none, or none that can be
+    /// read; what it gives then is added. It is on the disk when this returns: whether anything was written.
     @discardableResult
     func change<Record: Codable & Sendable>(
         _ account: String,

@@ -21,7 +21,8 @@ import Testing
         let bench = try Bench()
         try await bench.device.run { () async throws in
             for number in 0..<4 {
-                let fate = number == arrived ? FakeServer.Fate.answerLost : .lost(LoginTransportError.timedOut)
+                let fate =
+                    number == arrived ? FakeServer.Fate.answerLost : .lost(LoginTransportError.timedOut)
                 await enableWithoutAnswer(bench, as: bench.ada, fate)
             }
             let prompts = bench.device.prompts.count
