@@ -48,6 +48,7 @@ extension LoginClient {
         claims: [String: String] = [:],
         credential: () async -> LoginCredential?
     ) async throws(LoginError) -> LoginSession {
+        guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let desk = desk()
         do throws(LoginError) {
             return try await desk.attempt(user, reason, claims, nil)

@@ -44,6 +44,7 @@ extension LoginDesk {
         _ reason: String?
     ) async throws(LoginError) -> (login: EnabledLogin, recognition: Owner.Recognition) {
         // What can be refused is refused before anybody is asked.
+        guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let authorization = try credential.authorization(of: user)
         try await checkAccounts(beside: user)
         let access = try await accessForNewKey()
