@@ -84,7 +84,7 @@ struct LoginDesk {
     }
 
     /// How often a challenge is answered for one touch.
-    private static let mostAnswers = 4
+    private static let mostAnswers = 5
 
     /// What comes of answering a challenge; where it has ended meanwhile, another is fetched and answered.
     ///
@@ -98,11 +98,17 @@ struct LoginDesk {
         _ answer: (Challenge) async throws(LoginError) -> Value
     ) async throws(LoginError) -> Value {
         var challenge = challenge
-        for _ in 1..<Self.mostAnswers {
+        for number in 1..<Self.mostAnswers {
+            let start = ContinuousClock.now
             do throws(LoginError) {
                 return try await answer(challenge)
             } catch {
                 guard error.code == .refused(.challengeUnknown) else { throw error }
+            }
+            if number > 1 {
+                // Sign-ins in step would go on taking each other's place.
+                let round = (ContinuousClock.now - start) * Double.random(in: 0...Double(1 << number))
+                try? await Task.sleep(for: min(round, .seconds(1)))
             }
             challenge = try await self.challenge(purpose, for: user, on: device)
         }

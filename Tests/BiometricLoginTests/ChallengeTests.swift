@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `is replaced three times, and not for ever`() async throws {
+    @Test func `is replaced four times, and not for ever`() async throws {
         let bench = try Bench()
         try await bench.device.run { () async throws in
             try await bench.enable()
@@ -34,7 +34,7 @@ import Testing
                 await failure { () throws(LoginError) in try await bench.client.attempt() }
                     == .refused(.challengeUnknown)
             )
-            #expect(bench.server.paths.count { $0 == "POST /v1/sessions" } == 4)
+            #expect(bench.server.paths.count { $0 == "POST /v1/sessions" } == 5)
             #expect(bench.device.prompts.count == 2)
             guard case .enabled = try await bench.client.status() else { throw FakeServer.NotOurs() }
         }
