@@ -34,7 +34,7 @@ extension LoginClient {
     ///
     /// - Parameters:
     ///   - user: Who.
-    ///   - deviceName: What the server shows of this device, for people.
+    ///   - deviceName: What the server shows of this device, for people; as ``LoginName`` takes it.
     ///   - reason: Why the owner is asked.
     ///   - claims: What the program says to the server besides.
     ///   - credential: Is asked for only where a key has to be made known to the server; `nil` ends the call with the reason
@@ -48,6 +48,7 @@ extension LoginClient {
         claims: [String: String] = [:],
         credential: () async -> LoginCredential?
     ) async throws(LoginError) -> LoginSession {
+        guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let desk = desk()
         do throws(LoginError) {
             return try await desk.attempt(user, reason, claims, nil)
@@ -72,24 +73,29 @@ extension LoginDesk {
         _ password: SecretBox?,
         _ shown: Owner.Recognition? = nil
     ) async throws(LoginError) -> LoginSession {
-        guard let (user, record) = try await found(user), !record.keys.isEmpty else {
+        guard let (user, found) = try await found(user), !found.keys.isEmpty else {
             throw LoginError(.notEnabled)
         }
         let reason = self.reason(reason, for: user)
-        var left = record
         var shown = shown
+        var record: LoginRecord? = found
+        var tried: [LoginRecord.Key] = []
         var loss = LoginError(.notEnabled)
-        // One key, but where an answer was lost: then the server has one of two.
-        for key in record.keys {
+        // One key, but where answers were lost, or where another was enabled meanwhile: the server has one of them.
+        while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
-                let session = try await signIn(user, record.device, key, &shown, reason, claims, password)
-                if record.pending != nil { try await keep(record.knowing(key), of: user) }
+                let session = try await signIn(user, now.device, key, &shown, reason, claims, password)
+                if now.pending.contains(key) {
+                    try await makeRoom(for: user)
+                    try await change(user) { $0?.knowing(key) }
+                }
                 return session
             } catch {
                 guard error.mustEnableAgain else { throw error }
-                left = left.forgetting(key)
-                try await keep(left, of: user)
+                try await change(user) { $0?.forgetting(key) }
                 loss = error
+                tried.append(key)
+                record = try await self.record(of: user)
             }
         }
         throw loss
@@ -123,20 +129,23 @@ extension LoginDesk {
         guard !pair.item.access.isBoundToCurrentSet || evaluation.domainState == key.fingers else {
             throw LoginError(.mustEnableAgain(.fingersChanged))
         }
-        let assertion = try await assertion(
-            .login,
-            of: user,
-            on: device,
-            challenge,
-            with: pair,
-            recognition,
-            app: app,
-            reason
-        )
-        let (token, expiresAt) = try await send(.signIn(assertion, password: password, to: server)).session()
+        let session = try await answering(challenge, .login, for: user, on: device) {
+            challenge async throws(LoginError) in
+            let assertion = try await assertion(
+                .login,
+                of: user,
+                on: device,
+                challenge,
+                with: pair,
+                recognition,
+                app: app,
+                reason
+            )
+            return try await send(.signIn(assertion, password: password, to: server)).session()
+        }
         return LoginSession(
-            token: token,
-            expiresAt: expiresAt,
+            token: session.token,
+            expiresAt: session.expiresAt,
             user: user,
             device: device,
             method: recognition.method,

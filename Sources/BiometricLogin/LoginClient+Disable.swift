@@ -22,7 +22,7 @@ extension LoginClient {
         let desk = desk()
         guard let (user, record) = try await desk.found(user) else { return .wasNotEnabled }
         // The key first: from here on nobody signs in with it, whatever the network does.
-        try await desk.keep(nil, of: user)
+        try await desk.delete(user)
         guard let credential else { return .here }
         do throws(LoginError) {
             guard let device = LoginName(record.device) else {

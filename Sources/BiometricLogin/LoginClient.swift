@@ -53,13 +53,13 @@ public struct LoginClient: Sendable {
     public func status(of user: LoginName? = nil) async throws(LoginError) -> LoginStatus {
         let desk = desk()
         guard let (user, record) = try await desk.found(user) else { return .notEnabled }
-        guard let key = record.key ?? record.pending else { return .notEnabled }
+        guard let key = record.key ?? record.pending.first else { return .notEnabled }
         guard let pair = desk.owner.pair(key) else { return .mustEnableAgain(.keyLost) }
         if let loss = try await desk.owner.loss(of: pair.item, madeFor: key.fingers) {
             return .mustEnableAgain(loss)
         }
         guard let login = EnabledLogin(user, record.device, pair) else { return .mustEnableAgain(.keyLost) }
-        return record.pending == nil ? .enabled(login) : .unfinished(login)
+        return record.pending.isEmpty ? .enabled(login) : .unfinished(login)
     }
 
     /// What one call works with.

@@ -47,14 +47,18 @@ struct LoginDesk {
         try await records.accounts().compactMap { LoginName($0) }
     }
 
-    /// Keeps a record, or deletes it where there is none left.
-    func keep(_ record: LoginRecord?, of user: LoginName) async throws(LoginError) {
-        if let record {
-            try await records.put(record, of: user.text, label: "Login of \(user) to \(server)")
-        } else {
-            try await records.delete(user.text)
-        }
+    /// Changes the record as it is at this moment, in one step: others may have changed it since it was read.
+    ///
+    /// - Returns: Whether it was changed; it is not where `change` gives `nil`.
+    @discardableResult
+    func change(
+        _ user: LoginName,
+        _ change: @escaping @Sendable (LoginRecord?) -> LoginRecord?
+    ) async throws(LoginError) -> Bool {
+        try await records.change(user.text, label: "Login of \(user) to \(server)", change)
     }
+
+    func delete(_ user: LoginName) async throws(LoginError) { try await records.delete(user.text) }
 
     // MARK: - The server
 
@@ -77,6 +81,38 @@ struct LoginDesk {
         on device: LoginName
     ) async throws(LoginError) -> Challenge {
         try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
+    }
+
+    /// How often a challenge is answered for one touch.
+    private static let mostAnswers = 5
+
+    /// What comes of answering a challenge; where it has ended meanwhile, another is fetched and answered.
+    ///
+    /// A server keeps one for a user, a device and a purpose, and not for long: another sign-in has one take its place, or
+    /// it ends while the owner is waited for. What the owner has shown goes for the next one too: nobody is asked again.
+    func answering<Value>(
+        _ challenge: Challenge,
+        _ purpose: LoginClaims.Purpose,
+        for user: LoginName,
+        on device: LoginName,
+        _ answer: (Challenge) async throws(LoginError) -> Value
+    ) async throws(LoginError) -> Value {
+        var challenge = challenge
+        for number in 1..<Self.mostAnswers {
+            let start = ContinuousClock.now
+            do throws(LoginError) {
+                return try await answer(challenge)
+            } catch {
+                guard error.code == .refused(.challengeUnknown) else { throw error }
+            }
+            if number > 1 {
+                // Sign-ins in step would go on taking each other's place.
+                let round = (ContinuousClock.now - start) * Double.random(in: 0...Double(1 << number))
+                try? await Task.sleep(for: min(round, .seconds(1)))
+            }
+            challenge = try await self.challenge(purpose, for: user, on: device)
+        }
+        return try await answer(challenge)
     }
 
     // MARK: - The assertion

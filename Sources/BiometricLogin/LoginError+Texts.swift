@@ -14,11 +14,13 @@ extension LoginError {
         case .otherAccount(let user): "The login is enabled for \(user) on this device."
         case .severalAccounts: "The login is enabled for several users on this device."
         case .userUnusable: "A user’s name must not hold a colon."
+        case .deviceNameUnusable: "The name cannot be a device’s."
         case .claimsRefused: "The program’s own claims are too many or too long."
         case .evaluation(let error): error.message
         case .notReleased: "What was shown does not open the key."
         case .vault(let error): error.message
         case .store(let error): error.message
+        case .changedMeanwhile: "The login on this device was changed meanwhile."
         case .keychain(let status): "The record of the login cannot be used (status \(status))."
         case .transport(let error): error.message
         case .answerRefused(let fault): fault.message
@@ -37,9 +39,11 @@ extension LoginError {
         case .otherAccount: "Disable it there first, or allow several accounts."
         case .severalAccounts: "Name the user."
         case .userUnusable: "Sign in with another name of the account."
+        case .deviceNameUnusable:
+            "1 to 128 bytes, without control characters and without spaces at its ends."
         case .claimsRefused: "At most 16, with values of at most 256 bytes."
         case .evaluation(let error): error.recovery
-        case .notReleased: "Try again."
+        case .notReleased, .changedMeanwhile: "Try again."
         case .vault(let error): error.recovery
         case .store(let error): error.recovery
         case .keychain: "Run `whorl doctor`: it names the cause and the command that mends it."

@@ -22,6 +22,8 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case severalAccounts
         /// The name cannot be used: HTTP takes no colon in it.
         case userUnusable
+        /// The device's name cannot be used.
+        case deviceNameUnusable
         /// The claims of the program's own are too many or too long.
         case claimsRefused
         /// The owner of the device was not recognised.
@@ -32,6 +34,8 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case vault(VaultError)
         /// The state directory failed.
         case store(StateError)
+        /// Another task or program has changed the login on this device meanwhile, as by disabling it.
+        case changedMeanwhile
         /// The keychain's row could not be read or written; the number is its status.
         case keychain(Int32)
         /// No answer came.

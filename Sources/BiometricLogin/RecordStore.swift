@@ -47,9 +47,20 @@ struct RecordStore: Sendable {
     }
 
     /// Puts a record in the place of the one that is there; it is on the disk when this returns.
-    func put(_ record: some Encodable & Sendable, of account: String, label: String) async throws(LoginError)
-    {
-        guard let value = try? JSONEncoder().encode(record) else { throw LoginError(.keychain(errSecParam)) }
+    func put(_ record: some Codable & Sendable, of account: String, label: String) async throws(LoginError) {
+        try await change(account, label: label) { _ in record }
+    }
+
+    /// Changes the record that is there at this moment, in one transaction: what was read of it before does not count.
+    ///
+    /// `change` gives what it becomes; `nil` leaves all as it is. It is given `nil` where there is none, or none that can be
+    /// read; what it gives then is added. It is on the disk when this returns: whether anything was written.
+    @discardableResult
+    func change<Record: Codable & Sendable>(
+        _ account: String,
+        label: String,
+        _ change: @escaping @Sendable (Record?) -> Record?
+    ) async throws(LoginError) -> Bool {
         try await inKeychain { store throws(KeychainError) in
             let row = ItemRecord(
                 .genericPassword,
@@ -57,10 +68,22 @@ struct RecordStore: Sendable {
                 protection: .unguarded,
                 attributes: ["svce": .text(service), "acct": .text(account), "labl": .text(label)]
             )
-            let changed = try store.update(match(account, store)) { _ throws(KeychainError) in
-                KeychainStore.Change(row, .plain(value))
+            func changed(_ present: Record?) throws(KeychainError) -> KeychainStore.NewContents? {
+                guard let record = change(present) else { return nil }
+                guard let value = try? JSONEncoder().encode(record) else { throw KeychainError(errSecParam) }
+                return .plain(value)
             }
-            if changed == 0 { _ = try store.add(row, .plain(value)) }
+            var isThere = false
+            let count = try store.update(match(account, store)) { item throws(KeychainError) in
+                isThere = true
+                let value = try? store.value(of: item)
+                let present = value.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
+                return try changed(present).map { KeychainStore.Change(row, $0) }
+            }
+            guard !isThere else { return count > 0 }
+            guard let contents = try changed(nil) else { return false }
+            _ = try store.add(row, contents)
+            return true
         }
     }
 

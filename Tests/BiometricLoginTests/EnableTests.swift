@@ -58,6 +58,27 @@ import Testing
         #expect(bench.device.prompts.isEmpty && bench.server.paths.isEmpty)
     }
 
+    @Test(arguments: ["", " ", "a\nb", "laptop ", String(repeating: "n", count: 129)])
+    func `so is a name of the device that no server takes`(name: String) async throws {
+        let bench = try Bench()
+        await bench.device.run {
+            #expect(
+                await failure { () throws(LoginError) in
+                    try await bench.client.enable(bench.ada, with: bench.password, deviceName: name)
+                } == .deviceNameUnusable
+            )
+            #expect(
+                await failure { () throws(LoginError) in
+                    try await bench.client.start(bench.ada, deviceName: name) {
+                        Issue.record("the password was asked for")
+                        return nil
+                    }
+                } == .deviceNameUnusable
+            )
+        }
+        #expect(bench.device.prompts.isEmpty && bench.server.paths.isEmpty)
+    }
+
     @Test func `a wrong password leaves what was there`() async throws {
         let bench = try Bench()
         try await bench.device.run { () async throws in

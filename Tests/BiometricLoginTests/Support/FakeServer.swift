@@ -30,10 +30,16 @@ final class FakeServer: LoginTransport {
         let device: String
     }
 
+    /// What a challenge is for; a new one takes the place of the one before.
+    private struct Use: Hashable {
+        let login: Login
+        let purpose: String
+    }
+
     private struct State {
         var fates: [Fate] = []
         var devices: [Login: Registered] = [:]
-        var challenges: [Data: (login: Login, purpose: String)] = [:]
+        var challenges: [Use: Data] = [:]
         var paths: [String] = []
         var claims: [LoginClaims] = []
         var passwords: [String?] = []
@@ -55,9 +61,19 @@ final class FakeServer: LoginTransport {
     /// The fates of the next requests, in order; later ones are answered.
     func next(_ fates: Fate...) { state.withLock { $0.fates += fates } }
     func forget() { state.withLock { $0.devices = [:] } }
+    /// Challenges that were given out are over.
+    func endChallenges() { state.withLock { $0.challenges = [:] } }
     func ignoreDomainStates() { state.withLock { $0.ignoresDomainState = true } }
     func onRequest(_ body: @escaping @Sendable (LoginRequest) async -> Void) {
         state.withLock { $0.onRequest = body }
+    }
+    /// Does something when a request for this path is on its way, the first time.
+    func onFirst(_ path: String, _ body: @escaping @Sendable () async -> Void) {
+        onRequest { [self] request in
+            guard request.path == path else { return }
+            state.withLock { $0.onRequest = nil }
+            await body()
+        }
     }
     var devices: [Login: Registered] { state.withLock(\.devices) }
     /// `POST /v1/challenges` and so on, in order.
@@ -104,7 +120,8 @@ final class FakeServer: LoginTransport {
             return .problem(400, "malformed")
         }
         let challenge = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
-        state.withLock { $0.challenges[challenge] = (Login(user: user, device: device), purpose) }
+        let use = Use(login: Login(user: user, device: device), purpose: purpose)
+        state.withLock { $0.challenges[use] = challenge }
         return .json(201, Self.challenge(challenge, origin.text))
     }
 
@@ -125,8 +142,12 @@ final class FakeServer: LoginTransport {
 
     private func enable(_ body: [String: String], _ authorization: SecretBox?) -> LoginResponse {
         guard let user = user(of: authorization) else { return .problem(401, "unauthorized") }
+        guard let assertion = body["assertion"].flatMap({ try? UnverifiedAssertion($0) }) else {
+            return .problem(400, "malformed")
+        }
+        guard takeChallenge(of: assertion, .enable) else { return .problem(401, "challenge_unknown") }
         guard let der = body["publicKey"].flatMap({ Base64URL.decode($0) }), let key = LoginKey(der: der),
-            let claims = verified(body["assertion"], .enable, with: key), claims.user.text == user,
+            let claims = verified(assertion, .enable, with: key), claims.user.text == user,
             let name = body["name"]
         else { return .problem(401, "assertion_refused") }
         let login = Login(user: user, device: claims.device.text)
@@ -141,15 +162,16 @@ final class FakeServer: LoginTransport {
     }
 
     private func signIn(_ body: [String: String]) -> LoginResponse {
-        guard let claimed = body["assertion"].flatMap({ try? UnverifiedAssertion($0) })?.unverifiedClaims
-        else {
+        guard let assertion = body["assertion"].flatMap({ try? UnverifiedAssertion($0) }) else {
             return .problem(400, "malformed")
         }
+        guard takeChallenge(of: assertion, .login) else { return .problem(401, "challenge_unknown") }
+        let claimed = assertion.unverifiedClaims
         let login = Login(user: claimed.user.text, device: claimed.device.text)
         guard let device = devices[login], device.key.id == claimed.keyID else {
             return .problem(401, "unknown_key")
         }
-        guard let claims = verified(body["assertion"], .login, with: device.key) else {
+        guard let claims = verified(assertion, .login, with: device.key) else {
             return .problem(401, "assertion_refused")
         }
         let ignores = state.withLock(\.ignoresDomainState)
@@ -172,15 +194,25 @@ final class FakeServer: LoginTransport {
         return was == nil ? .problem(404, "not_found") : .json(204, nil)
     }
 
-    /// What an assertion says; its challenge is used up.
-    private func verified(_ text: String?, _ purpose: LoginClaims.Purpose, with key: LoginKey) -> LoginClaims?
-    {
-        guard let assertion = text.flatMap({ try? UnverifiedAssertion($0) }) else { return nil }
+    /// Whether an assertion answers the challenge that was given out last for its purpose, which is then used up.
+    private func takeChallenge(of assertion: UnverifiedAssertion, _ purpose: LoginClaims.Purpose) -> Bool {
         let claims = assertion.unverifiedClaims
-        guard let given = state.withLock({ $0.challenges.removeValue(forKey: claims.challenge) }),
-            given.login == Login(user: claims.user.text, device: claims.device.text),
-            given.purpose == purpose.rawValue
-        else { return nil }
+        let login = Login(user: claims.user.text, device: claims.device.text)
+        let use = Use(login: login, purpose: purpose.rawValue)
+        return state.withLock { state in
+            guard state.challenges[use] == claims.challenge else { return false }
+            state.challenges[use] = nil
+            return true
+        }
+    }
+
+    /// What an assertion says.
+    private func verified(
+        _ assertion: UnverifiedAssertion,
+        _ purpose: LoginClaims.Purpose,
+        with key: LoginKey
+    ) -> LoginClaims? {
+        let claims = assertion.unverifiedClaims
         let expectation = AssertionExpectation(
             origin: origin,
             user: claims.user,

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BiometricLogin
+import LocalAuthenticationTesting
+import Testing
+
+/// A server keeps one challenge for a user, a device and a purpose, and not for long.
+@Suite struct `A challenge that has ended` {
+    @Test(arguments: [TestDevice.Action.match, .passcode(TestDevice.usualPasscode)])
+    func `is replaced, and nobody is asked again`(
+        action: TestDevice.Action
+    ) async throws {
+        let bench = try Bench()
+        try await bench.device.run { () async throws in
+            try await bench.enable()
+            bench.server.onFirst("/v1/sessions") { bench.server.endChallenges() }
+            bench.device.next(action)
+            _ = try await bench.client.attempt()
+            let again = ["POST /v1/challenges", "POST /v1/sessions"]
+            #expect(bench.server.paths.suffix(4) == (again + again)[...])
+            #expect(bench.device.prompts.count == 2)
+        }
+    }
+
+    @Test func `is replaced four times, and not for ever`() async throws {
+        let bench = try Bench()
+        try await bench.device.run { () async throws in
+            try await bench.enable()
+            bench.server.onRequest { request in
+                if request.path == "/v1/sessions" { bench.server.endChallenges() }
+            }
+            bench.device.next(.match)
+            #expect(
+                await failure { () throws(LoginError) in try await bench.client.attempt() }
+                    == .refused(.challengeUnknown)
+            )
+            #expect(bench.server.paths.count { $0 == "POST /v1/sessions" } == 5)
+            #expect(bench.device.prompts.count == 2)
+            guard case .enabled = try await bench.client.status() else { throw FakeServer.NotOurs() }
+        }
+    }
+
+    @Test func `is replaced where a login is enabled too, with the same key and the same touch`() async throws
+    {
+        let bench = try Bench()
+        try await bench.device.run { () async throws in
+            bench.server.onFirst("/v1/devices") { bench.server.endChallenges() }
+            let login = try await bench.enable()
+            #expect(bench.device.prompts.count == 1)
+            #expect(bench.server.devices.map(\.value.key.id) == [login.keyID])
+            #expect(try await bench.client.status() == .enabled(login))
+        }
+    }
+}
