@@ -79,7 +79,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
-    "TPMTests": ["SecretMemory", "SoftwareTPM", "TPM", crypto],
+    "TPMTests": ["BlockedPool", "SecretMemory", "SoftwareTPM", "TPM", crypto],
     "TerminalPromptTests": ["Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt"],
     "VaultTests": [
         "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras,

@@ -14,8 +14,10 @@ enum Sharing {
     static let tries = 20
     /// How often a sequence is begun anew: about 11 s in all.
     static let sequences = 30
-    /// What others get after a turn, in microseconds.
-    static let rest: UInt32 = 300_000
+    /// The longest that a program waits before it begins a sequence anew, in microseconds.
+    static let longestWait = 40 * pause
+    /// What others get after a turn, in microseconds: whoever waits wakes up in it, and has time for a whole sequence.
+    static let rest = longestWait + 200_000
 }
 
 extension Connection {
@@ -36,7 +38,8 @@ extension Connection {
                 cache.flushIdle(on: self)
                 // Of random length, and longer each time, so that two that block each other do not meet again.
                 attempts += 1
-                usleep(UInt32.random(in: 1...min(5 * attempts, 40)) * Sharing.pause)
+                let longest = min(5 * attempts * Sharing.pause, Sharing.longestWait)
+                usleep(UInt32.random(in: Sharing.pause...longest))
             }
         }
         return try body()
@@ -60,7 +63,7 @@ extension Connection {
             turnStarted = now
         } else if now - turnStarted > turn {
             cache.flushIdle(on: self)
-            // Long enough for another one's whole sequence: with less it gets one slot of the two that it needs.
+            // With less than a whole sequence takes, another one gets one slot of the two that it needs.
             usleep(Sharing.rest)
             turnStarted = .now
         }

@@ -27,8 +27,13 @@ public actor TPMDevice {
         idle: Duration = .seconds(5),
         turn: Duration = .seconds(3)
     ) {
+        self.init(address, uncut: address.flushesAtClose ? idle : min(idle, .seconds(1)), turn: turn)
+    }
+
+    /// The same, with a time without work that holds for every TPM: who counts commands can keep the connection open.
+    package init(_ address: TPMAddress, uncut idle: Duration, turn: Duration = .seconds(3)) {
         self.address = address
-        self.idle = address.flushesAtClose ? idle : min(idle, .seconds(1))
+        self.idle = idle
         self.turn = turn
     }
 
@@ -117,23 +122,26 @@ public actor TPMDevice {
     private func watch() {
         guard !isWatched else { return }
         isWatched = true
-        Task { [weak self, idle] in
-            var seen: Int?
-            repeat {
-                try? await Task.sleep(for: idle)
-                seen = await self?.closeUnlessUsed(since: seen)
-            } while seen != nil
+        look(since: nil)
+    }
+
+    /// Looks after a period.
+    ///
+    /// No task sleeps for it: that one needs a thread of the shared pool to wake up, and a program may block them all.
+    private func look(since seen: Int?) {
+        thread.run(after: idle) { [weak self] in
+            self?.assumeIsolated { $0.closeUnlessUsed(since: seen) }
         }
     }
 
-    /// Closes, and ends the watch, when the count of sequences still is `seen`; otherwise tells the new one.
-    private func closeUnlessUsed(since seen: Int?) -> Int? {
+    /// Closes, and ends the watch, when the count of sequences still is `seen`; otherwise looks again.
+    private func closeUnlessUsed(since seen: Int?) {
         guard connection != nil, sequences != seen else {
             close()
             isWatched = false
-            return nil
+            return
         }
-        return sequences
+        look(since: sequences)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Foundation
 
 /// Runs the jobs of one actor on a thread of its own, in their order.
@@ -7,6 +8,8 @@ internal import Foundation
 /// ESAPI calls block, for seconds on a real chip; on Swift's cooperative pool they would hold up unrelated tasks.
 final class TPMThread: SerialExecutor {
     private let queue = JobQueue()
+    /// A serial queue gets a thread even when every thread of Swift's shared pool waits.
+    private static let clock = DispatchQueue(label: "whorl.tpm-clock")
 
     init() {
         let queue = queue
@@ -30,6 +33,17 @@ final class TPMThread: SerialExecutor {
     func isIsolatingCurrentContext() -> Bool? { queue.isMarked(Thread.current) }
 
     func checkIsolated() { precondition(queue.isMarked(Thread.current), "not on the TPM's thread") }
+
+    /// Runs a job on the thread after so long, at most a day; never when the thread has ended by then.
+    func run(after duration: Duration, _ job: @escaping @Sendable () -> Void) {
+        let milliseconds = Int((min(duration, .seconds(86_400)) / .milliseconds(1)).rounded(.up))
+        Self.clock.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [queue] in
+            queue.add {
+                queue.mark(Thread.current)
+                job()
+            }
+        }
+    }
 
     /// Ends the thread after the jobs that are there, and a last one.
     func stop(_ last: @escaping @Sendable () -> Void) {

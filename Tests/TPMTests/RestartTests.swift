@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BlockedPool
+import Foundation
 import SecretMemory
 import SoftwareTPM
 import TPM
@@ -92,10 +94,37 @@ struct `A TPM that goes away and comes back` {
         let bench = try await Bench(chip: chip, idle: .milliseconds(20))
         let object = try await item(bench)
         #expect(try await opens(object, bench))
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try !chip.leaks().isEmpty, ContinuousClock.now < deadline { await Task.yield() }
+        let deadline = ContinuousClock.now + .seconds(300)
+        while try !chip.leaks().isEmpty, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         #expect(try chip.leaks() == [])
         #expect(try await opens(object, bench))
+    }
+
+    @Test func `an idle connection is closed while every thread of the shared pool is blocked`() async {
+        await #expect(processExitsWith: .success) {
+            let chip = try SoftwareTPM()
+            let finished = BlockedPool.run {
+                let device = TPMDevice(try TPMAddress(chip.address), uncut: .milliseconds(20))
+                try await device.perform { tpm throws(TPMError) in
+                    let root = try tpm.findOrMakeStorageRoot()
+                    let auth = secret([1])
+                    let authority = try tpm.createAuthority(under: root, auth: auth, dictionaryAttack: false)
+                    _ = try tpm.verify(auth, of: authority, under: root)
+                    // The authority stays loaded.
+                    guard (try? chip.leaks().isEmpty) == false else { throw TPMError(.other) }
+                }
+                let deadline = ContinuousClock.now + .seconds(240)
+                while try !chip.leaks().isEmpty {
+                    guard ContinuousClock.now < deadline else { throw TPMError(.other) }
+                    usleep(10_000)
+                }
+            }
+            chip.kill()
+            try FileManager.default.removeItem(at: chip.directory)
+            exit(finished ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
     }
 
     private func item(_ bench: Bench) async throws -> TPMObject {

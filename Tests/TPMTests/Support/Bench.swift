@@ -14,15 +14,17 @@ struct Bench: Sendable {
     let authority: TPMObject
 
     /// Provisions a new TPM: storage root and authority.
+    ///
+    /// The connection stays open between two sequences however slow the machine is, so that their commands can be counted.
     init(
         through address: String? = nil,
         chip: SoftwareTPM? = nil,
-        idle: Duration = .seconds(5),
+        idle: Duration = .seconds(3600),
         turn: Duration = .seconds(600)
     ) async throws {
         let chip = try chip ?? SoftwareTPM()
         self.chip = chip
-        device = TPMDevice(try TPMAddress(address ?? chip.address), idle: idle, turn: turn)
+        device = TPMDevice(try TPMAddress(address ?? chip.address), uncut: idle, turn: turn)
         root = try await device.perform { tpm throws(TPMError) in try tpm.findOrMakeStorageRoot() }
         let (root, auth) = (root, auth)
         authority = try await device.perform { tpm throws(TPMError) in
