@@ -80,7 +80,7 @@ struct RecordStore: Sendable {
                 let present = value.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
                 return try changed(present).map { KeychainStore.Change(row, $0) }
             }
-            guard !isThere else { return count > 0 }
+            guard !isThere else { return (count ?? 0) > 0 }
             guard let contents = try changed(nil) else { return false }
             _ = try store.add(row, contents)
             return true
