@@ -25,6 +25,8 @@ extension Keychain {
                     return .init(record, .plain(change.value ?? value))
                 }
                 return prepared[item].map { .init(record, $0) }
+            } unless: { old throws(KeychainError) in
+                try values.isDead(old)
             }
             // Somebody else has added or changed one; nothing is written before all of them are prepared.
             guard let count else { continue }

@@ -43,10 +43,7 @@ struct Keychain {
             case .plain(let value): try newContents(value, record, values)
             case .sealed: made
             }
-        let item = try store.add(record, contents) { old throws(KeychainError) in
-            guard let item = old.contents.item else { return false }
-            return try values.isDead(item)
-        }
+        let item = try store.add(record, contents) { old throws(KeychainError) in try values.isDead(old) }
         return try result.object(added: item, made)
     }
 

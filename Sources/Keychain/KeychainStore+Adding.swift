@@ -33,13 +33,7 @@ extension KeychainStore {
             }
             switch outcome {
             case .success(let item): return item
-            case .failure(let conflict):
-                guard case .taken(let id, let item) = conflict else {
-                    throw KeychainError(errSecNotAvailable)
-                }
-                // A row that nobody can find or open must not keep another one out.
-                if let item, try !isDead(item) { throw KeychainError(errSecDuplicateItem) }
-                try delete([id])
+            case .failure(let conflict): try makeRoom(conflict, unless: isDead)
             }
         }
         throw KeychainError(errSecDuplicateItem)
@@ -53,10 +47,23 @@ extension KeychainStore {
         case sealed(ItemContents)
     }
 
-    private enum Conflict: Error {
+    /// Why a row cannot be written.
+    enum Conflict: Error {
         case noPasscode
         /// The row's number, and the item; `nil` where the row is damaged.
         case taken(Int64, KeychainItem?)
+    }
+
+    /// Deletes the row that is in the way: one that nobody can find or open must not keep another one out.
+    ///
+    /// - Throws: `errSecDuplicateItem` for any other one, `errSecNotAvailable` without a passcode.
+    func makeRoom(
+        _ conflict: Conflict,
+        unless isDead: (KeychainItem) throws(KeychainError) -> Bool
+    ) throws(KeychainError) {
+        guard case .taken(let id, let item) = conflict else { throw KeychainError(errSecNotAvailable) }
+        if let item, try !isDead(item) { throw KeychainError(errSecDuplicateItem) }
+        try delete([id])
     }
 
     private func insert(
@@ -65,20 +72,7 @@ extension KeychainStore {
         _ db: Database,
         _ keys: StateKeys
     ) throws -> Result<KeychainItem, Conflict> {
-        if record.accessible == "akpu", try !hasPasscode(db) { return .failure(.noPasscode) }
-        let name = keys.code(for: record.identity(of: parts.profile), .keychainRows)
-        let taken = try ItemColumns.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT \(KeychainItem.selected), value FROM keychain_items WHERE name = ?
-                    """
-            ),
-            arguments: [name]
-        )
-        if let taken {
-            let item = try KeychainItem(taken, of: parts.profile, keys).flatMap { try findable($0, db, keys) }
-            return .failure(.taken(Int64.fromDatabaseValue(taken.id) ?? 0, item))
-        }
+        if let conflict = try conflict(of: record, db, keys) { return .failure(conflict) }
         let id = KeychainItem.newID()
         let sealed: ItemContents =
             switch contents {
@@ -89,6 +83,27 @@ extension KeychainStore {
         let item = KeychainItem(id: id, profile: parts.profile, record: record, contents: sealed)
         try item.insert(db, keys)
         return .success(item)
+    }
+
+    /// What keeps a record from being written; `own` is the row that it is written to, when there is one.
+    func conflict(
+        of record: ItemRecord,
+        at own: Int64? = nil,
+        _ db: Database,
+        _ keys: StateKeys
+    ) throws -> Conflict? {
+        if record.accessible == "akpu", try !hasPasscode(db) { return .noPasscode }
+        let taken = try ItemColumns.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT \(KeychainItem.selected), value FROM keychain_items WHERE name = ? AND id IS NOT ?
+                    """
+            ),
+            arguments: [keys.code(for: record.identity(of: parts.profile), .keychainRows), own]
+        )
+        guard let taken, let id = Int64.fromDatabaseValue(taken.id) else { return nil }
+        let item = try KeychainItem(taken, of: parts.profile, keys).flatMap { try findable($0, db, keys) }
+        return .taken(id, item)
     }
 
     /// The item, when its columns lead to it and its value opens: a sound record beside a column that was edited is found
@@ -103,7 +118,7 @@ extension KeychainStore {
     }
 
     /// A passcode is removed together with the items that need it, so it is looked at where they are stored.
-    func hasPasscode(_ db: Database) throws -> Bool {
+    private func hasPasscode(_ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db,
             sql: "SELECT EXISTS (SELECT 1 FROM vault_passcodes WHERE profile = ?)",

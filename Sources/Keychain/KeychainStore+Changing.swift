@@ -23,65 +23,72 @@ extension KeychainStore {
     ///   - match: Which items.
     ///   - change: What an item becomes; `nil` where that is not known, since somebody else was faster. It gets items with
     ///     their values.
+    ///   - isDead: Whether an item whose name one would get can never be opened again; then it makes room.
     /// - Returns: How many were changed; `nil` where `change` gave `nil` for one of them, and then nothing was changed.
     /// - Throws: `errSecDuplicateItem` where two would be the same, and then nothing was changed; as ``add(_:_:unless:)``.
     package func update(
         _ match: ItemMatch,
-        _ change: (KeychainItem) throws(KeychainError) -> Change?
+        _ change: (KeychainItem) throws(KeychainError) -> Change?,
+        unless isDead: (KeychainItem) throws(KeychainError) -> Bool = { _ in false }
     ) throws(KeychainError) -> Int? {
         guard let database = try existing() else { return 0 }
-        let keys = database.keys
-        let outcome = try transaction(database) { db -> Result<Int, Hindrance> in
-            var count = 0
-            for item in try match.items(db, of: parts.profile, keys, withValues: true) {
-                let new: Change?
-                do throws(KeychainError) {
-                    new = try change(item)
-                } catch {
-                    return .failure(.error(error))
-                }
-                guard let new else { return .failure(.unknown) }
-                if let error = try replace(item, new, db, keys) { return .failure(.error(error)) }
-                count += 1
+        for _ in 0..<KeychainStore.tries {
+            let outcome = try transaction(database) { db in try update(match, change, db, database.keys) }
+            switch outcome {
+            case .success(let count): return count
+            case .failure(.unknown): return nil
+            case .failure(.conflict(let conflict)): try makeRoom(conflict, unless: isDead)
+            case .failure(.error(let error)): throw error
             }
-            return .success(count)
         }
-        switch outcome {
-        case .success(let count): return count
-        case .failure(.unknown): return nil
-        case .failure(.error(let error)): throw error
-        }
+        throw KeychainError(errSecDuplicateItem)
     }
+
+    /// How many rows may be in the way of one update.
+    private static let tries = 100
 
     /// Why an update is taken back.
     private enum Hindrance: Error {
         /// What one of the items becomes is not known.
         case unknown
+        case conflict(Conflict)
         case error(KeychainError)
     }
 
-    /// Why an item could not be replaced; `nil` when it was.
-    private func replace(
-        _ item: KeychainItem,
-        _ change: Change,
+    private func update(
+        _ match: ItemMatch,
+        _ change: (KeychainItem) throws(KeychainError) -> Change?,
         _ db: Database,
         _ keys: StateKeys
-    ) throws -> KeychainError? {
-        let record = change.record
-        if record.accessible == "akpu", try !hasPasscode(db) { return KeychainError(errSecNotAvailable) }
+    ) throws -> Result<Int, Hindrance> {
+        let items = try match.items(db, of: parts.profile, keys, withValues: true)
+        for item in items {
+            let new: Change?
+            do throws(KeychainError) {
+                new = try change(item)
+            } catch {
+                return .failure(.error(error))
+            }
+            guard let new else { return .failure(.unknown) }
+            if let conflict = try conflict(of: new.record, at: item.id, db, keys) {
+                return .failure(.conflict(conflict))
+            }
+            try replace(item, new, db, keys)
+        }
+        return .success(items.count)
+    }
+
+    private func replace(_ item: KeychainItem, _ change: Change, _ db: Database, _ keys: StateKeys) throws {
         var changed = item
-        changed.record = record
+        changed.record = change.record
         switch change.contents {
         case .plain(let value):
             let seal = ValueSeal(keys: keys)
-            changed.contents = .sealed(try seal.seal(value, for: item.id, of: item.profile, record.encoded))
+            changed.contents = .sealed(
+                try seal.seal(value, for: item.id, of: item.profile, changed.encodedRecord)
+            )
         case .sealed(let sealed): changed.contents = sealed
         }
-        do {
-            try changed.replace(db, keys)
-            return nil
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            return KeychainError(errSecDuplicateItem)
-        }
+        try changed.replace(db, keys)
     }
 }

@@ -104,6 +104,12 @@ struct ProtectedValues {
         return try mapped(result) == [.enrollmentChanged]
     }
 
+    /// Whether an item never opens again.
+    func isDead(_ item: KeychainItem) throws(KeychainError) -> Bool {
+        guard let sealed = item.contents.item else { return false }
+        return try isDead(sealed)
+    }
+
     private func mapped<Value>(_ result: Result<Value, ReleaseFailure>) throws(KeychainError) -> Value {
         switch result {
         case .success(let value): return value

@@ -221,6 +221,18 @@ import Vault
         }
     }
 
+    @Test func `an item may take the name of one that can never be opened again`() {
+        bench.run {
+            #expect(add("dead", .biometryCurrentSet) == errSecSuccess)
+            #expect(SecItemAdd(generic("a", [kSecValueData: Data("v".utf8)]), nil) == errSecSuccess)
+            let rename = [kSecAttrAccount: "dead"] as CFDictionary
+            #expect(SecItemUpdate(generic("a"), rename) == errSecDuplicateItem)
+            chip.addFinger()
+            #expect(SecItemUpdate(generic("a"), rename) == errSecSuccess)
+            #expect(value("dead") == Data("v".utf8))
+        }
+    }
+
     @Test func `protection can be put on an item, and taken off by whoever opens it`() {
         bench.run {
             #expect(SecItemAdd(generic("a", [kSecValueData: Data("v".utf8)]), nil) == errSecSuccess)

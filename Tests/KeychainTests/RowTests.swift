@@ -59,6 +59,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["mac = zeroblob(32)", Self.editedBody])
+    func `an item may take the name of a row that was edited`(_ edit: String) throws {
+        try bench.run {
+            for name in ["a", "b"] {
+                #expect(SecItemAdd(generic(name, [kSecValueData: Data(name.utf8)]), nil) == errSecSuccess)
+            }
+            let rename = [kSecAttrAccount: "b"] as CFDictionary
+            #expect(SecItemUpdate(generic("a"), rename) == errSecDuplicateItem)
+            try bench.execute("UPDATE keychain_items SET \(edit) WHERE acct = x'0162'")
+            #expect(SecItemUpdate(generic("a"), rename) == errSecSuccess)
+            #expect(value("b") == Data("a".utf8))
+            #expect(value("a") == nil)
+        }
+    }
+
     @Test func `the row of a key whose tag was stored as a text is found, changed and deleted by it`() throws
     {
         try bench.run {
