@@ -126,7 +126,10 @@ package struct ItemRecord: Sendable, Hashable {
 
     /// Whether the item is one that is looked for.
     func matches(_ wanted: [String: AttributeValue]) -> Bool {
-        wanted.allSatisfy { name, value in attributes[name].map { $0 == value } ?? value.isDefault }
+        wanted.allSatisfy { name, value in
+            guard let own = attributes[name] else { return value.isDefault }
+            return own == value || own.isDefault && value.isDefault
+        }
     }
 }
 

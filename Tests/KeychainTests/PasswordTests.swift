@@ -72,6 +72,15 @@ import Testing
         }
     }
 
+    @Test func `an empty text and empty bytes are the same account`() {
+        bench.run {
+            #expect(SecItemAdd(generic(""), nil) == errSecSuccess)
+            let empty = [kSecAttrAccount: Data()] as [CFString: Any]
+            #expect(SecItemCopyMatching(generic("", empty), nil) == errSecSuccess)
+            #expect(SecItemAdd(generic("", empty), nil) == errSecDuplicateItem)
+        }
+    }
+
     @Test func `an account may be bytes, also such that are no text`() {
         bench.run {
             let broken = Data([0xFF, 0xC3, 0x28])
