@@ -31,7 +31,7 @@ package struct ItemMatch: Sendable, Hashable {
     /// Whether an item is meant, whatever a column says.
     func covers(_ item: KeychainItem) -> Bool {
         let record = item.record
-        return record.itemClass == itemClass && groups.contains(record.accessGroup)
+        return record.itemClass == itemClass && groups.containsBytes(of: record.accessGroup)
             && record.matches(attributes)
             && accessible.map { $0 == record.accessible } ?? true
             && protection.map { $0 == record.protection } ?? true
@@ -88,5 +88,12 @@ package struct ItemMatch: Sendable, Hashable {
             found.append(item)
         }
         return limit == .max ? found.sorted { $0.id < $1.id } : found
+    }
+}
+
+extension [String] {
+    /// Whether one of the texts has the same bytes: for Swift, texts that look alike are equal.
+    func containsBytes(of text: String) -> Bool {
+        contains { $0.utf8.elementsEqual(text.utf8) }
     }
 }

@@ -23,7 +23,7 @@ package struct KeychainStore: Sendable {
     /// - Throws: `errSecMissingEntitlement` for a group that the program may not use.
     package func group(_ named: String?) throws(KeychainError) -> String {
         guard let named, !named.isEmpty else { return groups[0] }
-        guard groups.contains(named) else { throw KeychainError(errSecMissingEntitlement) }
+        guard groups.containsBytes(of: named) else { throw KeychainError(errSecMissingEntitlement) }
         return named
     }
 

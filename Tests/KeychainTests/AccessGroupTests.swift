@@ -55,6 +55,22 @@ import Testing
         }
     }
 
+    @Test func `two groups that only look alike are two`() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let reference = bench.run(as: composed) {
+            let other = generic("a", [kSecAttrAccessGroup: decomposed])
+            #expect(SecItemAdd(other, nil) == errSecMissingEntitlement)
+            #expect(SecItemCopyMatching(other, nil) == errSecMissingEntitlement)
+            let own = generic("a", [kSecAttrAccessGroup: composed, kSecReturnPersistentRef: true])
+            var object: CFTypeRef?
+            #expect(SecItemAdd(own, &object) == errSecSuccess)
+            return object as? Data
+        }
+        let named = [kSecValuePersistentRef: try #require(reference)] as CFDictionary
+        bench.run(as: composed) { #expect(SecItemCopyMatching(named, nil) == errSecSuccess) }
+        bench.run(as: decomposed) { #expect(SecItemCopyMatching(named, nil) == errSecItemNotFound) }
+    }
+
     @Test func `a persistent reference stays with its item, and is nothing to other programs`() throws {
         let reference = try bench.run {
             let more: [CFString: Any] = [
