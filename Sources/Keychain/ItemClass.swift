@@ -166,6 +166,8 @@ extension ItemClass.Form {
     /// A whole number, or a truth value.
     static func number(_ object: Any) -> Int64? {
         guard let number = object as? NSNumber else { return nil }
-        return Int64(exactly: number.doubleValue).map { _ in number.int64Value }
+        // The usual number is one of those that are exact as `Double` too, which is the faster question.
+        if Int64(exactly: number.doubleValue) != nil { return number.int64Value }
+        return Int64(exactly: number)
     }
 }

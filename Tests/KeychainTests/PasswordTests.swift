@@ -114,6 +114,7 @@ import Testing
             let all = limited(kSecMatchLimitAll, kSecReturnAttributes) as? [[String: Any]]
             #expect(all?.compactMap { $0["acct"] as? String } == ["a", "b", "c"])
             #expect((limited(kSecMatchLimitAll, kSecReturnData) as? [Data])?.count == 3)
+            #expect((limited(Int.max, kSecReturnData) as? [Data])?.count == 3)
             #expect((limited(2, kSecReturnData) as? [Data])?.count == 2)
             #expect(limited(kSecMatchLimitOne, kSecReturnData) is Data)
             #expect((limited(kSecMatchLimitAll, kSecReturnPersistentRef) as? [Data])?.count == 3)
@@ -134,6 +135,13 @@ import Testing
             var object: CFTypeRef?
             #expect(SecItemAdd(both, &object) == errSecSuccess)
             #expect((object as? [String: Any]).map { Array($0.keys) } == [kind])
+        }
+    }
+
+    @Test func `a limit above the largest number is refused`() {
+        for limit in [UInt64.max, 1 << 63] as [UInt64] {
+            let query = generic("a", [kSecMatchLimit: limit])
+            bench.run { #expect(SecItemCopyMatching(query, nil) == errSecParam) }
         }
     }
 
