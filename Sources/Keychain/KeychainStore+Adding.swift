@@ -95,11 +95,13 @@ extension KeychainStore {
         if record.accessible == "akpu", try !hasPasscode(db) { return .noPasscode }
         let taken = try ItemColumns.fetchOne(
             db.cachedStatement(
-                sql: "SELECT \(KeychainItem.selected), value FROM keychain_items WHERE name = ?"
+                sql: """
+                    SELECT \(KeychainItem.selected), value FROM keychain_items WHERE name = ? AND id IS NOT ?
+                    """
             ),
-            arguments: [keys.code(for: record.identity(of: parts.profile), .keychainRows)]
+            arguments: [keys.code(for: record.identity(of: parts.profile), .keychainRows), own]
         )
-        guard let taken, let id = Int64.fromDatabaseValue(taken.id), id != own else { return nil }
+        guard let taken, let id = Int64.fromDatabaseValue(taken.id) else { return nil }
         let item = try KeychainItem(taken, of: parts.profile, keys).flatMap { try findable($0, db, keys) }
         return .taken(id, item)
     }
