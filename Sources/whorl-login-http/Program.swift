@@ -12,6 +12,8 @@ import SecretMemory
 @main
 enum Program {
     static func main() async {
+        // First: there is no password here yet.
+        hideMemory()
         signal(SIGPIPE, SIG_IGN)
         // What a library of `whorl` has left open, such as a reader, is not this program's.
         for number in 3..<CInt(1024) { close(number) }
