@@ -4,36 +4,88 @@ internal import Crypto
 internal import Foundation
 internal import Glibc
 
-/// Where a request comes from: as the audit log shows it, and as it counts.
-struct ClientAddress {
-    /// At most 64 characters of printable ASCII.
-    let text: String
-    /// What its tries count for; `nil` where the address is not known.
-    let bucketKey: String?
+/// Where a request comes from: as logs show it, and as its tries count.
+public struct ClientAddress: Sendable, Hashable {
+    /// At most 64 characters of printable ASCII; an IP address in its shortest form, one of IPv4 in the clothes of IPv6
+    /// as IPv4.
+    public let text: String
+    /// Whose tries are counted together; `nil` where the address is not known.
+    ///
+    /// An IPv4 address, or the first 64 bits of an IPv6 address, since one customer of a provider has all of those
+    /// (RFC 6177).
+    public let network: String?
+    /// Whether it is this machine's own (RFC 6890).
+    public let isLoopback: Bool
 
-    init(_ address: String) {
-        text = String(
-            address.unicodeScalars.prefix(64).map { (33...126).contains($0.value) ? Character($0) : "?" }
-        )
-        bucketKey = address.isEmpty ? nil : "address\n\(Self.network(of: address))"
+    /// Takes what a server knows of its client: an IP address, a name of another kind such as a socket's, or nothing.
+    public init(_ address: String) {
+        let ip = IPAddress(address.prefix { $0 != "%" })
+        if let ip, !address.contains("%") {
+            text = ip.text
+        } else {
+            text = String(
+                address.unicodeScalars.prefix(64).map {
+                    (33...126).contains($0.value) ? Character($0) : "?"
+                }
+            )
+        }
+        isLoopback = ip?.isLoopback ?? false
+        if address.isEmpty {
+            network = nil
+        } else {
+            // A name of another kind has any length and any characters.
+            network =
+                ip?.network
+                ?? "other " + Data(SHA256.hash(data: Data(address.utf8))).base64EncodedString()
+        }
     }
 
-    /// One text for each IPv4 address and for each IPv6 network of 64 bits, which one customer of a provider has whole.
-    private static func network(of address: String) -> String {
-        let host = address.prefix { $0 != "%" }
+    /// Takes an IP address; `nil` for anything else, such as one with a port, a zone or white space.
+    public init?(ip address: some StringProtocol) {
+        guard IPAddress(address) != nil else { return nil }
+        self.init(String(address))
+    }
+
+    /// The row that its tries of a kind count in.
+    var bucketKey: String? { network.map { "address\n\($0)" } }
+}
+
+/// The bytes of an address, 4 or 16.
+private struct IPAddress {
+    private let bytes: [UInt8]
+
+    init?(_ text: some StringProtocol) {
+        // C would stop at a zero.
+        guard !text.utf8.contains(0) else { return nil }
         var four = in_addr()
-        if inet_pton(AF_INET, String(host), &four) == 1 { return "4 \(four.s_addr)" }
         var six = in6_addr()
-        guard inet_pton(AF_INET6, String(host), &six) == 1 else {
-            // A name of another kind, such as a socket's: any length, any characters.
-            return "other " + Data(SHA256.hash(data: Data(address.utf8))).base64EncodedString()
+        if inet_pton(AF_INET, String(text), &four) == 1 {
+            bytes = withUnsafeBytes(of: four) { Array($0) }
+        } else if inet_pton(AF_INET6, String(text), &six) == 1 {
+            let all = withUnsafeBytes(of: six) { Array($0) }
+            // RFC 4291, 2.5.5.2: IPv4 on a socket of IPv6.
+            let isMapped = all.starts(with: [UInt8](repeating: 0, count: 10) + [255, 255])
+            bytes = isMapped ? Array(all.suffix(4)) : all
+        } else {
+            return nil
         }
-        let bytes = withUnsafeBytes(of: six) { Array($0) }
-        let mapped = [UInt8](repeating: 0, count: 10) + [255, 255]
-        if bytes.starts(with: mapped) {
-            let value = bytes.suffix(4).withUnsafeBytes { $0.loadUnaligned(as: in_addr_t.self) }
-            return "4 \(value)"
+    }
+
+    var text: String {
+        if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else {
+            preconditionFailure("16 bytes are an address of IPv6")
         }
-        return "6 " + bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    var network: String {
+        bytes.count == 4
+            ? "4 \(text)" : "6 " + bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
+    }
+
+    var isLoopback: Bool {
+        bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 }

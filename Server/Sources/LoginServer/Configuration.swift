@@ -62,7 +62,7 @@ extension LoginServer {
                     "a token is good for 60 to \(TokenKeySet.longestTokenLifetime) seconds"
                 )
             }
-            for proxy in trustedProxies where ClientAddress(proxy) == nil {
+            for proxy in trustedProxies where ClientAddress(ip: proxy) == nil {
                 throw ServerError(.options, "\(proxy) is no address of a proxy")
             }
             // Passwords and tokens must not cross a network as plain text.

@@ -55,7 +55,7 @@ extension LoginService {
                 accounts: accounts,
                 threads: configuration.passwordThreads
             ),
-            proxies: ProxyPolicy(trusted: configuration.trustedProxies.compactMap(ClientAddress.init)),
+            proxies: ProxyPolicy(trusted: configuration.trustedProxies.compactMap(ClientAddress.init(ip:))),
             tokenLifetime: configuration.tokenLifetime,
             clock: now
         )

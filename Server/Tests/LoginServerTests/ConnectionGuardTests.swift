@@ -5,13 +5,14 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import RelyingParty
 import Testing
 
 @testable import LoginServer
 
 struct `the guard of a connection` {
     private func channel(from peer: String = "127.0.0.1", trusting: [String] = []) throws -> EmbeddedChannel {
-        let proxies = ProxyPolicy(trusted: trusting.compactMap(ClientAddress.init))
+        let proxies = ProxyPolicy(trusted: trusting.compactMap { ClientAddress(ip: $0) })
         let handler = ConnectionGuard(timeout: .seconds(10), mostBytes: 100) { proxies.admitsPlain($0) }
         let channel = EmbeddedChannel(handler: handler)
         let address = try SocketAddress(ipAddress: peer, port: 1)

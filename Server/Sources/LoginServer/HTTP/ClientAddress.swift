@@ -3,52 +3,17 @@
 internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
+internal import RelyingParty
 
-/// Where a request comes from.
-struct ClientAddress: Hashable {
-    /// The address, `unknown` for none; one of IPv4 in the clothes of IPv6 is written as IPv4.
-    let text: String
-    /// Whose tries are counted together: an IPv4 address, or the first 64 bits of an IPv6 address, since whoever has
-    /// one of those has them all (RFC 6177).
-    let group: String
-
-    static let unknown = ClientAddress(text: "unknown", group: "unknown")
-
-    private init(text: String, group: String) {
-        self.text = text
-        self.group = group
-    }
-
-    /// `nil` for a text that is no address.
-    init?(_ text: some StringProtocol) {
-        guard let address = try? SocketAddress(ipAddress: String(text), port: 0) else { return nil }
-        self.init(address)
-    }
+extension ClientAddress {
+    /// For what has no address.
+    static let unknown = ClientAddress("unknown")
 
     /// `nil` for what has no address, such as a Unix socket.
     init?(_ address: SocketAddress) {
         guard let text = address.ipAddress else { return nil }
-        guard case .v6(let v6) = address else {
-            self.init(text: text, group: text)
-            return
-        }
-        let bytes = withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
-        if bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] {
-            let v4 = bytes.suffix(4).map(String.init).joined(separator: ".")
-            self.init(text: v4, group: v4)
-        } else {
-            let groups = stride(from: 0, to: 8, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
-            self.init(
-                text: text,
-                group: groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
-            )
-        }
+        self.init(text)
     }
-}
-
-extension ClientAddress {
-    /// Whether it is this machine's own.
-    var isLoopback: Bool { text.hasPrefix("127.") || text == "::1" }
 }
 
 /// Which proxies are believed when they say for whom they ask.
@@ -73,6 +38,6 @@ struct ProxyPolicy: Sendable {
         guard trusted.contains(direct), let field = HTTPField.Name("x-forwarded-for"),
             let last = headers[values: field].last?.split(separator: ",").last
         else { return direct }
-        return ClientAddress(last.trimmingCharacters(in: .whitespaces)) ?? direct
+        return ClientAddress(ip: last.trimmingCharacters(in: .whitespaces)) ?? direct
     }
 }

@@ -31,7 +31,8 @@ struct PasswordGate: Sendable {
     ///   tries, and the store's.
     func check(_ password: String, of user: LoginName, from address: ClientAddress) async throws -> String? {
         try await relyingParty.countTry("password", from: address.text, limit: Self.address)
-        try await relyingParty.countTry("password from \(address.group)", by: user, limit: Self.pair)
+        let from = address.network ?? address.text
+        try await relyingParty.countTry("password from \(from)", by: user, limit: Self.pair)
         try await relyingParty.countTry("password", by: user, limit: Self.user)
         let expected = try await accounts.expected(of: user)
         let isRight = try await workers.run {
