@@ -16,11 +16,16 @@ struct SecurityPageTests {
 
     private var rows: [Substring] { page.split(separator: "\n").filter { $0.hasPrefix("| ") } }
 
+    /// The server is a package of its own.
+    private static func place(of name: some StringProtocol) -> URL {
+        root.appending(path: (name.hasPrefix("LoginServerTests") ? "Server/Tests/" : "Tests/") + name)
+    }
+
     @Test func `every file of tests that it names is there`() {
         let names = rows.flatMap { $0.matches(of: /`([A-Za-z]+Tests(?:\/[A-Za-z]+)?)`/).map { String($0.1) } }
         #expect(names.count > 30)
         for name in names {
-            let path = Self.root.appending(path: "Tests/" + name).path + (name.contains("/") ? ".swift" : "")
+            let path = Self.place(of: name).path + (name.contains("/") ? ".swift" : "")
             #expect(FileManager.default.fileExists(atPath: path), "\(name)")
         }
     }
@@ -29,7 +34,7 @@ struct SecurityPageTests {
         let quotes = rows.flatMap { $0.matches(of: /`([A-Za-z]+Tests\/[A-Za-z]+)`: “([^”]+)”/).map(\.output) }
         #expect(quotes.count >= 15)
         for (whole, file, test) in quotes {
-            let path = Self.root.appending(path: "Tests/\(file).swift")
+            let path = Self.place(of: "\(file).swift")
             let tests = try String(contentsOf: path, encoding: .utf8)
             #expect(tests.contains("func `\(test)`("), "\(whole)")
         }

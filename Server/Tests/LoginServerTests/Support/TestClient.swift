@@ -120,9 +120,10 @@ struct TestClient: Sendable {
         let requests = ByteBuffer(bytes: Data(repeatElement(request, count: 1_000).joined()))
         for _ in 0..<20 { channel.writeAndFlush(requests, promise: nil) }
         let late = channel.eventLoop.makePromise(of: Bool.self)
-        channel.eventLoop.scheduleTask(in: limit) { late.succeed(false) }
+        let deadline = channel.eventLoop.scheduleTask(in: limit) { late.succeed(false) }
         channel.closeFuture.whenComplete { _ in late.succeed(true) }
         let isClosed = try await late.futureResult.get()
+        deadline.cancel()
         try? await channel.close()
         return isClosed
     }
