@@ -52,6 +52,25 @@ struct UserOption: ParsableArguments {
     }
 }
 
+/// What signing in takes: which server, whose login, and how the owner is recognised.
+struct SignInOptions: ParsableArguments {
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var who: UserOption
+    @OptionGroup var password: PasswordOption
+    @OptionGroup var passcode: PasscodeOption
+
+    /// The server's client, and who was named.
+    func client(
+        _ session: Session,
+        _ global: GlobalOptions
+    ) async throws(Failure) -> (LoginClient, LoginName?) {
+        let origin = try server.origin()
+        let user = try who.name()
+        let passcode = try await passcode.preset()
+        return (try session.login(origin, server.options(global), handing: passcode), user)
+    }
+}
+
 extension LoginName {
     static func argument(_ text: String) throws(Failure) -> LoginName {
         guard let name = LoginName(text) else {
@@ -91,6 +110,6 @@ enum Host {
         let name = DisplayText.clean(
             String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         )
-        return name.isEmpty ? "this device" : name
+        return LoginName(name) == nil ? "this device" : name
     }
 }

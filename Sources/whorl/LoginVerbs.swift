@@ -77,26 +77,17 @@ struct Login: AsyncParsableCommand {
             abstract: "Signs in, and writes the session's token to standard output.",
             discussion: "Whoever has the token is signed in until it expires: take it from a pipe."
         )
-        @OptionGroup var server: ServerOptions
-        @OptionGroup var who: UserOption
+        @OptionGroup var owner: SignInOptions
         @Flag(help: "Sends the password too, for what the server asks both for.")
         var withPassword = false
-        @OptionGroup var password: PasswordOption
-        @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let origin = try server.origin()
-            let user = try who.name()
-            let client = try session.login(
-                origin,
-                server.options(global),
-                handing: try await passcode.preset()
-            )
-            let wantsPassword = withPassword || password.descriptor != nil
-            let secret = wantsPassword ? try await password.read("Password at \(origin)") : nil
+            let (client, user) = try await owner.client(session, global)
+            let wantsPassword = withPassword || owner.password.descriptor != nil
+            let secret = wantsPassword ? try await owner.password.read("Password at \(client.server)") : nil
             let signedIn = try await failing { () async throws(LoginError) in
-                try await client.attempt(user, reason: server.reason, password: secret)
+                try await client.attempt(user, reason: owner.server.reason, password: secret)
             }
             session.console.used(signedIn.readerKind)
             return Answer(
@@ -121,22 +112,13 @@ struct Login: AsyncParsableCommand {
                 With --only-here the server is not told.
                 """
         )
-        @OptionGroup var server: ServerOptions
-        @OptionGroup var who: UserOption
+        @OptionGroup var owner: SignInOptions
         @Flag(help: "Deletes the key here and tells the server nothing.")
         var onlyHere = false
-        @OptionGroup var password: PasswordOption
-        @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let origin = try server.origin()
-            let user = try who.name()
-            let client = try session.login(
-                origin,
-                server.options(global),
-                handing: try await passcode.preset()
-            )
+            let (client, user) = try await owner.client(session, global)
             let credential = onlyHere ? nil : try await credential(client, user, session)
             let outcome = try await failing { () async throws(LoginError) in
                 try await client.disable(user, telling: credential)
@@ -157,11 +139,11 @@ struct Login: AsyncParsableCommand {
             _ user: LoginName?,
             _ session: Session
         ) async throws(Failure) -> LoginCredential {
-            if password.descriptor != nil { return .password(try await password.read()) }
+            if owner.password.descriptor != nil { return .password(try await owner.password.read()) }
             let signedIn = try await failing { () async throws(LoginError) in
                 try await client.attempt(
                     user,
-                    reason: server.reason ?? "disable the login to \(client.server)"
+                    reason: owner.server.reason ?? "disable the login to \(client.server)"
                 )
             }
             session.console.used(signedIn.readerKind)

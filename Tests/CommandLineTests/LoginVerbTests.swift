@@ -85,6 +85,9 @@ struct LoginVerbTests {
         #expect(wrong.status == 10 && wrong.errorCode == "unauthorized")
         let colon = try await login("enable --user a:b --password-fd 4 --json")
         #expect(colon.status == 64 && colon.errorCode == "userUnusable")
+        let unnamed = try await login("enable --user ada --device-name '' --password-fd 4 --json")
+        #expect(unnamed.status == 64 && unnamed.errorCode == "deviceNameUnusable")
+        #expect(try await server.requests().filter { $0["path"] as? String == "/v1/challenges" }.count == 1)
         let nobody = try await session.run(["login", "status", "--server", "http://bank.example"])
         #expect(nobody.status == 64 && nobody.err.contains("http only for localhost"))
     }
