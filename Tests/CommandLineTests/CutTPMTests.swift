@@ -8,7 +8,7 @@ import Testing
 /// next call works.
 ///
 /// What becomes of one command of the TPM differs from one to the next, and from seed to seed.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct CutTPMTests {
     enum Cut: CaseIterable {
         /// The power fails before the command.

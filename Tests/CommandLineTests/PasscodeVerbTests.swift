@@ -4,7 +4,7 @@ import SoftwareTPM
 import Testing
 
 /// The owner's passcode through the program; the TPM is swtpm.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct PasscodeVerbTests {
     private let session: VaultSession
 

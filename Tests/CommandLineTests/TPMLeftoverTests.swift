@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// What killed programs leave in a TPM that has no resource manager before it.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct TPMLeftoverTests {
     private let session: VaultSession
     private let bus: Interposer

@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// What the owner or another program has done to the TPM: each is told with its remedy, and the remedy helps.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct TPMOwnerTests {
     private let session: VaultSession
 

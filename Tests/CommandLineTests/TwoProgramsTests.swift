@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// Two programs at once with one directory and one TPM, which has room for three objects and no resource manager.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct TwoProgramsTests {
     private let session: VaultSession
     private static let rounds = 25

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The whole way with real parts: libfprint's virtual reader and matcher, swtpm, and the program between them.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct VirtualItemTests {
     private let session: VaultSession
 

@@ -11,21 +11,24 @@ import Testing
 struct CrashTests {
     private static let kills = 40
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func `a kill at any moment loses no finger that was acknowledged and leaves none half there`()
         async throws
     {
         let home = try TemporaryDirectory()
         let path = home.path
         var generation: UInt64 = 0
-        for _ in 0..<CrashTests.kills {
+        for round in 0..<CrashTests.kills {
             let delay = UInt32.random(in: 0...60_000)
+            // Half of the kills come early, if need be before the store is open, the others when there is something to lose.
+            let isLate = round % 2 == 1
             await #expect(processExitsWith: .signal(SIGKILL)) {
-                [path = path as String, delay = delay as UInt32] in
+                [path = path as String, delay = delay as UInt32, isLate = isLate as Bool] in
                 try await changeForEver(
                     StateDirectory(path: path + "/state"),
                     log: path + "/log",
-                    killedAfter: delay
+                    killedAfter: delay,
+                    ofFirstChange: isLate
                 )
             }
             guard let database = try StateDatabase.openExisting(home.state) else { continue }
@@ -76,15 +79,22 @@ struct CrashTests {
 }
 
 /// Adds and removes fingers until the process is killed, and writes down what it does.
-private func changeForEver(_ directory: StateDirectory, log path: String, killedAfter delay: UInt32)
-    async throws
-{
+///
+/// It is killed so many microseconds after the first change that it wrote down where the kill is late, else after its start.
+private func changeForEver(
+    _ directory: StateDirectory,
+    log path: String,
+    killedAfter delay: UInt32,
+    ofFirstChange isLate: Bool
+) async throws {
     let log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     @Sendable func note(_ text: String) {
         // One write: a killed process has written the line or not.
         _ = Array((text + "\n").utf8).withUnsafeBytes { write(log, $0.baseAddress, $0.count) }
     }
+    let start = DispatchSemaphore(value: isLate ? 0 : 1)
     Thread.detachNewThread {
+        start.wait()
         usleep(delay)
         kill(getpid(), SIGKILL)
     }
@@ -114,6 +124,7 @@ private func changeForEver(_ directory: StateDirectory, log path: String, killed
                 note("added \(finger.rawValue)")
             }
             there.formSymmetricDifference([finger])
+            start.signal()
         }
     }
 }

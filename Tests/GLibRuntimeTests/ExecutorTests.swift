@@ -37,13 +37,15 @@ import Testing
 
 /// One asynchronous call of GIO, with and without a cancellation.
 @Suite struct `A bridged call` {
-    private actor Sleeper {
+    private actor Caller {
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             GLibExecutor.shared.asUnownedSerialExecutor()
         }
+        private var begun: OpaquePointer?
+        private(set) var hasEnded = false
 
-        /// A GTask that ends when it is cancelled, or after `milliseconds`.
-        func sleep(milliseconds: UInt32) async throws(Failure) -> Bool {
+        /// A GTask, for which `began` ends; it ends with ``end()``, and then tells whether it was cancelled.
+        func call(_ began: AsyncStream<Void>.Continuation) async throws(Failure) -> Bool {
             let cancellable = Cancellable()
             return try await bridge(cancellable) { result -> Result<Bool, Failure> in
                 var error: UnsafeMutablePointer<GError>?
@@ -53,36 +55,49 @@ import Testing
             } start: { reply in
                 let task = g_task_new(nil, cancellable.pointer, readyCallback, reply.userData)
                 g_task_set_check_cancellable(task, gboolean(1))
-                g_timeout_add_full(
-                    G_PRIORITY_DEFAULT,
-                    milliseconds,
-                    { data in
-                        g_task_return_boolean(OpaquePointer(data), gboolean(1))
-                        return gboolean(0)
-                    },
-                    UnsafeMutableRawPointer(task),
-                    { data in g_object_unref(data) }
-                )
+                begun = task
+                began.finish()
             }
+        }
+
+        func end() {
+            guard let task = begun else { return }
+            begun = nil
+            hasEnded = true
+            g_task_return_boolean(task, gboolean(1))
+            g_object_unref(UnsafeMutableRawPointer(task))
         }
     }
 
     private struct Failure: Error { let code: Int }
 
     @Test func `returns what the call's finish gave`() async throws {
-        #expect(try await Sleeper().sleep(milliseconds: 1))
+        let caller = Caller()
+        let (begins, began) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { try await caller.call(began) }
+        for await _ in begins {}
+        await caller.end()
+        #expect(try await task.value)
     }
 
     @Test func `waits for the call's own end when its task is cancelled`() async {
-        let task = Task { () -> Int? in
+        let caller = Caller()
+        let (begins, began) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { () -> (code: Int?, hasEnded: Bool) in
             do throws(Failure) {
-                _ = try await Sleeper().sleep(milliseconds: 50)
-                return nil
+                _ = try await caller.call(began)
+                return (nil, await caller.hasEnded)
             } catch {
-                return error.code
+                return (error.code, await caller.hasEnded)
             }
         }
+        for await _ in begins {}
         task.cancel()
-        #expect(await task.value == Int(G_IO_ERROR_CANCELLED.rawValue))
+        // Whoever does not wait has enough turns of the loop to return before the end.
+        for _ in 0..<100 { _ = await caller.hasEnded }
+        await caller.end()
+        let answer = await task.value
+        #expect(answer.code == Int(G_IO_ERROR_CANCELLED.rawValue))
+        #expect(answer.hasEnded)
     }
 }

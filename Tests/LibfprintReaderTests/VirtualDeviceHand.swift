@@ -90,10 +90,10 @@ struct VirtualDeviceHand: Sendable {
         }
     }
 
-    /// A connection whose waits end after 20 seconds.
+    /// A connection whose waits end after four minutes.
     private func connected() throws(Failure) -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: 240, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

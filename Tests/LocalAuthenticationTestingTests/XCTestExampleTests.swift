@@ -41,6 +41,6 @@ final class SafeXCTests: XCTestCase {
                 withExtendedLifetime(context) { replied.fulfill() }
             }
         }
-        wait(for: [replied], timeout: 20)
+        wait(for: [replied], timeout: 240)
     }
 }

@@ -54,11 +54,11 @@ final class PseudoTerminal: Sendable {
         return ioctl(slave, UInt(FIONREAD), &waiting) == 0 && waiting == 0
     }
 
-    /// What came to the terminal, read until `text` is in it or nothing came for a minute.
+    /// What came to the terminal, read until `text` is in it or nothing came for four minutes.
     func output(until text: String) -> String {
         var bytes: [UInt8] = []
         while !String(decoding: bytes, as: UTF8.self).contains(text) {
-            guard let more = next(milliseconds: 60_000) else { break }
+            guard let more = next(milliseconds: 240_000) else { break }
             bytes += more
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -3,6 +3,7 @@
 import Authentication
 import Fingerprint
 import Glibc
+import Synchronization
 import Testing
 
 @testable import TerminalPrompt
@@ -93,9 +94,6 @@ struct PseudoTerminalTests {
             prompt(),
             during: { pty, send in
                 pty.type("\u{1B}[A")
-                // In two parts, as a slow line brings it.
-                pty.type("\u{1B}")
-                pty.type("[B")
                 send.yield(.matched(.rightIndex))
                 send.finish()
             },
@@ -103,6 +101,27 @@ struct PseudoTerminalTests {
         )
         #expect(none == nil)
         #expect(output.contains("Matched: right index finger."))
+    }
+
+    /// A reader waits for the second part for 50 ms: if this test was slower than that, it begins anew.
+    @Test func `an arrow key that a slow line brings in two parts does not cancel`() async throws {
+        let gap = Mutex(Duration.zero)
+        var action: PromptAction?
+        repeat {
+            (action, _) = try await PseudoTerminalTests().run(
+                prompt(),
+                during: { pty, send in
+                    let start = ContinuousClock.now
+                    pty.type("\u{1B}")
+                    pty.type("[B")
+                    gap.withLock { $0 = ContinuousClock.now - start }
+                    send.yield(.matched(.rightIndex))
+                    send.finish()
+                },
+                until: "\r\n"
+            )
+        } while gap.withLock { $0 >= .milliseconds(50) }
+        #expect(action == nil)
     }
 
     @Test func `Tab chooses the fallback where there is one, and letters choose nothing`() async {
