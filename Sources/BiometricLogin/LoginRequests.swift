@@ -130,10 +130,10 @@ extension SecretBox {
         self.init(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
     }
 
-    /// Whether it is 1 to 8,192 characters that a bearer token may have (RFC 6750, 2.1): none of them ends a line of a
+    /// Whether it is 1 to 12,288 characters that a bearer token may have (RFC 6750, 2.1): none of them ends a line of a
     /// header or a text in JSON.
     var isTokenText: Bool {
-        (1...8192).contains(bytes.count)
+        (1...12_288).contains(bytes.count)
             && bytes.withUnsafeBytes { bytes in
                 bytes.allSatisfy { byte in
                     switch byte {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Glibc
 import SecretMemory
 
@@ -11,6 +12,7 @@ final class KeyReader: Sendable {
     let keys: AsyncStream<Key>
     private let line: TypedLine
     private let wakeUp: CInt
+    private let ended = DispatchSemaphore(value: 0)
 
     /// Starts to read from `descriptor`; `nil` when the system has no pipe or thread left.
     init?(_ descriptor: CInt, typing: TypedLine.Typing = .ignored) {
@@ -22,21 +24,29 @@ final class KeyReader: Sendable {
         self.line = line
         wakeUp = wake.writeEnd
         let end = wake.readEnd
+        let ended = ended
         let started = startThread {
             Self.read(from: descriptor, until: end, resumptions, line) { continuation.yield($0) }
             continuation.finish()
             close(end)
+            ended.signal()
         }
         guard started else {
             close(end)
+            ended.signal()
             return nil  // deinit closes the other end
         }
     }
 
-    /// Ends reading, since the thread sees its end of the pipe close, and wipes what was typed.
+    /// Ends reading, since the thread sees that something is in the pipe, and wipes what was typed.
+    ///
+    /// The thread has ended then: what is typed later is the next prompt's or the shell's, and it would take it from them.
     deinit {
         line.set(.ignored)
+        // A byte, and not the end alone: a program that was started meanwhile may have this end of the pipe too.
+        _ = write(wakeUp, [0], 1)
         close(wakeUp)
+        ended.wait()
     }
 
     /// Sets what becomes of what is typed from now on.
@@ -99,11 +109,21 @@ final class KeyReader: Sendable {
             let ready = poll(&ends, nfds_t(ends.count), isAway ? 200 : -1)
             if ready == 0 || ready < 0 && errno == EINTR { continue }
             if ready < 0 || ends[0].revents != 0 { return .end }
-            guard ends[1].revents != 0 else { return .input }
+            guard ends[1].revents != 0 else {
+                // What somebody else has taken meanwhile is not waited for: reading would hold the end up.
+                if ends[2].revents == Int16(POLLIN), !hasInput(descriptor) { continue }
+                return .input
+            }
             var bytes: UInt64 = 0
             _ = Glibc.read(resumptions, &bytes, 8)
             if !isInBackground(descriptor) { return .resumed }
         }
+    }
+
+    private static func hasInput(_ descriptor: CInt) -> Bool {
+        var waiting: CInt = 0
+        // Where the terminal cannot tell, the read does.
+        return ioctl(descriptor, UInt(FIONREAD), &waiting) != 0 || waiting > 0
     }
 
     /// Whether it is this process's terminal and another program is in its foreground.

@@ -75,6 +75,27 @@ struct PseudoTerminalTests {
         return found
     }
 
+    @Test func `what is typed after the end is left to whoever reads next`() throws {
+        guard let mode = TerminalMode(pty.slave) else {
+            Issue.record("the terminal is not free")
+            return
+        }
+        for round in 0..<200 {
+            do {
+                let reader = try #require(KeyReader(pty.slave))
+                pty.type("a")
+                withExtendedLifetime(reader) {}
+            }
+            pty.type("b")
+            var wait = pollfd(fd: pty.slave, events: Int16(POLLIN), revents: 0)
+            try #require(poll(&wait, 1, 0) == 1, "round \(round)")
+            var bytes = [UInt8](repeating: 0, count: 8)
+            let count = read(pty.slave, &bytes, bytes.count)
+            try #require(count > 0 && bytes[count - 1] == UInt8(ascii: "b"), "round \(round)")
+        }
+        extendLifetime(mode)
+    }
+
     @Test func `Escape cancels, and the terminal is as it was`() async {
         #expect(pty.isOrdinary)
         let (action, _) = await run(
