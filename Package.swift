@@ -45,8 +45,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
-        "Authentication", "GreyscalePNG", "LoginServer", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl",
-        "whorl-login-http",
+        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "SoftwareTPM", "SyntheticFingers",
+        "Vault", "whorl", "whorl-login-http",
     ],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
     "FingerprintTests": ["Fingerprint"],
@@ -58,15 +58,15 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "StateStore", "Vault", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
-        "BlockedPool", "CGLib", "Fingerprint", "GLibRuntime", "LibfprintReader", "ReaderConformance",
-        "ReaderProbe", "SyntheticFingers",
+        "BlockedPool", "CGLib", "ChildPipe", "Fingerprint", "GLibRuntime", "LibfprintReader",
+        "ReaderConformance", "ReaderProbe", "SyntheticFingers",
     ],
     "LocalAuthenticationTests": [
         "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
         "SecretMemory", "Vault",
     ],
     "LocalAuthenticationTestingTests": [
-        "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
+        "AuthenticationContext", "ChildPipe", "Fingerprint", "Keychain", "LocalAuthentication",
         "LocalAuthenticationTesting", "ReplyProbe",
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
@@ -315,8 +315,10 @@ let package = Package(
             swiftSettings: common
         ),
         .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
+        .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),
         .target(
             name: "LoginServer",
+            dependencies: ["ChildPipe"],
             path: "Tests/Support/LoginServer",
             exclude: ["server.py"],
             swiftSettings: common

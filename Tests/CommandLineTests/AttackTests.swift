@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// The attacks of `Docs/Security.md` that are made with the program itself; the TPM is swtpm.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct AttackTests {
     private let session: VaultSession
 
@@ -46,6 +46,34 @@ struct AttackTests {
     @Test func `killed at every comparison, and side by side, a guesser of passcodes has five tries`()
         async throws
     {
+        var guesses = try await guess(in: session)
+        // After the fifth no guess is compared for a minute, of which a busy machine may take too much until the last.
+        for _ in 0..<20 where guesses.duration > .seconds(50) {
+            guesses = try await guess(in: VaultSession())
+        }
+        let outcomes = guesses.sideBySide
+        #expect(outcomes.allSatisfy { $0.status == 10 }, "\(outcomes)")
+        #expect(outcomes.count { $0.errorCode == "passcodeWrong" } == 2, "\(outcomes)")
+        #expect(outcomes.count { $0.errorCode == "passcodeThrottled" } == 6, "\(outcomes)")
+        let right = guesses.right
+        #expect(right.status == 10 && right.errorCode == "passcodeThrottled", "\(right)")
+        #expect(guesses.counted == 5)
+    }
+
+    /// What became of guesses.
+    private struct Guesses {
+        /// Eight wrong ones at once.
+        let sideBySide: [WhorlProgram.Outcome]
+        /// The right one after them.
+        let right: WhorlProgram.Outcome
+        /// How many wrong ones the chip has counted.
+        let counted: Int?
+        /// From before the eight to the end.
+        let duration: Duration
+    }
+
+    /// Kills the program at three comparisons, and then has it compare eight guesses at once.
+    private func guess(in session: VaultSession) async throws -> Guesses {
         // More than Whorl's five, and none is forgotten in time: the chip's count shows what it compared.
         let limits = ["dictionarylockout", "-s", "-n", "100", "-t", "100000", "-l", "1000"]
         #expect(try session.tpm.tool(arguments: limits).status == 0)
@@ -57,28 +85,32 @@ struct AttackTests {
         // TPM2_HMAC is the comparison; the program never hears that the guess was wrong.
         bus.decide { $1 == 0x155 ? .killSender(commandIsDone: true) : .pass }
         for number in 1...3 {
-            let killed = try await verify("0000", through: bus.address)
+            let killed = try await verify("0000", in: session, through: bus.address)
             #expect(killed.status == -SIGKILL && killed.out.isEmpty, "\(killed)")
-            #expect(try wrongTriesOfTheChip() == number)
+            #expect(try wrongTriesOfTheChip(session) == number)
             // As a resource manager does for a program that has ended.
             try session.tpm.flushLeaks()
         }
 
+        let start = ContinuousClock.now
         let outcomes = try await withThrowingTaskGroup(of: WhorlProgram.Outcome.self) { group in
-            for number in 1...8 { group.addTask { try await verify("000\(number)") } }
+            for number in 1...8 { group.addTask { try await verify("000\(number)", in: session) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(outcomes.allSatisfy { $0.status == 10 }, "\(outcomes)")
-        #expect(outcomes.count { $0.errorCode == "passcodeWrong" } == 2, "\(outcomes)")
-        #expect(outcomes.count { $0.errorCode == "passcodeThrottled" } == 6, "\(outcomes)")
-        let right = try await verify("1234")
-        #expect(right.status == 10 && right.errorCode == "passcodeThrottled", "\(right)")
-        #expect(try wrongTriesOfTheChip() == 5)
+        let right = try await verify("1234", in: session)
+        return Guesses(
+            sideBySide: outcomes,
+            right: right,
+            counted: try wrongTriesOfTheChip(session),
+            duration: ContinuousClock.now - start
+        )
     }
 
-    private func verify(_ passcode: String, through address: String? = nil) async throws
-        -> WhorlProgram.Outcome
-    {
+    private func verify(
+        _ passcode: String,
+        in session: VaultSession,
+        through address: String? = nil
+    ) async throws -> WhorlProgram.Outcome {
         // The shell becomes the program, so that it is the program that is killed.
         try await session.sh(
             "echo \(passcode) > \(passcode); exec \"$W\" passcode verify --json --passcode-fd 3 3<\(passcode)",
@@ -87,7 +119,7 @@ struct AttackTests {
     }
 
     /// How many wrong authorization values the chip itself has counted (TPM_PT_LOCKOUT_COUNTER).
-    private func wrongTriesOfTheChip() throws -> Int? {
+    private func wrongTriesOfTheChip(_ session: VaultSession) throws -> Int? {
         let properties = try session.tpm.tool("getcap", "properties-variable").output
         let count = try #require(properties.firstMatch(of: /TPM2_PT_LOCKOUT_COUNTER: 0x([0-9A-Fa-f]+)/))
         return Int(count.1, radix: 16)

@@ -5,7 +5,7 @@ import SoftwareTPM
 import Testing
 
 /// Secrets and keys that a TPM gives to the owner alone, through the program; the TPM is swtpm.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct ItemVerbTests {
     private let session: VaultSession
 
@@ -73,7 +73,7 @@ struct ItemVerbTests {
         try await session.add("any", "one", access: "biometry-any")
         try await session.add("set", "two", access: "biometry-current-set")
         #expect(try await session.run(["evaluate", "--reason", "r"], reader: "mock:match").status == 0)
-        let reuse = ["--allow-reuse", "60", "--no-interaction"]
+        let reuse = ["--allow-reuse", "300", "--no-interaction"]
         let any = try await session.run(["secret", "get", "any"] + reuse, reader: "mock:hang")
         #expect(any.status == 0 && any.out == "one", "\(any)")
         let set = try await session.run(["secret", "get", "set"] + reuse, reader: "mock:hang")

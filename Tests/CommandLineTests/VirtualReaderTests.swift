@@ -6,7 +6,7 @@ import SyntheticFingers
 import Testing
 
 /// The main job on libfprint's virtual image reader: a real detector and matcher, made-up or borrowed fingers.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct VirtualReaderTests {
     private let whorl: WhorlProgram
     private var reader: [String: String] { ["FP_VIRTUAL_IMAGE": whorl.home + "/reader"] }
@@ -94,7 +94,7 @@ struct VirtualReaderTests {
 
     @Test func `a reader that another process holds is 35, and says which`() async throws {
         let holder = try await whorl.run(
-            ["devices", "capture", "--output", "x.png", "--json"],
+            ["devices", "capture", "--output", "x.png", "--json", "--timeout", "240"],
             environment: reader
         ) { [whorl, reader] line, process in
             guard line == #"{"event":"touch"}"# else { return }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import Synchronization
 
@@ -72,21 +73,27 @@ final class WhorlProgram: Sendable {
         process.environment = variables(reader).merging(environment) { $1 }
         process.currentDirectoryURL = URL(filePath: home)
         process.standardInput = FileHandle.nullDevice
-        let (out, err) = (Pipe(), Pipe())
-        process.standardOutput = out
-        process.standardError = err
+        let (out, err) = (try ChildPipe(), try ChildPipe())
+        process.standardOutput = out.writing
+        process.standardError = err.writing
         return try await withCheckedThrowingContinuation { done in
             // Reading waits: on threads of their own, so that tests do not hold up each other.
             let errors = Mutex("")
             let errorsRead = DispatchSemaphore(value: 0)
-            do { try process.run() } catch { return done.resume(throwing: error) }
+            do {
+                try process.run()
+                try out.writing.close()
+                try err.writing.close()
+            } catch {
+                return done.resume(throwing: error)
+            }
             Thread.detachNewThread {
-                let data = err.fileHandleForReading.readDataToEndOfFile()
+                let data = err.reading.readDataToEndOfFile()
                 errors.withLock { $0 = String(decoding: data, as: UTF8.self) }
                 errorsRead.signal()
             }
             Thread.detachNewThread {
-                let output = Self.lines(of: out.fileHandleForReading) { onLine($0, process) }
+                let output = Self.lines(of: out.reading) { onLine($0, process) }
                 process.waitUntilExit()
                 errorsRead.wait()
                 let status =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import Synchronization
 
@@ -49,7 +50,7 @@ final class EmulatedPort: Sendable {
     }
 
     private let process = Process()
-    private let input = Pipe()
+    private let input: ChildPipe
     private let lines = Lines()
 
     init(_ recording: String, _ behaviour: Behaviour) throws {
@@ -66,13 +67,16 @@ final class EmulatedPort: Sendable {
         process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("FP_") }.merging(
             ["LD_PRELOAD": "libumockdev-preload.so.0", "FP_DEVICE_EMULATION": "1"]
         ) { $1 }
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
+        input = try ChildPipe()
+        let output = try ChildPipe()
+        process.standardInput = input.reading
+        process.standardOutput = output.writing
         // libusb and umockdev say there what they do not understand of each other.
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let handle = output.fileHandleForReading
+        try input.reading.close()
+        try output.writing.close()
+        let handle = output.reading
         Thread.detachNewThread { [lines] in lines.read(handle) }
     }
 
@@ -84,13 +88,13 @@ final class EmulatedPort: Sendable {
     }
 
     func say(_ command: String) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
+        try input.writing.write(contentsOf: Data("\(command)\n".utf8))
     }
 
     /// Waits for a line that begins so, takes it out of those that came, and returns the rest of it.
     @discardableResult
     func expect(_ beginning: String) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(240)
         while ContinuousClock.now < deadline {
             if let rest = lines.take(beginning) { return rest }
             await lines.change()
@@ -100,7 +104,7 @@ final class EmulatedPort: Sendable {
 
     /// Waits until one of these lines came, without taking it.
     func expectOne(of beginnings: String...) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(240)
         while ContinuousClock.now < deadline {
             let all = lines.all
             let came = beginnings.first { beginning in all.contains { $0.hasPrefix(beginning) } }

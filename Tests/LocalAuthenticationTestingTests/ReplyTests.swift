@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import Testing
 
 /// A program whose main thread waits for the reply (`Tests/Support/ReplyProbe`).
-@Suite(.timeLimit(.minutes(10))) struct ReplyTests {
+@Suite(.timeLimit(.minutes(60))) struct ReplyTests {
     private static let ways = ["dispatchMain", "runLoop", "semaphore", "right", "savedRight"]
 
     @Test(arguments: ways) func `the reply comes however the main thread waits for it`(way: String) throws {
@@ -27,16 +28,17 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
+        let output = try ChildPipe()
+        process.standardOutput = output.writing
         try process.run()
+        try output.writing.close()
         // A program that waits for ever is ended: its answer is wrong then, and not awaited.
         let deadline = DispatchSource.makeTimerSource(queue: .global())
-        deadline.schedule(deadline: .now() + 60)
+        deadline.schedule(deadline: .now() + 300)
         deadline.setEventHandler { process.terminate() }
         deadline.resume()
         defer { deadline.cancel() }
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        let text = try output.reading.readToEnd() ?? Data()
         process.waitUntilExit()
         return Answer(status: process.terminationStatus, text: String(decoding: text, as: UTF8.self))
     }

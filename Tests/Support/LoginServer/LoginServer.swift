@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 
 /// A login server on loopback, in Python, which verifies with a library of others.
@@ -25,18 +26,31 @@ package final class LoginServer: Sendable {
     /// Such as `http://127.0.0.1:40001`.
     package let origin: String
     private let process = Process()
+    /// Its end tells the server that nobody needs it any more.
+    private let input: ChildPipe
+    /// Open as long as the server may write.
+    private let output: ChildPipe
 
     /// Starts it, and returns when it listens.
     package init(_ mode: Mode = .login) throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "server.py").path
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", script, mode.rawValue]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
+        input = try ChildPipe()
+        output = try ChildPipe()
+        process.standardInput = input.reading
+        process.standardOutput = output.writing
         try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw NotStarted() }
+        try input.reading.close()
+        try output.writing.close()
+        // Python may write the end of the line by itself.
+        var line = Data()
+        while line.last != UInt8(ascii: "\n") {
+            let more = output.reading.availableData
+            guard !more.isEmpty else { throw NotStarted() }
+            line += more
+        }
+        guard let port = Int(String(decoding: line.dropLast(), as: UTF8.self)) else { throw NotStarted() }
         origin = "http://127.0.0.1:\(port)"
     }
 
@@ -63,12 +77,13 @@ package final class LoginServer: Sendable {
             sys.stdout.buffer.write(r.build_opener(r.ProxyHandler({})).open(request).read())
             """
         client.arguments = ["python3", "-c", program, method, origin + path]
-        let output = Pipe()
-        client.standardOutput = output
+        let output = try ChildPipe()
+        client.standardOutput = output.writing
         try client.run()
+        try output.writing.close()
         return await withCheckedContinuation { done in
             Thread.detachNewThread {
-                let data = output.fileHandleForReading.readDataToEndOfFile()
+                let data = output.reading.readDataToEndOfFile()
                 client.waitUntilExit()
                 done.resume(returning: data)
             }

@@ -83,6 +83,16 @@ public final class Interposer: Sendable {
         state.withLock { $0.action = action }
     }
 
+    /// Waits until the TPM has done all that ended programs had sent to it: a command is on its way still when its program
+    /// is killed.
+    ///
+    /// One connection is served after the other, so a new one comes after theirs. It waits for running programs, too.
+    public func settle() throws {
+        let last = try UnixSocket(connectingTo: path)
+        last.endSending()
+        guard last.read(1) == nil else { throw SoftwareTPMError.noAnswer }
+    }
+
     /// Whether these bytes went by in one command or answer.
     public func heardBytes(_ bytes: [UInt8]) -> Bool {
         let needle = Data(bytes)

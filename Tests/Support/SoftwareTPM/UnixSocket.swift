@@ -5,20 +5,26 @@ internal import Glibc
 /// One stream socket, closed with this value's end.
 final class UnixSocket: Sendable {
     let descriptor: Int32
+    /// No program that a test starts is to inherit one.
+    private static let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 
     init(owning descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    deinit {
+        // The other side sees the end even if a program that was started at this moment has the socket, too.
+        stop()
+        close(descriptor)
+    }
 
     convenience init(connectingTo path: String) throws {
-        self.init(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        self.init(owning: socket(AF_UNIX, Self.kind, 0))
         guard Self.withAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
             throw SoftwareTPMError.noAnswer
         }
     }
 
     convenience init(listeningAt path: String) throws {
-        self.init(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        self.init(owning: socket(AF_UNIX, Self.kind, 0))
         unlink(path)
         guard Self.withAddress(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else {
             throw SoftwareTPMError.notStarted
@@ -28,11 +34,16 @@ final class UnixSocket: Sendable {
     /// The next connection; `nil` after ``stop()``.
     func accepted() -> UnixSocket? {
         let peer = accept(descriptor, nil, nil)
-        return peer >= 0 ? UnixSocket(owning: peer) : nil
+        guard peer >= 0 else { return nil }
+        _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
+        return UnixSocket(owning: peer)
     }
 
     /// Wakes whoever waits in ``accepted()`` or reads.
     func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Tells the other side that nothing more is sent.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Sends a command of the TPM and reads the whole answer.
     func exchange(_ command: [UInt8]) throws -> [UInt8] {
