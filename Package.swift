@@ -92,10 +92,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
-    "Authentication", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain", "LibfprintReader",
-    "LoginAssertion", "MockReader", "SecretMemory", "StateStore", "SyntheticFingers", "TPM", "TerminalPrompt",
-    "Vault",
-    "WhorlSystem", "whorl", crypto, grdb,
+    "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
+    "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory", "StateStore",
+    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", "whorl", crypto, grdb,
 ]
 
 /// What the command line uses.
