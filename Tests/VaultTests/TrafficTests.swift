@@ -62,9 +62,9 @@ struct TrafficTests {
         }
     }
 
-    /// One whose connection no wait closes, however slow the machine is, so that commands can be counted.
+    /// One whose connection no wait closes and no turn empties, however slow the machine is, so that commands can be counted.
     private func openDevice(_ address: String) throws -> TPMDevice {
-        TPMDevice(try TPMAddress(address), uncut: .seconds(3600))
+        TPMDevice(try TPMAddress(address), uncut: .seconds(3600), turn: .seconds(3600))
     }
 
     /// Both have the same object for an authority, which counts wrong tries, and the same session.
