@@ -63,11 +63,10 @@ struct EventfulStore: RelyingPartyStore {
     func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
-        user: RateBucket?,
         device: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Issue {
-        try await base.issue(challenge, address: address, user: user, device: device, at: now)
+        try await base.issue(challenge, address: address, device: device, at: now)
     }
 
     func take(_ digest: Data, address: RateBucket?, at now: Int) async throws(RelyingPartyError) -> Taken {
