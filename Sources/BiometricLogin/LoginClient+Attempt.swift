@@ -34,7 +34,7 @@ extension LoginClient {
     ///
     /// - Parameters:
     ///   - user: Who.
-    ///   - deviceName: What the server shows of this device, for people; as ``LoginName`` takes it.
+    ///   - deviceName: What the server shows of this device, for people; as `LoginName` takes it.
     ///   - reason: Why the owner is asked.
     ///   - claims: What the program says to the server besides.
     ///   - credential: Is asked for only where a key has to be made known to the server; `nil` ends the call with the reason

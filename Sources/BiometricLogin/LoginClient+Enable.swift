@@ -18,7 +18,7 @@ extension LoginClient {
     /// - Parameters:
     ///   - user: Who signs in; the name may not hold a colon where a password is given.
     ///   - credential: What shows the server that it is this user.
-    ///   - deviceName: What the server shows of this device, for people; as ``LoginName`` takes it.
+    ///   - deviceName: What the server shows of this device, for people; as `LoginName` takes it.
     ///   - reason: Why the owner is asked.
     /// - Returns: The login as it is enabled.
     /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `evaluation` where the owner was not recognised, and
