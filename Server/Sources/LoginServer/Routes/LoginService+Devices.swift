@@ -28,24 +28,26 @@ extension LoginService {
         let devices: [Device]
     }
 
+    /// What is sent to enable a device.
+    private struct Wish {
+        let assertion: String
+        let publicKey: Data
+        let name: String
+
+        init(_ members: consuming RequestMembers) throws {
+            assertion = try members.required("assertion")
+            publicKey = try members.bytes("publicKey")
+            name = try members.name("name").text
+            try members.end()
+        }
+    }
+
     /// Answers `POST /v1/devices`.
     func enableDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         // The body first: who sends is looked at when all is there, however long that took.
-        var members = try await request.members()
-        let assertion = try members.required("assertion")
-        let publicKey = try members.bytes("publicKey")
-        let name = try members.name("name")
-        try members.end()
+        let wish = try Wish(await request.members())
         let sender = try await sender(of: request, context, allowsPassword: true)
-        let address = client(request, context).text
-        let device = try await relyingParty.enable(
-            assertion: assertion,
-            publicKey: publicKey,
-            name: name.text,
-            as: sender.user,
-            from: address
-        )
-        try await confirm(device, enabledBy: sender, from: address)
+        let device = try await enable(wish, as: sender, from: client(request, context).text)
         return try JSON.response(
             EnabledAnswer(
                 user: device.user.text,
@@ -56,6 +58,22 @@ extension LoginService {
             ),
             status: .created
         )
+    }
+
+    // Not inlined: with this in it, the compiler crashes on the optimized caller (Swift 6.3.1).
+    @inline(never)
+    private func enable(_ wish: Wish, as sender: Sender, from address: String) async throws
+        -> RegisteredDevice
+    {
+        let device = try await relyingParty.enable(
+            assertion: wish.assertion,
+            publicKey: wish.publicKey,
+            name: wish.name,
+            as: sender.user,
+            from: address
+        )
+        try await confirm(device, enabledBy: sender, from: address)
+        return device
     }
 
     /// Revokes a device again where meanwhile was revoked what enabled it: a password takes a second to check.
