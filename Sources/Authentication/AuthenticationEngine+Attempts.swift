@@ -114,7 +114,7 @@ extension AuthenticationEngine {
     }
 
     /// A lock ends by time only where it is certain that no passcode is set.
-    private var lockEndsByTime: Bool {
+    var lockEndsByTime: Bool {
         get async {
             do throws(AuthenticationError) { return try await !passcode.isSet } catch { return false }
         }

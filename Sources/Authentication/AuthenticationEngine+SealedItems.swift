@@ -88,7 +88,7 @@ extension VaultError {
         case .store(let error): self.init(.store(error), error.path)
         case .enrollmentRolledBack: self.init(.counterLost, profile, cause: error.description)
         case .enrollmentTampered, .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut,
-            .noSuchFinger, .readerNotConnected, .reader:
+            .noSuchFinger, .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
             self.init(.accessRefused("the enrolled fingers cannot be trusted"), cause: error.description)
         }
     }

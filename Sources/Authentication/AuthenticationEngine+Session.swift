@@ -44,10 +44,10 @@ extension AuthenticationEngine {
     /// The proof of what an evaluation ended with, for the release that asked for it.
     ///
     /// Only what ended it counts: a passcode that came second proves nothing here.
-    func proof(of evaluation: Evaluation, _ keeper: ProofKeeper) -> OwnerProof? {
+    func proof(of evaluation: Evaluation, _ keeper: ProofKeeper?) -> OwnerProof? {
         switch evaluation.method {
         case .biometry: .matchedFinger(of: profile)
-        case .passcode: keeper.proof
+        case .passcode: keeper?.proof
         }
     }
 

@@ -129,7 +129,7 @@ extension AuthenticationError.Code {
         case .biometryDisconnected: "Plug the reader in, or enroll a finger on the connected one."
         case .reasonMissing: "Say in the request why the finger is needed."
         case .enrollmentTampered, .enrollmentRolledBack:
-            "Enroll the fingers again: `whorl remove --all`, then `whorl enroll`."
+            "With the passcode: `whorl fingers accept`. Without: `whorl remove --all`, then `whorl enroll`."
         case .readerInUse: "Wait for the other program to end, then try again."
         case .chipUnavailable: "Run `whorl vault status`: it says what is wrong with it."
         case .storeFailed: "Run `whorl doctor`: it names the cause and the command that mends it."

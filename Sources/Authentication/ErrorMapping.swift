@@ -22,9 +22,12 @@ extension AuthenticationError {
         case .enrollmentRolledBack: self.init(.enrollmentRolledBack, cause: error.cause)
         case .store(let error): self.init(error)
         case .reader(let error): self.init(error)
+        case .lockedOut: self.init(.biometryLockout, cause: error.cause)
+        case .changedMeanwhile:
+            self.init(.systemCancel, message: error.message, recovery: error.recovery, cause: error.cause)
         // None of these comes from looking fingers up; none of them is a success.
         case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
-            .readerNotConnected:
+            .readerNotConnected, .ownerNeeded:
             self.init(
                 .storeFailed,
                 message: error.message,

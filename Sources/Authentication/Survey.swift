@@ -84,7 +84,7 @@ extension AuthenticationEngine {
                 survey.standing.storeFailure = AuthenticationError(error)
             // None of these comes from looking fingers up; none of them is a success.
             case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
-                .readerNotConnected, .reader:
+                .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
                 survey.standing.storeFailure = AuthenticationError(error)
             }
         }

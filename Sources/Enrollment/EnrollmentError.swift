@@ -21,6 +21,12 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         case enrollmentTampered
         /// The enrolled fingers are an older state than the one last seen.
         case enrollmentRolledBack
+        /// The owner has to agree first: by an enrolled finger or the passcode.
+        case ownerNeeded
+        /// The fingers, or the passcode, changed after the owner was asked.
+        case changedMeanwhile
+        /// Fingers are locked after too many failed tries.
+        case lockedOut
         /// No such finger is enrolled.
         case noSuchFinger
         /// The reader that keeps the print is not connected.
@@ -56,6 +62,9 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         case .timedOut: "No finger came in time."
         case .enrollmentTampered: "The enrolled fingers were changed from outside."
         case .enrollmentRolledBack: "The enrolled fingers are an older state than the one last seen."
+        case .ownerNeeded: "The owner has to agree: with an enrolled finger, or the passcode."
+        case .changedMeanwhile: "The enrolled fingers changed after the owner was asked."
+        case .lockedOut: "Fingers are locked after too many failed tries."
         case .noSuchFinger: "No such finger is enrolled."
         case .readerNotConnected(let reader): "The reader \(reader), which keeps the print, is not connected."
         case .reader(let error): error.message
@@ -75,7 +84,10 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         case .tooManyRetries: "Clean the sensor and the finger, then enroll again."
         case .timedOut: "Start again, and touch the reader when asked."
         case .enrollmentTampered, .enrollmentRolledBack:
-            "Enroll the fingers again: `whorl remove --all`, then `whorl enroll`."
+            "With the passcode: `whorl fingers accept`. Without: `whorl remove --all`, then `whorl enroll`."
+        case .ownerNeeded: "Touch the reader with an enrolled finger, or type the passcode, when asked."
+        case .changedMeanwhile: "`whorl fingers` lists the enrolled ones; start again."
+        case .lockedOut: "Verify the passcode with `whorl passcode verify`, or wait where none is set."
         case .noSuchFinger: "`whorl fingers` lists the enrolled ones."
         case .readerNotConnected:
             "Connect it and try again, or remove by force: the print then stays in the reader until it is "

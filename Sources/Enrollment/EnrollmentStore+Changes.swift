@@ -16,8 +16,10 @@ extension EnrollmentStore {
     ///   - reader: The reader that made it.
     ///   - id: The print's identity; an intent of the same identity is replaced.
     ///   - date: When it was enrolled.
+    ///   - consent: The owner's consent; `nil` is enough for the first finger of a profile without a passcode.
     /// - Returns: The finger as it is stored.
-    /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`,
+    ///   `store`.
     package func add(
         _ template: Template,
         as finger: Finger,
@@ -25,7 +27,8 @@ extension EnrollmentStore {
         profile: String,
         on reader: ReaderInfo,
         id: PrintID = PrintID(),
-        at date: Date
+        at date: Date,
+        consent: OwnerConsent?
     ) async throws(EnrollmentError) -> EnrolledFinger {
         var row = PrintRow(
             id: id,
@@ -49,7 +52,7 @@ extension EnrollmentStore {
             )
         }
         let complete = row
-        return try await change(profile, at: date) { db, prints in
+        return try await change(profile, .add(finger), by: consent, at: date) { db, prints in
             if prints.contains(where: { $0.finger == finger && $0.reader == reader.id }) {
                 return .failure(EnrollmentError(.fingerExists(finger)))
             }
@@ -62,65 +65,32 @@ extension EnrollmentStore {
         }
     }
 
-    /// Takes prints out of the set, in one transaction.
+    /// Takes prints out of a sound set, in one transaction.
     ///
     /// Those that a reader keeps stay as `removing`, until ``finishRemoval(_:)``.
     ///
     /// - Returns: The rows that were taken out.
-    /// - Throws: `noSuchFinger` when none was meant; `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    /// - Throws: `noSuchFinger` when none was meant, except for `all`; `ownerNeeded`, `changedMeanwhile`,
+    ///   `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     func beginRemoval(
-        of profile: String,
-        where isMeant: @escaping @Sendable (PrintRow) -> Bool
+        of selection: FingerSelection,
+        profile: String,
+        consent: OwnerConsent?
     ) async throws(EnrollmentError) -> [PrintRow] {
-        try await change(profile, at: Date()) { db, prints in
-            let meant = prints.filter(isMeant)
-            guard !meant.isEmpty else { return .failure(EnrollmentError(.noSuchFinger)) }
+        try await change(profile, .remove(selection), by: consent, at: Date()) { db, prints in
+            let meant = prints.filter(selection.includes)
+            guard !meant.isEmpty || selection == .all else {
+                return .failure(EnrollmentError(.noSuchFinger))
+            }
             for row in meant { try row.leaveSet(db) }
-            return .success(Change(prints: prints.filter { !isMeant($0) }, value: meant))
+            return .success(Change(prints: prints.filter { !selection.includes($0) }, value: meant))
         }
-    }
-
-    /// Takes every print out of the set, whether the set is sound or not, and makes it sound again.
-    ///
-    /// The generation goes on from the highest that is known, so that no earlier digest comes back; where that is used
-    /// up, an epoch begins (``successor(of:after:)``).
-    ///
-    /// - Returns: The rows that were taken out, as far as they could be read.
-    /// - Throws: `store`, and what the counter gives.
-    func beginRemovalOfAll(of profile: String) async throws(EnrollmentError) -> [PrintRow] {
-        let (head, known) = try await read { db in
-            (
-                try Manifest.Head(db, profile: profile),
-                try Int64.fetchOne(
-                    db,
-                    sql: "SELECT max(generation) FROM enrollment_history WHERE profile = ?",
-                    arguments: [profile]
-                )
-            )
-        }
-        let highest = max(head.generation, UInt64(clamping: known ?? 0))
-        let restarted = try await generations.restart(profile, stored: highest)
-        let next = try await successor(of: profile, after: restarted, in: head.epoch)
-        let keys = database.keys
-        let removed = try await write { db in
-            let rows = try Manifest(db, profile: profile).prints
-            for row in rows { try row.leaveSet(db) }
-            // Rows that cannot be read, or that this program never leaves so, are not anybody's finger.
-            try db.execute(
-                sql: "DELETE FROM prints WHERE profile = ? AND (state = 'enrolled' OR storage = 'host')",
-                arguments: [profile]
-            )
-            try Manifest(profile: profile, head: next, prints: []).save(db, keys: keys, at: Date())
-            return rows
-        }
-        try await generations.advance(profile, to: next.generation)
-        return removed
     }
 }
 
 extension PrintRow {
     /// The row as it is while the reader still keeps the print; a print that the host keeps is gone at once.
-    fileprivate func leaveSet(_ db: Database) throws {
+    func leaveSet(_ db: Database) throws {
         let sql =
             isOnReader
             ? "UPDATE prints SET state = 'removing' WHERE id = ?"

@@ -68,14 +68,21 @@ extension EnrollmentStore {
 
     /// Changes the set: rows, generation, history and MAC in one transaction, then the counter.
     ///
+    /// Whether the owner agreed is decided in the transaction, by what it finds there.
+    ///
     /// - Parameters:
     ///   - profile: Whose set.
+    ///   - change: What happens to it.
+    ///   - consent: The owner's consent to it; `nil` is enough where no finger is enrolled and no passcode set.
     ///   - date: When, for a profile that is new.
     ///   - body: Writes the rows. It gets the enrolled prints, and may run again when another process was faster.
     /// - Returns: The value that `body` gave.
-    /// - Throws: what `body` refuses, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    /// - Throws: `ownerNeeded`, `changedMeanwhile`, what `body` refuses, `enrollmentTampered`,
+    ///   `enrollmentRolledBack`, `store`.
     func change<Value: Sendable>(
         _ profile: String,
+        _ change: OwnerConsent.Change,
+        by consent: OwnerConsent?,
         at date: Date,
         _ body: @escaping @Sendable (Database, [PrintRow]) throws -> Result<Change<Value>, EnrollmentError>
     ) async throws(EnrollmentError) -> Value {
@@ -87,12 +94,15 @@ extension EnrollmentStore {
                 let now = try Manifest(db, profile: profile)
                 guard now.head == before else { return .success(nil) }
                 guard now.isAuthentic(seal) else { return .failure(EnrollmentError(.enrollmentTampered)) }
+                if let refusal = try self.refusal(of: change, by: consent, now, isTrusted: true, db) {
+                    return .failure(refusal)
+                }
                 switch try body(db, now.prints) {
                 case .failure(let error): return .failure(error)
-                case .success(let change):
-                    let after = Manifest(profile: profile, head: next, prints: change.prints)
+                case .success(let made):
+                    let after = Manifest(profile: profile, head: next, prints: made.prints)
                     try after.save(db, keys: seal.keys, at: date)
-                    return .success(change.value)
+                    return .success(made.value)
                 }
             }
             if let value = try outcome.get() {
@@ -153,7 +163,7 @@ extension EnrollmentStore {
         }
     }
 
-    private func transaction<Value: Sendable>(
+    func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result<Value, EnrollmentError>
     ) async throws(EnrollmentError) -> Result<Value, EnrollmentError> {
         do {

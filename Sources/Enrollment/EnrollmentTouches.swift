@@ -7,6 +7,7 @@ struct EnrollmentTouches: Sendable {
     let reader: any FingerprintReader
     let info: ReaderInfo
     let limits: ScanLimits
+    let count: any CountedTouches
     let observer: @Sendable (EnrollmentProgress) -> Void
 
     /// The template that the reader makes.
@@ -20,17 +21,53 @@ struct EnrollmentTouches: Sendable {
 
     /// Whose print one more touch is: the new one's or one of the others'.
     ///
-    /// A touch that is nobody's may be repeated; an unreadable one costs nothing, until there are too many.
+    /// A touch that is nobody's may be repeated; an unreadable one costs nothing, until there are too many. Where others
+    /// are compared with, each touch is charged before its scan.
     ///
-    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `reader` (also for a reader that names a print it
-    ///   was not given).
+    /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `lockedOut`, `store`, `reader` (also for a reader that
+    ///   names a print it was not given).
     func confirmation(
         of new: GalleryEntry,
         against others: [GalleryEntry]
     ) async throws(EnrollmentError) -> PrintID {
+        // A touch that is compared with the new print alone says nothing about an enrolled finger.
+        let isCounted = !others.isEmpty && info.features.contains(.identify)
         var triesLeft = FingerEnroller.confirmations
         limits.countGood()
         observer(.confirming(triesLeft: triesLeft))
+        while true {
+            if isCounted { try await count.reserve() }
+            if let match = try await touch(of: new, against: others, isCounted: isCounted) { return match }
+            limits.countGood()
+            triesLeft -= 1
+            if triesLeft == 0 { throw EnrollmentError(.inconsistent) }
+            observer(.confirming(triesLeft: triesLeft))
+        }
+    }
+
+    /// One touch, repeated until it can be read; `nil` when it is nobody's.
+    private func touch(
+        of new: GalleryEntry,
+        against others: [GalleryEntry],
+        isCounted: Bool
+    ) async throws(EnrollmentError) -> PrintID? {
+        let match: PrintID?
+        do throws(EnrollmentError) {
+            match = try await readableTouch(of: new, against: others)
+        } catch {
+            if isCounted { await count.release() }
+            throw error
+        }
+        if isCounted {
+            if match == nil { try await count.charge() } else { await count.release() }
+        }
+        return match
+    }
+
+    private func readableTouch(
+        of new: GalleryEntry,
+        against others: [GalleryEntry]
+    ) async throws(EnrollmentError) -> PrintID? {
         while true {
             switch try await look(for: new, among: others) {
             case .match(let id, updated: _):
@@ -45,10 +82,7 @@ struct EnrollmentTouches: Sendable {
                 observer(.scan(.retry(reason)))
                 if limits.countRetry() { throw EnrollmentError(.tooManyRetries) }
             case .noMatch:
-                limits.countGood()
-                triesLeft -= 1
-                if triesLeft == 0 { throw EnrollmentError(.inconsistent) }
-                observer(.confirming(triesLeft: triesLeft))
+                return nil
             }
         }
     }

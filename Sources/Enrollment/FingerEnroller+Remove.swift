@@ -23,27 +23,31 @@ extension FingerEnroller {
     ///   - readers: The connected readers. They are used only when they keep a print that is removed.
     ///   - force: Whether a print may be removed although the reader that keeps it is not among `readers`. The reader
     ///     deletes it when it is used for an enrollment, or reconciled, the next time.
+    ///   - consent: The owner's consent to this removal. `nil` is enough for `all` where the set was changed from
+    ///     outside and no passcode is set: the fingers vouch for nobody then.
     /// - Returns: The removed fingers; none when `all` were meant and there were none.
-    /// - Throws: `noSuchFinger`; `readerNotConnected`, and nothing is removed; `reader` when a reader did not delete
-    ///   a print: the finger is removed here, and the next reconciliation finishes it. Also `store`, and, except
-    ///   for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
+    /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, and nothing is removed;
+    ///   `reader` when a reader did not delete a print: the finger is removed here, and the next reconciliation finishes
+    ///   it. Also `store`, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
     public func remove(
         _ selection: FingerSelection,
         profile: String,
         readers: [any FingerprintReader],
-        force: Bool = false
+        force: Bool = false,
+        consent: OwnerConsent?
     ) async throws(EnrollmentError) -> [EnrolledFinger] {
+        let meant = try await removable(selection, profile: profile, readers: readers, force: force)
+        let standing = try await store.standing(of: profile)
+        // A set that cannot be trusted becomes sound again although none of its rows can be read.
+        if meant.isEmpty, standing.fault == nil { return [] }
+        let removed =
+            if standing.fault != nil, selection == .all {
+                try await store.restart(standing, .remove(.all), by: consent).removed
+            } else {
+                try await store.beginRemoval(of: selection, profile: profile, consent: consent)
+            }
         var connected: [ReaderID: any FingerprintReader] = [:]
         for reader in readers { connected[await reader.info.id] = reader }
-        let candidates = try await store.selected(selection, of: profile)
-        let away = candidates.first { $0.isOnReader && connected[$0.reader] == nil }
-        if let away, !force { throw EnrollmentError(.readerNotConnected(away.reader)) }
-        let removed =
-            switch selection {
-            case .all: try await store.beginRemovalOfAll(of: profile)
-            case .print, .finger:
-                try await store.beginRemoval(of: profile) { selection.includes($0) }
-            }
         for reader in Set(removed.filter(\.isOnReader).map(\.reader)).sorted(by: { $0.rawValue < $1.rawValue }
         ) {
             guard let reader = connected[reader] else { continue }
@@ -52,6 +56,27 @@ extension FingerEnroller {
             }
         }
         return removed.map(\.enrolledFinger)
+    }
+
+    /// The fingers that a removal would take out; nothing is changed, and the owner need not be asked for it.
+    ///
+    /// - Parameters: as of ``remove(_:profile:readers:force:consent:)``.
+    /// - Returns: The fingers; none when `all` were meant and there are none, or none that can be read.
+    /// - Throws: `noSuchFinger`, `readerNotConnected`, `store`, and, except for `all`, `enrollmentTampered` and
+    ///   `enrollmentRolledBack`.
+    public func removable(
+        _ selection: FingerSelection,
+        profile: String,
+        readers: [any FingerprintReader],
+        force: Bool = false
+    ) async throws(EnrollmentError) -> [EnrolledFinger] {
+        var connected: Set<ReaderID> = []
+        for reader in readers { connected.insert(await reader.info.id) }
+        let candidates = try await store.selected(selection, of: profile)
+        let away = candidates.first { $0.isOnReader && !connected.contains($0.reader) }
+        if let away, !force { throw EnrollmentError(.readerNotConnected(away.reader)) }
+        guard !candidates.isEmpty || selection == .all else { throw EnrollmentError(.noSuchFinger) }
+        return candidates.map(\.enrolledFinger)
     }
 }
 

@@ -19,16 +19,34 @@ public struct FingerEnroller: Sendable {
     static let confirmations = 3
 
     let store: EnrollmentStore
+    private let counter: any TouchCounter
     private let retryLimit: Int
 
     /// Works on a store.
     ///
     /// - Parameters:
     ///   - store: Where the prints go.
+    ///   - counter: Counts the touches that are compared with enrolled fingers.
     ///   - retryLimit: How many presentations in a row may be unreadable; they cost nothing else.
-    public init(store: EnrollmentStore, retryLimit: Int = 20) {
+    package init(store: EnrollmentStore, counter: any TouchCounter, retryLimit: Int = 20) {
         self.store = store
+        self.counter = counter
         self.retryLimit = retryLimit
+    }
+
+    /// Refuses a finger's name that is taken on a reader, before anybody is asked for anything.
+    ///
+    /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    public func refuseTaken(
+        _ finger: Finger,
+        profile: String,
+        on reader: any FingerprintReader
+    ) async throws(EnrollmentError) {
+        let id = await reader.info.id
+        let enrolled = try await store.fingers(of: profile)
+        if enrolled.contains(where: { $0.finger == finger && $0.reader == id }) {
+            throw EnrollmentError(.fingerExists(finger))
+        }
     }
 
     /// Enrolls one finger, and checks with one more touch that it can be recognised.
@@ -38,43 +56,49 @@ public struct FingerEnroller: Sendable {
     /// that does not end well leaves nothing, neither in the store nor in the reader; where a reader that keeps
     /// prints was unplugged meanwhile, ``reconcile(profile:on:)`` deletes what it kept.
     ///
+    /// Where a finger is enrolled or a passcode is set, the owner agrees first. That is looked at before the first touch, and
+    /// again in the transaction that adds the finger. A confirming touch that matches no print is charged as a failed try.
+    ///
     /// - Parameters:
     ///   - finger: The finger's name.
     ///   - label: Free text; at most 100 characters are kept.
     ///   - profile: Whose finger.
     ///   - reader: The reader; it need not be open.
+    ///   - consent: The owner's consent to this finger; `nil` where nothing vouches for an owner yet.
     ///   - timeout: For how long each presentation is waited for.
     ///   - allowingSameFinger: Whether a finger may be enrolled a second time under another name.
     ///   - observer: Is told what happens, on the reader's own thread.
     /// - Returns: The finger, which is on the disk now.
-    /// - Throws: `fingerExists`, `duplicate`, `inconsistent`, `tooManyRetries`, `timedOut`, `enrollmentTampered`,
-    ///   `enrollmentRolledBack`, `reader`, `store`. Cancelling gives `reader` with `cancelled`.
+    /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `lockedOut`, `duplicate`, `inconsistent`,
+    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, `reader`, `store`. Cancelling gives `reader` with `cancelled`.
     public func enroll(
         _ finger: Finger,
         label: String? = nil,
         profile: String,
         on reader: any FingerprintReader,
+        consent: OwnerConsent?,
         timeout: Duration = .seconds(60),
         allowingSameFinger: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(EnrollmentError) -> EnrolledFinger {
-        let id = await reader.info.id
-        let enrolled = try await store.fingers(of: profile)
-        if enrolled.contains(where: { $0.finger == finger && $0.reader == id }) {
-            throw EnrollmentError(.fingerExists(finger))
-        }
+        try await refuseTaken(finger, profile: profile, on: reader)
+        try await store.requireConsent(to: .add(finger), by: consent, of: profile)
+        // Before the reader's turn, as an evaluation does it: two that wait for each other would wait for ever.
+        let count = try await counter.begin(finger, on: await reader.info, within: timeout)
         return try await reader.whileOpen("enroll") { info throws(EnrollmentError) in
             let request = EnrollmentRequest(
                 finger: finger,
                 label: label,
                 profile: profile,
                 allowsSameFinger: allowingSameFinger,
+                consent: consent,
                 date: Date()
             )
             let touches = EnrollmentTouches(
                 reader: reader,
                 info: info,
                 limits: ScanLimits(timeout: timeout, retryLimit: retryLimit),
+                count: count,
                 observer: observer
             )
             switch info.storage {
@@ -159,7 +183,8 @@ public struct FingerEnroller: Sendable {
             profile: request.profile,
             on: touches.info,
             id: id,
-            at: request.date
+            at: request.date,
+            consent: request.consent
         )
     }
 }
@@ -170,6 +195,7 @@ struct EnrollmentRequest: Sendable {
     let label: String?
     let profile: String
     let allowsSameFinger: Bool
+    let consent: OwnerConsent?
     let date: Date
 
     /// What the reader may write beside the print.

@@ -19,13 +19,15 @@ extension TestDevice {
         waiting { service throws(EnrollmentError) in
             // As the scripted reader makes it; an enrollment at the reader would need threads that the caller may block.
             let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
-            _ = try await service.store().add(
+            let store = try await service.store()
+            _ = try await store.add(
                 template,
                 as: finger,
                 label: nil,
                 profile: TestService.profile,
                 on: service.reader.info,
-                at: Date()
+                at: Date(),
+                consent: try await service.consent(to: .add(finger), store)
             )
         }
     }
@@ -38,8 +40,14 @@ extension TestDevice {
 
     private func remove(_ fingers: FingerSelection) {
         waiting { service throws(EnrollmentError) in
-            let enroller = FingerEnroller(store: try await service.store())
-            _ = try await enroller.remove(fingers, profile: TestService.profile, readers: [])
+            let store = try await service.store()
+            let enroller = service.engine.enroller(store, for: ApplicationID(rawValue: "settings"))
+            _ = try await enroller.remove(
+                fingers,
+                profile: TestService.profile,
+                readers: [],
+                consent: try await service.consent(to: .remove(fingers), store)
+            )
         }
     }
 

@@ -74,6 +74,14 @@ final class TestService: AuthenticationService {
         }
     }
 
+    /// The owner's consent, given in the machine's settings: who runs the test is the owner.
+    func consent(
+        to change: OwnerConsent.Change,
+        _ store: EnrollmentStore
+    ) async throws(EnrollmentError) -> OwnerConsent {
+        OwnerConsent(to: change, in: try await store.standing(of: TestService.profile), by: .passcode)
+    }
+
     /// What items are bound to, as it is now.
     func standing() async -> TestVault.Standing {
         let fingers = try? await store().state(of: TestService.profile, application: "")?.generation

@@ -20,11 +20,19 @@ extension Vault {
 
     /// Sets a passcode where none is.
     ///
+    /// Where a finger is enrolled, one must have been shown: whoever sets the passcode may enroll further fingers by it.
+    ///
     /// - Parameters:
     ///   - passcode: 4 to 1,024 bytes, as they were typed.
     ///   - profile: Whose passcode.
-    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `noChip`, `store`.
-    public func setPasscode(_ passcode: SecretBox, of profile: String) async throws(VaultError) {
+    ///   - proof: What the owner has shown.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without the proof of a finger that is needed,
+    ///   `noChip`, `store`.
+    public func setPasscode(
+        _ passcode: SecretBox,
+        of profile: String,
+        shown proof: OwnerProof? = nil
+    ) async throws(VaultError) {
         guard try await self.passcode(of: profile) == nil else { throw VaultError(.passcodeExists, profile) }
         let derivation = PasscodeDerivation()
         let authorization = try await derivation.authorization(of: passcode)
@@ -39,9 +47,14 @@ extension Vault {
             setAt: time.now().date.timeIntervalSince1970
         )
         let seal = seal
-        guard try await write({ try row.insert($0, seal) }) else {
-            throw VaultError(.passcodeExists, profile)
+        let showsFinger = proof.map { $0.profile == profile && $0.showsFinger } ?? false
+        let outcome: Result<Bool, VaultError> = try await transaction { db in
+            guard try showsFinger || !OwnerFingers.areEnrolled(of: profile, db) else {
+                return .failure(VaultError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown"))
+            }
+            return .success(try row.insert(db, seal))
         }
+        guard try outcome.get() else { throw VaultError(.passcodeExists, profile) }
     }
 
     /// Compares a passcode with the one that is set.

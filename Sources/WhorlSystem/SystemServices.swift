@@ -119,6 +119,19 @@ public final class SystemServices: Sendable {
         EnrollmentStore(database: try await state.created(), generations: generations)
     }
 
+    /// What enrolls, removes and accepts fingers; the store is made now when there is none.
+    ///
+    /// Where a finger is enrolled or a passcode is set, it takes the consent of the owner, for which
+    /// `AuthenticationEngine.consent(to:_:presenter:)` asks.
+    public func enroller() async throws(StateError) -> FingerEnroller {
+        engine.enroller(try await store(), for: application)
+    }
+
+    /// The same; `nil` when nothing was ever stored here.
+    public func existingEnroller() async throws(StateError) -> FingerEnroller? {
+        try await existingStore().map { engine.enroller($0, for: application) }
+    }
+
     /// The store; `nil` when nothing was ever stored here.
     public func existingStore() async throws(StateError) -> EnrollmentStore? {
         try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }

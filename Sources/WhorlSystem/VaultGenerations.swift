@@ -27,8 +27,9 @@ struct VaultGenerations: GenerationCounter {
                 return try await vault.generation(of: profile, stored: stored)
             } catch {
                 guard error.code == .counterLost else { throw error }
-                try await vault.acceptGeneration(of: profile, stored: stored)
-                return stored
+                // One above what is stored: should the program end here, the set is not trusted yet.
+                try await vault.acceptGeneration(of: profile, stored: stored + 1)
+                return stored + 1
             }
         } ?? stored
     }

@@ -102,6 +102,11 @@ final class Console: Sendable {
         return failure.status
     }
 
+    /// Something that a person should know before being asked; programs learn it from the result.
+    func tell(_ line: String) {
+        if !isJSON { write("whorl: \(DisplayText.clean(line, limit: 1000))\n", to: STDERR_FILENO) }
+    }
+
     /// Something that is not the command's answer, and no failure by itself.
     func warn(_ sentence: String) {
         if !isJSON { say("warning", sentence) }

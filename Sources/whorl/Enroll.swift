@@ -15,7 +15,8 @@ struct Enroll: Verb {
         abstract: "Enrolls a finger.",
         discussion: """
             The reader asks for the finger several times, then once more to check. A finger that is enrolled \
-            already is refused, whatever it is called. FINGER is one of
+            already is refused, whatever it is called. Where a finger is enrolled or a passcode is set, the owner \
+            agrees first, by touching the reader with an enrolled finger or by the passcode. FINGER is one of
 
               \(Finger.allNames.prefix(5).joined(separator: ", "))
               \(Finger.allNames.dropFirst(5).joined(separator: ", "))
@@ -32,14 +33,18 @@ struct Enroll: Verb {
     @Option(help: ArgumentHelp("Words of your own for it, at most 100 characters.", valueName: "text"))
     var label: String?
 
+    @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let finger = try Finger(argument: finger)
         let reader = try await session.reader()
-        let store = try await session.store()
-        let enroller = FingerEnroller(store: store)
+        let enroller = try await session.enroller()
         let profile = session.services.profile
+        try await failing { () async throws(EnrollmentError) in
+            try await enroller.refuseTaken(finger, profile: profile, on: reader)
+        }
+        let consent = try await session.consent(to: .add(finger), passcode)
         let enrolled = try await Activity.run(
             "Enroll the \(finger.spokenName)",
             at: await reader.info,
@@ -53,6 +58,7 @@ struct Enroll: Verb {
                     label: label,
                     profile: profile,
                     on: reader,
+                    consent: consent,
                     timeout: global.patience,
                     observer: { show($0, activity) }
                 )

@@ -91,6 +91,9 @@ extension Failure {
         case .enrollmentRolledBack: self.init(error, as: .enrollmentRolledBack)
         case .noSuchFinger: self.init(error, "noSuchFinger", .noSuchItem)
         case .readerNotConnected: self.init(error, as: .biometryDisconnected)
+        case .ownerNeeded: self.init(error, "ownerNeeded", .authenticationFailed)
+        case .changedMeanwhile: self.init(error, as: .systemCancel)
+        case .lockedOut: self.init(error, as: .biometryLockout)
         }
     }
 

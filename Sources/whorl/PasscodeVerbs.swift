@@ -24,7 +24,8 @@ struct Passcode: AsyncParsableCommand {
     struct Set: Verb {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Sets a passcode where none is."
+            abstract: "Sets a passcode where none is.",
+            discussion: "Where a finger is enrolled, the owner touches the reader with one first."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -38,9 +39,10 @@ struct Passcode: AsyncParsableCommand {
             }) {
                 throw Failure(VaultError(.passcodeExists, profile))
             }
+            let proof = try await session.proofForFirstPasscode()
             let new = try await passcode.readNew()
             try await failing { () async throws(VaultError) in
-                try await vault.setPasscode(new, of: profile)
+                try await vault.setPasscode(new, of: profile, shown: proof)
             }
             return Answer(result: ["set": true], text: ["The passcode is set."])
         }

@@ -126,11 +126,11 @@ struct ReaderDiagnosis: Sendable {
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "prints in the reader"
         do throws(Failure) {
-            guard let store = try await session.existingStore() else {
+            guard let enroller = try await session.existingEnroller() else {
                 return [strays(try await stored(in: reader))]
             }
             let state = try await failing { () async throws(EnrollmentError) in
-                try await FingerEnroller(store: store).reconcile(profile: services.profile, on: reader)
+                try await enroller.reconcile(profile: services.profile, on: reader)
             }
             guard state.isListed else { return [.note(name, "The reader cannot list them.")] }
             return [strays(state.strays), missing(state)].compactMap { $0 }

@@ -13,7 +13,8 @@ struct Remove: Verb {
         commandName: "remove",
         abstract: "Removes enrolled fingers, from the reader too.",
         discussion: """
-            Programs that watch the enrolled fingers notice it. Examples:
+            The owner agrees first, by touching the reader with an enrolled finger or by the passcode. Programs that \
+            watch the enrolled fingers notice it. Examples:
 
               whorl remove right-index-finger
               whorl remove --all
@@ -29,12 +30,12 @@ struct Remove: Verb {
     @Flag(help: "Also when the reader that keeps the print is not connected.")
     var force = false
 
+    @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let selection = try FingerSelection(argument: finger, all: all, on: namedReader)
-        guard let store = try await session.existingStore()
-        else {
+        guard let enroller = try await session.existingEnroller() else {
             guard all else { throw Failure(EnrollmentError(.noSuchFinger)) }
             return answer([])
         }
@@ -42,12 +43,18 @@ struct Remove: Verb {
             try await session.services.readers()
         }
         for reader in readers { session.console.used(await reader.info.kind) }
+        let profile = session.services.profile
+        try await failing { () async throws(EnrollmentError) in
+            _ = try await enroller.removable(selection, profile: profile, readers: readers, force: force)
+        }
+        let consent = try await session.consent(to: .remove(selection), passcode)
         let removed = try await failing { () async throws(EnrollmentError) in
-            try await FingerEnroller(store: store).remove(
+            try await enroller.remove(
                 selection,
-                profile: session.services.profile,
+                profile: profile,
                 readers: readers,
-                force: force
+                force: force,
+                consent: consent
             )
         }
         return answer(removed)

@@ -72,13 +72,15 @@ import Testing
         // Of several sizes: freed memory is soon taken by what is as large.
         let templates = [900, 3000, 12_000].map { SecretBox(SecretBytes(randomCount: $0)) }
         for (template, finger) in zip(templates, Finger.allCases) {
-            _ = try await fixture.store().add(
+            let store = try fixture.store()
+            _ = try await store.add(
                 Template(bytes: template.bytes.withUnsafeBytes { Array($0) }),
                 as: finger,
                 label: nil,
                 profile: fixture.profile,
                 on: await fixture.reader.info,
-                at: fixture.clock.time.now().date
+                at: fixture.clock.time.now().date,
+                consent: try await store.agreed(.add(finger), fixture.profile)
             )
         }
         try await evaluateOften(fixture)

@@ -383,8 +383,7 @@ import Testing
         let fixture = try await Fixture.enrolled([.rightIndex, .leftThumb], steps: [])
         fixture.reader.add([
             .perform {
-                _ = try? await FingerEnroller(store: fixture.store())
-                    .remove(.finger(.leftThumb, on: nil), profile: "owner", readers: [fixture.reader])
+                try? await fixture.remove(.leftThumb)
             },
             .match(0),
         ])

@@ -34,8 +34,7 @@ import Testing
         Case("a finger is added", isReused: false) { try await $0.enroll(.leftThumb) },
         Case("a finger is added and removed", isReused: false) { fixture in
             try await fixture.enroll(.leftThumb)
-            _ = try await FingerEnroller(store: fixture.store())
-                .remove(.finger(.leftThumb, on: nil), profile: fixture.profile, readers: [fixture.reader])
+            try await fixture.remove(.leftThumb)
         },
         Case("a failure", isReused: true) { fixture in
             fixture.reader.add([.noMatch, .failure(.unplugged)])

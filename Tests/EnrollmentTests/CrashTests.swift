@@ -102,7 +102,7 @@ private func changeForEver(
         database: try StateDatabase(directory: directory),
         generations: SoftwareGeneration()
     )
-    let enroller = FingerEnroller(store: store)
+    let enroller = AgreedEnroller(store)
     var there = Set(try await store.fingers(of: "ada").map(\.finger))
     note("found " + there.map(\.rawValue).joined(separator: ","))
     while true {

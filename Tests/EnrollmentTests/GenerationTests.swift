@@ -64,7 +64,7 @@ struct GenerationTests {
             #expect(try await fixture.store.fingers(of: "ada").count == 2)
             #expect(digests.count == 1 + 2 * round)
         }
-        #expect(try await fixture.store.state(of: "ada", application: "app")?.generation ?? 0 < 10)
+        #expect(try await fixture.store.state(of: "ada", application: "app")?.generation ?? 0 < 20)
     }
 
     @Test func `two epochs with the same prints have different digests`() {
@@ -119,7 +119,7 @@ struct GenerationTests {
         let code = await failure { () throws(EnrollmentError) in try await old.fingers(of: "ada") }
         #expect(code == .enrollmentRolledBack)
 
-        _ = try await FingerEnroller(store: old).remove(.all, profile: "ada", readers: [])
+        _ = try await AgreedEnroller(old).remove(.all, profile: "ada", readers: [])
         _ = try await old.add(
             Template(bytes: [1]),
             as: .rightIndex,

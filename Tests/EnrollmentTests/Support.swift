@@ -36,7 +36,7 @@ struct Fixture {
         store = EnrollmentStore(database: database, generations: generations)
     }
 
-    var enroller: FingerEnroller { FingerEnroller(store: store, retryLimit: 20) }
+    var enroller: AgreedEnroller { AgreedEnroller(store) }
 
     /// Puts a finger into the store, without a reader.
     @discardableResult

@@ -69,13 +69,27 @@ final class Fixture: Sendable {
     func enroll(_ finger: Finger, on info: ReaderInfo? = nil) async throws -> EnrolledFinger {
         let here = await reader.info
         clock.advance(.seconds(1))
-        return try await store().add(
+        let store = try store()
+        return try await store.add(
             Template(bytes: Array(finger.rawValue.utf8)),
             as: finger,
             label: nil,
             profile: profile,
             on: info ?? here,
-            at: clock.time.now().date
+            at: clock.time.now().date,
+            consent: try await store.agreed(.add(finger), profile)
+        )
+    }
+
+    /// Removes a finger; its owner agrees.
+    func remove(_ finger: Finger) async throws {
+        let store = try store()
+        let change = FingerSelection.finger(finger, on: nil)
+        _ = try await engine().enroller(store, for: Fixture.application).remove(
+            change,
+            profile: profile,
+            readers: [reader],
+            consent: try await store.agreed(.remove(change), profile)
         )
     }
 
@@ -147,6 +161,13 @@ final class Fixture: Sendable {
 
     func execute(_ sql: String) async throws {
         try await database().write { try $0.execute(sql: sql) }
+    }
+}
+
+extension EnrollmentStore {
+    /// An owner who agrees, for tests that are not about that.
+    func agreed(_ change: OwnerConsent.Change, _ profile: String) async throws -> OwnerConsent {
+        OwnerConsent(to: change, in: try await standing(of: profile), by: .passcode)
     }
 }
 

@@ -15,6 +15,8 @@ final class ScriptedReader: FingerprintReader {
         /// Matches a print that was never enrolled.
         case matchStranger
         case noMatch
+        /// Makes this template of the finger that is enrolled.
+        case template(Template)
         /// A retry that the reader tells as its answer, and as an event too where `event` says so.
         case retry(ScanRetry, event: Bool)
         case failure(ReaderError.Code)
@@ -28,6 +30,7 @@ final class ScriptedReader: FingerprintReader {
         var opens = 0
         var closes = 0
         var scans = 0
+        var enrollments = 0
         var scansAtOnce = 0
         var mostScansAtOnce = 0
         var galleries: [[PrintID]] = []
@@ -131,7 +134,7 @@ final class ScriptedReader: FingerprintReader {
             case .match(let place): return .match(gallery[place].id, updated: nil)
             case .matchImproving(let place, let template): return .match(gallery[place].id, updated: template)
             case .matchStranger: return .match(PrintID(), updated: nil)
-            case .noMatch: return .noMatch
+            case .noMatch, .template: return .noMatch
             case .retry(let reason, let event):
                 if event { observer(.retry(reason)) }
                 return .retry(reason)
@@ -150,7 +153,12 @@ final class ScriptedReader: FingerprintReader {
         _ metadata: EnrollmentMetadata,
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
-    ) async throws(ReaderError) -> Template { throw ReaderError(.unsupported, operation: "enroll") }
+    ) async throws(ReaderError) -> Template {
+        let step = state.withLock { $0.steps.isEmpty ? nil : $0.steps.removeFirst() }
+        guard case .template(let template) = step else { throw ReaderError(.unsupported, operation: "enroll") }
+        state.withLock { $0.counts.enrollments += 1 }
+        return template
+    }
 
     func capture(
         whenBusy: BusyPolicy,

@@ -46,12 +46,17 @@ final class VaultFixture: Sendable {
             label: nil,
             profile: fixture.profile,
             on: fixture.reader.info,
-            at: Date(timeIntervalSince1970: 1_700_000_000)
+            at: Date(timeIntervalSince1970: 1_700_000_000),
+            consent: try await store.agreed(.add(finger), fixture.profile)
         )
     }
 
     func remove(_ finger: EnrolledFinger) async throws {
-        _ = try await store.beginRemoval(of: fixture.profile) { $0.id == finger.id }
+        _ = try await store.beginRemoval(
+            of: .print(finger.id),
+            profile: fixture.profile,
+            consent: try await store.agreed(.remove(.print(finger.id)), fixture.profile)
+        )
     }
 
     func engine() -> AuthenticationEngine {

@@ -34,13 +34,20 @@ extension SystemServices {
 
     /// Adds a finger, as `whorl enroll` does it in a process of its own.
     package func enroll(_ finger: Finger) async throws {
-        _ = try await store().add(
+        let store = try await store()
+        _ = try await store.add(
             Template(bytes: Array("mock:\(finger.rawValue)#1".utf8)),
             as: finger,
             label: nil,
             profile: self.profile,
             on: try await chosenReader().info,
-            at: Date()
+            at: Date(),
+            // The owner agrees.
+            consent: OwnerConsent(
+                to: .add(finger),
+                in: try await store.standing(of: self.profile),
+                by: .passcode
+            )
         )
     }
 }

@@ -29,7 +29,7 @@ final class Subject {
     // MARK: - Fingers
 
     func enroll(_ number: Int) async throws {
-        let enroller = FingerEnroller(store: try await services.store())
+        let enroller = try await services.enroller()
         _ = try await enroller.enroll(
             Finger.allCases[number],
             profile: services.profile,

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+import Foundation
+import GRDB
+import StateStore
+
+/// The owner's consent to one change of the enrolled fingers.
+///
+/// Only the engine of `Authentication` makes one, after an enrolled finger matched or the passcode was verified. It is
+/// good for one change of one profile, in the state that the fingers had before the owner was asked: the transaction that
+/// makes the change compares all of it. Every change makes another state, so no consent counts twice.
+public struct OwnerConsent: Sendable {
+    /// A change that the owner is asked for.
+    public enum Change: Sendable, Hashable {
+        /// Enrolling this finger.
+        case add(Finger)
+        /// Removing these fingers.
+        case remove(FingerSelection)
+        /// Taking fingers that were changed from outside, or are of an older state, for the true ones.
+        case accept
+    }
+
+    /// How the owner was recognised.
+    package enum Proof: Sendable, Hashable {
+        /// An enrolled finger touched the reader.
+        case finger
+        /// The passcode was verified.
+        case passcode
+    }
+
+    let profile: String
+    let change: Change
+    let state: FingersState
+    let proof: Proof
+
+    /// Writes down that the owner agreed.
+    ///
+    /// - Parameters:
+    ///   - change: What the owner was asked for.
+    ///   - standing: How the fingers stood before the owner was asked.
+    ///   - proof: How the owner was recognised.
+    package init(to change: Change, in standing: FingersStanding, by proof: Proof) {
+        profile = standing.profile
+        self.change = change
+        state = standing.state
+        self.proof = proof
+    }
+}
+
+/// How the fingers of a profile stand, and what a change of them needs.
+package struct FingersStanding: Sendable {
+    /// Whose fingers.
+    package let profile: String
+    /// `enrollmentTampered` or `enrollmentRolledBack` where the set cannot be trusted; `nil` where it can.
+    package let fault: EnrollmentError?
+    /// The enrolled fingers whose templates this machine sealed; of an untrusted set too.
+    package let fingers: [EnrolledFinger]
+    /// Whether a passcode is set.
+    package let isPasscodeSet: Bool
+    let state: FingersState
+
+    /// What must be shown for a change.
+    package enum Need: Sendable, Hashable {
+        /// Nothing: no finger can vouch for an owner, and no passcode is set.
+        case nothing
+        /// An enrolled finger or the passcode.
+        case fingerOrPasscode
+        /// The passcode: the fingers cannot be trusted.
+        case passcode
+    }
+
+    /// Whether any finger is enrolled, be it one that can be compared with or not.
+    package let hasFingers: Bool
+
+    /// What must be shown for a change of these fingers.
+    package var need: Need {
+        Need(isTrusted: fault == nil, hasFingers: hasFingers, isPasscodeSet: isPasscodeSet)
+    }
+}
+
+extension FingersStanding.Need {
+    init(isTrusted: Bool, hasFingers: Bool, isPasscodeSet: Bool) {
+        if isTrusted {
+            self = hasFingers || isPasscodeSet ? .fingerOrPasscode : .nothing
+        } else {
+            self = isPasscodeSet ? .passcode : .nothing
+        }
+    }
+}
+
+/// What a consent compares: the set, its MAC, and which templates open.
+struct FingersState: Sendable, Hashable {
+    let set: EnrollmentSet
+    let mac: Data?
+    let opening: [PrintID]
+
+    init(_ manifest: Manifest, _ seal: TemplateSeal) {
+        set = manifest.set
+        // The row of a profile that never had a finger comes and goes with plans of enrollments.
+        mac = manifest.generation == 0 && manifest.prints.isEmpty ? nil : manifest.head.mac
+        opening = manifest.prints.filter(seal.opens).map(\.id)
+    }
+}
+
+extension EnrollmentStore {
+    /// How the fingers of a profile stand now.
+    ///
+    /// - Throws: `store`; a set that cannot be trusted is an answer.
+    package func standing(of profile: String) async throws(EnrollmentError) -> FingersStanding {
+        var fault: EnrollmentError?
+        do throws(EnrollmentError) {
+            _ = try await snapshot(of: profile)
+        } catch {
+            guard error.isDistrust else { throw error }
+            fault = error
+        }
+        let seal = templateSeal
+        let (manifest, hasFingers, isPasscodeSet) = try await read { db in
+            (
+                try Manifest(db, profile: profile), try OwnerFingers.areEnrolled(of: profile, db),
+                try OwnerPasscode.isSet(of: profile, db)
+            )
+        }
+        return FingersStanding(
+            profile: profile,
+            fault: fault,
+            fingers: manifest.prints.filter(seal.opens).map(\.enrolledFinger),
+            isPasscodeSet: isPasscodeSet,
+            state: FingersState(manifest, seal),
+            hasFingers: hasFingers
+        )
+    }
+
+    /// Why a change is refused; `nil` when the owner agreed to it, or need not be asked.
+    ///
+    /// - Parameters:
+    ///   - change: What is to happen.
+    ///   - consent: What the owner has agreed to, if anything.
+    ///   - now: The fingers as they are in the caller's transaction.
+    ///   - isTrusted: Whether these fingers can vouch for an owner.
+    ///   - db: The caller's transaction.
+    /// - Returns: `ownerNeeded`, `changedMeanwhile`, or nothing.
+    func refusal(
+        of change: OwnerConsent.Change,
+        by consent: OwnerConsent?,
+        _ now: Manifest,
+        isTrusted: Bool,
+        _ db: Database
+    ) throws -> EnrollmentError? {
+        let need = FingersStanding.Need(
+            isTrusted: isTrusted,
+            hasFingers: !now.prints.isEmpty,
+            isPasscodeSet: try OwnerPasscode.isSet(of: now.profile, db)
+        )
+        guard let consent else { return need == .nothing ? nil : EnrollmentError(.ownerNeeded) }
+        guard consent.profile == now.profile, consent.change == change,
+            need != .passcode || consent.proof == .passcode
+        else { return EnrollmentError(.ownerNeeded) }
+        guard consent.state == FingersState(now, templateSeal) else {
+            return EnrollmentError(.changedMeanwhile)
+        }
+        return nil
+    }
+
+    /// Refuses a change early, before a reader is asked for anything; the change itself looks again.
+    func requireConsent(
+        to change: OwnerConsent.Change,
+        by consent: OwnerConsent?,
+        of profile: String
+    ) async throws(EnrollmentError) {
+        let refusal = try await read { db in
+            try self.refusal(of: change, by: consent, Manifest(db, profile: profile), isTrusted: true, db)
+        }
+        if let refusal { throw refusal }
+    }
+}
+
+extension EnrollmentError {
+    /// Whether it says that the set cannot be trusted.
+    var isDistrust: Bool {
+        switch code {
+        case .enrollmentTampered, .enrollmentRolledBack: true
+        default: false
+        }
+    }
+}
