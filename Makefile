@@ -52,7 +52,7 @@ FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests Package.swif
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test program build man completions docs test test-server check-openapi check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check demo bench nightly fuzz format clean \
 	install install-program install-udev uninstall
 
 help: ## lists these targets
@@ -60,6 +60,9 @@ help: ## lists these targets
 
 setup: ## installs the packages that the build needs, if any is missing
 	@scripts/setup
+
+setup-demo:
+	@scripts/setup --demo
 
 setup-test:
 	@scripts/setup --test
@@ -72,7 +75,7 @@ build: program ## builds the release: program, man pages, completions
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory man completions
 
-demo: program ## the main job on a virtual reader, unattended
+demo: setup-demo program ## the main job on a virtual reader with a simulated TPM, unattended
 	scripts/demo
 
 test: setup-test ## builds and runs all tests; none is skipped for a missing tool

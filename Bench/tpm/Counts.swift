@@ -95,7 +95,7 @@ func countWholeRuns(of whorl: String, in directory: String, _ table: Table) thro
     _ = try run("match", "vault", "provision")
     let enrolling = [
         try run("touch right-index*6", "enroll", "right-index-finger"),
-        try run("touch left-index*6", "enroll", "left-index-finger"),
+        try run("touch right-index,touch left-index*6", "enroll", "left-index-finger"),
     ]
     let asking = try run("match", "can-evaluate")
     let evaluating = try run("match", "evaluate", "--reason", "be measured")

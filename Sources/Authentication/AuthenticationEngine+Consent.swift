@@ -62,7 +62,12 @@ extension AuthenticationEngine {
         case .fingerOrPasscode:
             evaluation = self.evaluation(for: change, request, ways: await ways(standing, request))
         }
-        let owner = try await evaluate(evaluation, presenter: presenter)
+        let owner: Evaluation
+        do {
+            owner = try await evaluate(evaluation, presenter: presenter)
+        } catch {
+            throw error.code == .biometryDisconnected ? .ownersReaderAway(error) : error
+        }
         // Neither can happen: no window is open to a request without one, and no finger is asked for beside a lone passcode.
         guard !owner.isReused, standing.need != .passcode || owner.method == .passcode else {
             throw AuthenticationError(.authenticationFailed, cause: "not shown for this change")
@@ -166,6 +171,15 @@ extension Prompt.Parts {
 }
 
 extension AuthenticationError {
+    /// A finger on another reader can agree there, and nowhere else.
+    fileprivate static func ownersReaderAway(_ error: AuthenticationError) -> AuthenticationError {
+        AuthenticationError(
+            error.code,
+            recovery: "Plug that reader in and set a passcode with it (`whorl passcode set`), which then agrees for every reader.",
+            cause: error.cause
+        )
+    }
+
     fileprivate static let nothingVouchesForOwner = AuthenticationError(
         .passcodeNotSet,
         message: "No passcode is set, and the fingers cannot be trusted: nothing tells who their owner is.",

@@ -18,7 +18,7 @@ public struct Prompt: Sendable, Hashable {
         public static let passcode = Parts(rawValue: 2)
     }
 
-    /// The heading, such as `Touch ID`.
+    /// The heading: the name of the program that asks, as that names itself.
     public let title: String
     /// Why the program asks.
     ///

@@ -4,26 +4,22 @@ package import Fingerprint
 
 /// The texts that a prompt has where a request brings none.
 public struct PromptTexts: Sendable, Hashable {
-    /// The heading.
-    public var title: String
     /// The text of the cancel button.
     public var cancel: String
     /// The text of the fallback button.
     public var fallback: String
-    /// The heading where only the passcode is asked for.
-    public var passcodeTitle: String
+    /// The heading of a program without a name that could be shown.
+    public var unnamedProgram: String
 
     /// Takes other texts, such as translated ones.
     public init(
-        title: String = "Touch ID",
         cancel: String = "Cancel",
         fallback: String = "Use Password…",
-        passcodeTitle: String = "Passcode"
+        unnamedProgram: String = "A program"
     ) {
-        self.title = title
         self.cancel = cancel
         self.fallback = fallback
-        self.passcodeTitle = passcodeTitle
+        self.unnamedProgram = unnamedProgram
     }
 
     /// The prompt of a request.
@@ -58,9 +54,11 @@ public struct PromptTexts: Sendable, Hashable {
         parts: Prompt.Parts,
         fallbackTitle: String?
     ) -> Prompt {
+        // The program's own word for itself, as its reason is.
+        let program = DisplayText.clean(request.application.rawValue, limit: 60)
         let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
         return Prompt(
-            title: parts.contains(.finger) ? title : passcodeTitle,
+            title: DisplayText.isBlank(program) ? unnamedProgram : program,
             reason: DisplayText.clean(request.reason),
             cancelTitle: DisplayText.isBlank(cancelTitle) ? cancel : cancelTitle,
             fallbackTitle: fallbackTitle,

@@ -82,9 +82,9 @@ public struct FingerEnroller: Sendable {
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(EnrollmentError) -> EnrolledFinger {
         try await refuseTaken(finger, profile: profile, on: reader)
-        try await store.requireConsent(to: .add(finger), by: consent, of: profile)
         // Before the reader's turn, as an evaluation does it: two that wait for each other would wait for ever.
         let count = try await counter.begin(finger, on: await reader.info, within: timeout)
+        try await store.requireConsent(to: .add(finger), by: consent, of: profile)
         return try await reader.whileOpen("enroll") { info throws(EnrollmentError) in
             let request = EnrollmentRequest(
                 finger: finger,

@@ -11,6 +11,8 @@ import Synchronization
 final class Console: Sendable {
     /// Whether output is for programs.
     let isJSON: Bool
+    /// Whether each note is printed, however often it was.
+    private let isVerbose: Bool
     /// The kind of reader that the command used, once it is known.
     private let readerKind = Mutex<ReaderInfo.Kind?>(nil)
     /// What stands behind the state, once it is known.
@@ -20,7 +22,10 @@ final class Console: Sendable {
     /// Why a part of the output could not be written (errno); 0 while all of it was.
     private let outputError = Mutex<CInt>(0)
 
-    init(json: Bool) { isJSON = json }
+    init(json: Bool, verbose: Bool = false) {
+        isJSON = json
+        isVerbose = verbose
+    }
 
     /// Remembers what kind of reader was used, so that a pretended one is named at the end; hardware beside a
     /// pretended reader does not hide it.
@@ -46,7 +51,7 @@ final class Console: Sendable {
         let kind = readerKind.withLock(\.self)
         let protection = protection.withLock(\.self)
         guard isJSON else {
-            let status = answer.product.map { finish($0.bytes) } ?? finish(lines: answer.text)
+            let status = answer.product.map { finish(product: $0.bytes) } ?? finish(lines: answer.text)
             note(kind)
             note(protection)
             return status == .success ? answer.status : status
@@ -55,7 +60,7 @@ final class Console: Sendable {
             .adding("hardware", protection.map { .bool($0.isHardware) })
             .adding("tpm", protection?.usedTPM)
         let line = JSONValue.object([.init(name: "result", value: result)]).line
-        let status = answer.product.map { finish(SecretBox($0.line(closing: line))) } ?? finish(lines: [line])
+        let status = answer.product.map { finish(line: $0.line(closing: line)) } ?? finish(lines: [line])
         return status == .success ? answer.status : status
     }
 
@@ -65,9 +70,19 @@ final class Console: Sendable {
         return outputStatus
     }
 
-    /// Bytes of an answer, as they are.
-    private func finish(_ bytes: SecretBox) -> ExitStatus {
-        bytes.bytes.withUnsafeBytes { write($0, to: STDOUT_FILENO) }
+    /// Bytes of an answer, as they are; on a terminal the shell's prompt begins a line of its own behind them.
+    private func finish(product: SecretBox) -> ExitStatus {
+        let endsLine = product.bytes.withUnsafeBytes { bytes in
+            write(bytes, to: STDOUT_FILENO)
+            return bytes.last == UInt8(ascii: "\n")
+        }
+        if isatty(STDOUT_FILENO) == 1, !endsLine { write("\n", to: STDOUT_FILENO) }
+        return outputStatus
+    }
+
+    /// A line of a result, as it is.
+    private func finish(line: borrowing SecretBytes) -> ExitStatus {
+        line.withUnsafeBytes { write($0, to: STDOUT_FILENO) }
         return outputStatus
     }
 
@@ -114,15 +129,20 @@ final class Console: Sendable {
 
     private func note(_ protection: Protection?) {
         guard protection?.usedSimulatedTPM == true else { return }
-        say("note", "A simulated TPM answered, not a chip.")
+        note("tpm", "A simulated TPM answered, not a chip.")
     }
 
     private func note(_ kind: ReaderInfo.Kind?) {
         switch kind {
         case nil, .hardware: break
-        case .mock: say("note", "A mock reader answered, not a real one.")
-        case .virtual: say("note", "A virtual reader answered, not a real one.")
+        case .mock: note("mock", "A mock reader answered, not a real one.")
+        case .virtual: note("virtual", "A virtual reader answered, not a real one.")
         }
+    }
+
+    /// A note that a terminal gets once a day, and everything else each time.
+    private func note(_ name: String, _ sentence: String) {
+        if isVerbose || DailyNote.isDue(name) { say("note", sentence) }
     }
 
     /// One line for people: lower case, without a full stop.

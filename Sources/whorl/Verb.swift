@@ -16,7 +16,7 @@ protocol Verb: AsyncParsableCommand, Sendable {
 
 extension Verb {
     func run() async throws {
-        let console = Console(json: global.json)
+        let console = Console(json: global.json, verbose: global.verbose)
         let status = await execute(console)
         if status != .success { throw ExitCode(status.rawValue) }
     }

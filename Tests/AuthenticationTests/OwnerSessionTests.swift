@@ -56,7 +56,7 @@ struct `A session of the owner` {
     @Test func `only what is missing is asked for, and it is added`() async throws {
         let bench = try await VaultFixture.enrolled([.match(0)])
         let engine = bench.engine()
-        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
         let both = try AccessControl("biometry-any-and-passcode")
         let item = try await engine.seal(box("x"), access: both, applicationPassword: nil)
         let session = OwnerSession()
@@ -86,7 +86,7 @@ struct `A session of the owner` {
     @Test func `a passcode for an evaluation opens what takes one, and no finger's item`() async throws {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
-        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
         let presence = try await engine.seal(box("x"), access: .userPresence, applicationPassword: nil)
         let finger = try await engine.seal(box("x"), access: .biometryAny, applicationPassword: nil)
         let session = OwnerSession()
@@ -190,7 +190,7 @@ struct `A session of the owner` {
     @Test func `a passcode that was changed or removed is asked for again`() async throws {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
-        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
         let item = try await engine.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
         let session = OwnerSession()
         for (passcode, next) in [("1234", "5678"), ("5678", "9999")] {
@@ -216,7 +216,7 @@ struct `A session of the owner` {
     @Test func `what the chip does not take from a session is asked for`() async throws {
         let bench = try await VaultFixture.enrolled()
         let engine = bench.engine()
-        try await bench.vault.setPasscode(box("1234"), of: "owner")
+        try await bench.vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "owner"))
         let item = try await engine.seal(box("x"), access: .devicePasscode, applicationPassword: nil)
         let right = try await bench.vault.verify(box("1234"), of: "owner")
         let object = try #require(right.passcode).object

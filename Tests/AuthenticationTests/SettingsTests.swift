@@ -124,10 +124,17 @@ import Testing
 
     @Test func `have defaults`() {
         let plain = prompt { _ in }
-        #expect(plain.title == "Touch ID")
+        #expect(plain.title == "org.example.test")
         #expect(plain.cancelTitle == "Cancel")
         #expect(plain.fallbackTitle == "Use Password…")
         #expect(plain.readerKind == .mock)
+    }
+
+    @Test func `begin with the name of the program that asks, without what acts on a terminal`() {
+        #expect(prompt { $0.application = ApplicationID(rawValue: "va\u{1B}[1mult\n") }.title == "va[1mult ")
+        #expect(prompt { $0.application = ApplicationID(rawValue: "\u{7} ") }.title == "A program")
+        let long = String(repeating: "x", count: 1000)
+        #expect(prompt { $0.application = ApplicationID(rawValue: long) }.title.count == 60)
     }
 
     @Test(arguments: ["", " ", "\u{1B}", "\n"]) func `always have a way to cancel`(_ title: String) {

@@ -129,7 +129,11 @@ private final class Machine: Sendable {
     }
 
     func setPasscode(_ passcode: String) async throws {
-        try await services.vault().setPasscode(secret(passcode), of: services.profile)
+        try await services.vault().setPasscode(
+            secret(passcode),
+            of: services.profile,
+            shown: .matchedFinger(of: services.profile)
+        )
     }
 }
 

@@ -17,14 +17,12 @@ struct AttackTests {
         async throws
     {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
-        try await session.enroll()
+        try await session.enroll(by: .passcode("1234"))
         try await session.add("s", "treasure", access: "biometry-current-set")
         let before = try await session.run(["domain-state"]).out.trimmingCharacters(
             in: .whitespacesAndNewlines
         )
-        // He opens what the passcode opens, and lets his own finger in.
-        #expect(try await session.withPasscode("1234", run: "passcode verify").status == 0)
-        try await session.enroll("left-thumb")
+        try await session.enroll("left-thumb", by: .passcode("1234"))
 
         let compared = try await session.run(["domain-state", "--since", before, "--json"]).answer("result")
         #expect(compared?["changed"] as? Bool == true)

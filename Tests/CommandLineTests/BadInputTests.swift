@@ -130,7 +130,7 @@ struct BadInputTests {
         #expect(
             again.err.contains("whorl: error: the right index finger is enrolled for this reader already\n")
         )
-        let other = try await whorl.run(["enroll", "left-thumb"], reader: "mock:touch right-index*6")
+        let other = try await whorl.run(["enroll", "left-thumb"], reader: "mock:touch right-index*7")
         #expect(other.status == 34)
         #expect(
             other.err.contains("whorl: error: this finger is enrolled already, as the right index finger\n")

@@ -79,13 +79,14 @@ struct CutTPMTests {
         ),
         Verb(
             line: "\"$W\" enroll left-thumb",
-            reader: "mock:touch left-thumb*6",
+            reader: "mock:touch right-index-finger,touch left-thumb*6",
             after: "\"$W\" remove left-thumb",
             statusWhenDone: 34
         ),
         Verb(
             line: "\"$W\" remove left-thumb",
-            before: "WHORL_READER='mock:touch left-thumb*6' \"$W\" enroll left-thumb",
+            before: 
+                "WHORL_READER='mock:touch right-index-finger,touch left-thumb*6' \"$W\" enroll left-thumb",
             statusWhenDone: 32
         ),
         Verb(line: "\"$W\" evaluate --reason x", isCutFromTheBeginning: true),
@@ -129,14 +130,14 @@ struct CutTPMTests {
             #expect(try session.tpm.tool(arguments: settings).status == 0)
             try Data("1234\n1234\n".utf8).write(to: URL(filePath: session.whorl.home + "/pw"))
             try Data("in".utf8).write(to: URL(filePath: session.whorl.home + "/in"))
-            try await session.enroll()
-            try await session.add("kept", "treasure", access: "biometry-any")
             for line in [
-                "key create kept --access biometry-any", "passcode set --passcode-fd 3 3<pw",
+                "passcode set --passcode-fd 3 3<pw", "key create kept --access biometry-any",
             ] {
                 let made = try await session.sh("\"$W\" \(line)")
                 #expect(made.status == 0, "\(made)")
             }
+            try await session.enroll(by: .passcode("1234"))
+            try await session.add("kept", "treasure", access: "biometry-any")
         }
 
         /// How many commands the TPM gets before any verb begins its own work.

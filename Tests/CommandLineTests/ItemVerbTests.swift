@@ -27,6 +27,17 @@ struct ItemVerbTests {
         #expect(json.isHardware == false && json.tpm == "simulated")
     }
 
+    @Test func `on a terminal a secret ends its line, in a pipe it is as it was kept`() async throws {
+        try await session.add("s", "treasure", access: "none")
+        let lines = try await session.sh("printf 'one\\ntwo\\n' | \"$W\" secret add lines --access none")
+        #expect(lines.status == 0, "\(lines)")
+        let shown = try await session.sh(
+            "script -qefc '\"$W\" secret get s 2>errors; \"$W\" secret get lines 2>errors; echo end' seen"
+        )
+        #expect(shown.out.contains("treasure\r\none\r\ntwo\r\nend"), "\(shown)")
+        #expect(try await session.run(["secret", "get", "s"]).out == "treasure")
+    }
+
     @Test func `a refused finger gets no byte of it, and no signature`() async throws {
         try await session.enroll()
         try await session.add("s", "treasure", access: "biometry-any")
@@ -45,7 +56,7 @@ struct ItemVerbTests {
         try await session.enroll()
         try await session.add("s", "treasure", access: "biometry-current-set")
         #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").out == "treasure")
-        try await session.enroll("left-thumb")
+        try await session.enroll("left-thumb", by: .rightIndex)
 
         let file = session.whorl.home + "/traffic"
         let refused = try await session.run(

@@ -47,7 +47,8 @@ import Testing
     ) async throws -> WhorlProgram.Outcome {
         let (arguments, script): ([String], String) =
             switch command {
-            case .enroll: (["enroll", finger], "(delay:5ms,touch \(finger))*6")
+            case .enroll:
+                (["enroll", finger], "delay:5ms,touch \(Self.anchor),(delay:5ms,touch \(finger))*6")
             case .remove: (["remove", finger], "then=wait,match")
             case .match: (["evaluate", "--reason", "x"], "delay:10ms,touch \(Self.anchor)")
             case .noMatch: (["evaluate", "--reason", "x"], "(delay:5ms,no-match)*3")

@@ -73,7 +73,7 @@ struct LoginVerbTests {
 
     @Test func `a finger that was added ends the login without a prompt`() async throws {
         try await enable()
-        try await session.enroll("left-thumb")
+        try await session.enroll("left-thumb", by: .rightIndex)
         #expect(try await login("status --json").answer("result")?["login"] as? String == "mustEnableAgain")
         let outcome = try await login("attempt --json", reader: "mock:touch left-thumb*3")
         #expect(outcome.status == 33 && outcome.lines.count == 1)

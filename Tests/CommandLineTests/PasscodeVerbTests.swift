@@ -45,7 +45,7 @@ struct PasscodeVerbTests {
 
     @Test func `beside a finger that does not come, it opens what takes either`() async throws {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
-        try await session.enroll()
+        try await session.enroll(by: .passcode("1234"))
         try await session.add("s", "treasure", access: "user-presence")
         let passcode = try await session.withPasscode("1234", run: "secret get s", reader: "mock:hang")
         #expect(passcode.status == 0 && passcode.out == "treasure", "\(passcode)")
@@ -60,7 +60,7 @@ struct PasscodeVerbTests {
 
     @Test func `it lifts the lock on fingers, which then does not end by time`() async throws {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
-        try await session.enroll()
+        try await session.enroll(by: .passcode("1234"))
         for _ in 0..<2 {
             _ = try await session.run(["evaluate", "--reason", "r"], reader: "mock:then=no-match")
         }

@@ -13,7 +13,7 @@ struct TPMOwnerTests {
 
     @Test func `cleared, every command says so, none crashes, and the owner begins anew`() async throws {
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
-        try await session.enroll()
+        try await session.enroll(by: .passcode("1234"))
         try await session.add("s", "treasure", access: "biometry-any")
         #expect(try await session.run(["key", "create", "k"]).status == 0)
         #expect(try session.tpm.tool("clear", "-c", "p").status == 0)
@@ -66,7 +66,7 @@ struct TPMOwnerTests {
         #expect(try session.tpm.tool("changeauth", "-c", "owner", "sesame").status == 0)
         try await session.add("s", "treasure", access: "biometry-any")
         #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").out == "treasure")
-        try await session.enroll("left-thumb")
+        try await session.enroll("left-thumb", by: .rightIndex)
         #expect(try await session.run(["evaluate", "--reason", "x"], reader: "mock:match").status == 0)
         // Another person's first finger takes a counter of its own.
         let other = try await session.run(
@@ -104,7 +104,7 @@ struct TPMOwnerTests {
         for last in [index - 1, index - 2] {
             #expect(try session.tpm.tool("nvundefine", "0x" + String(last, radix: 16)).status == 0)
         }
-        try await session.enroll()
+        try await session.enroll(by: .passcode("1234"))
         #expect(try await session.run(["evaluate", "--reason", "x"], reader: "mock:match").status == 0)
     }
 
@@ -112,7 +112,7 @@ struct TPMOwnerTests {
         let settings = ["dictionarylockout", "-s", "-n", "2", "-t", "1000", "-l", "1000"]
         #expect(try session.tpm.tool(arguments: settings).status == 0)
         #expect(try await session.withPasscode("1234", run: "passcode set").status == 0)
-        try await session.enroll()
+        try await session.enroll(by: .passcode("1234"))
         try await session.add("s", "treasure", access: "biometry-any-or-passcode")
         for _ in 0..<2 {
             #expect(try await session.withPasscode("0000", run: "passcode verify").status == 10)

@@ -132,7 +132,7 @@ struct TPMStateTests {
         try await session.enroll()
         let path = session.whorl.state + "/whorl.sqlite"
         let old = try Data(contentsOf: URL(filePath: path))
-        try await session.enroll("left-thumb")
+        try await session.enroll("left-thumb", by: .rightIndex)
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
         try old.write(to: URL(filePath: path))
         let outcome = try await session.run(["evaluate", "--reason", "r", "--json"], reader: "mock:match")

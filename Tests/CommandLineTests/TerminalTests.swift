@@ -89,9 +89,30 @@ struct TerminalTests {
         let seen = try await onTerminal(
             "\(WhorlProgram.path) evaluate --reason here --reader mock:retry:too-fast,match"
         )
-        #expect(seen.contains("\u{1B}[1mTouch ID\u{1B}[0m"))
+        #expect(seen.contains("\u{1B}[1mwhorl\u{1B}[0m"))
         #expect(seen.contains("\u{1B}[5A\u{1B}[2K"))
         #expect(seen.contains("\u{1B}[32m✓\u{1B}[0m Matched: right index finger."))
+    }
+
+    @Test func `a terminal gets a note once a day, with --verbose each time, and anything else each time`()
+        async throws
+    {
+        try await whorl.enroll()
+        let note = "a mock reader answered, not a real one"
+        let command = "\(WhorlProgram.path) can-evaluate --reader mock:match"
+        let twice = try await onTerminal("\(command); \(command)")
+        #expect(twice.components(separatedBy: note).count == 2, "\(twice)")
+        let verbose = try await onTerminal("\(command); \(command) --verbose")
+        #expect(verbose.components(separatedBy: note).count == 3, "\(verbose)")
+        let nowhere = try await onTerminal("unset XDG_RUNTIME_DIR; \(command); \(command)")
+        #expect(nowhere.components(separatedBy: note).count == 3, "\(nowhere)")
+        let yesterday = "touch -d \"25 hours ago\" $XDG_RUNTIME_DIR/whorl-notes/*"
+        let nextDay = try await onTerminal("\(command); \(yesterday); \(command)")
+        #expect(nextDay.components(separatedBy: note).count == 3, "\(nextDay)")
+        for _ in 0..<2 {
+            let piped = try await whorl.run(["can-evaluate"], reader: "mock:match")
+            #expect(piped.err.contains(note), "\(piped)")
+        }
     }
 
     @Test func `NO_COLOR takes the colours away, and a dumb terminal gets lines`() async throws {
@@ -149,7 +170,7 @@ struct TerminalTests {
         #expect(settings.count == 3 && Set(settings).count == 1, "\(settings)")
         // Drawn anew below the shell's words, not over them.
         let again = outcome.out.components(separatedBy: "resumes\r\n").last ?? ""
-        let head = again.components(separatedBy: "Touch ID")[0]
+        let head = again.components(separatedBy: "[1mwhorl")[0]
         #expect(again.contains("Touch the reader") && !head.contains("A\u{1B}[2K"), "\(outcome)")
     }
 }

@@ -85,6 +85,12 @@ private struct KillLoop {
             // There is no resource manager here, which does it in a real machine.
             if try !session.tpm.leaks().isEmpty { left += 1 }
             try session.tpm.flushLeaks()
+            // A touch that was killed counts as a failure: a match ends the row, before it becomes a lock.
+            let shown = try await session.run(
+                ["evaluate", "--reason", "x"],
+                reader: "mock:touch \(OwnerModel.anchor)"
+            )
+            #expect(shown.status == 0, "\(shown); \(trace)")
         }
         try await settle(command, isAcknowledged: outcome.answer("result") != nil)
     }
@@ -108,14 +114,15 @@ private struct KillLoop {
     private func run(_ command: OwnerModel.Command, _ how: String) async throws -> WhorlProgram.Outcome {
         let (arguments, reader, passcodes): (String, String?, [String]) =
             switch command {
-            case .enroll(let finger): ("enroll \(finger)", "mock:touch \(finger)*6", [])
+            case .enroll(let finger): 
+                ("enroll \(finger)", "mock:touch \(OwnerModel.anchor),touch \(finger)*6", [])
             case .remove(let finger): ("remove \(finger)", "mock:then=wait,match", [])
             case .add(let name, _):
                 (OwnerModel.names[name]?.kind == "key" ? "key create \(name)" : "secret add \(name)", nil, [])
             case .delete(let name): ("\(OwnerModel.names[name]?.kind ?? "") delete \(name)", nil, [])
             case .get(let name):
                 (name == "key" ? "key sign key" : "secret get \(name)", "mock:touch \(OwnerModel.anchor)", [])
-            case .setPasscode(let new): ("passcode set", nil, [new])
+            case .setPasscode(let new): ("passcode set", "mock:touch \(OwnerModel.anchor)", [new])
             case .changePasscode(let new): ("passcode change", nil, [model.passcode ?? "", new])
             case .removePasscode: ("passcode remove --force", nil, [model.passcode ?? ""])
             case .verifyPasscode: ("passcode verify", nil, [model.passcode ?? ""])

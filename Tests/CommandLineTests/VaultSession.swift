@@ -59,9 +59,27 @@ struct VaultSession: Sendable {
         guard outcome.status == 0 else { throw WhorlProgram.Failed(outcome: outcome) }
     }
 
+    /// Who agrees that a finger is enrolled.
+    enum Owner {
+        /// Nobody is asked: it is the first finger, and no passcode is set.
+        case nobody
+        /// An enrolled finger, which touches first.
+        case finger(String)
+        case passcode(String)
+
+        static let rightIndex = Owner.finger("right-index-finger")
+    }
+
     /// Enrolls a finger on a mock, or fails the test.
-    func enroll(_ finger: String = "right-index-finger") async throws {
-        let outcome = try await run(["enroll", finger], reader: "mock:touch \(finger)*6")
+    func enroll(_ finger: String = "right-index-finger", by owner: Owner = .nobody) async throws {
+        let presses = "touch \(finger)*6"
+        let outcome =
+            switch owner {
+            case .nobody: try await run(["enroll", finger], reader: "mock:" + presses)
+            case .finger(let own): try await run(["enroll", finger], reader: "mock:touch \(own)," + presses)
+            case .passcode(let passcode):
+                try await withPasscode(passcode, run: "enroll \(finger)", reader: "mock:" + presses)
+            }
         guard outcome.status == 0 else { throw WhorlProgram.Failed(outcome: outcome) }
     }
 }

@@ -74,7 +74,7 @@ struct VerbTests {
                 == .init(
                     status: 0,
                     out: "matched: right-index-finger\n",
-                    err: "Touch ID: unlock\n\(warning)Touch the reader.\n"
+                    err: "whorl: unlock\n\(warning)Touch the reader.\n"
                         + "That was too short. Try again, and go on for longer.\nTouch the reader.\n"
                         + "Matched: right index finger.\n\(note)"
                 )
@@ -131,7 +131,7 @@ struct VerbTests {
         let since = ["domain-state", "--since", first.trimmingCharacters(in: .newlines)]
         #expect(try await whorl.run(since).out == first + "unchanged\n")
 
-        try await whorl.enroll("left-thumb", reader: "mock:touch left-thumb*6")
+        try await whorl.enroll("left-thumb", reader: "mock:touch right-index-finger,touch left-thumb*6")
         let second = try await whorl.run(["domain-state"]).out
         #expect(second != first)
         #expect(try await whorl.run(since).out == second + "added: left-thumb\n")
@@ -146,7 +146,14 @@ struct VerbTests {
         let enrolled = try await whorl.enroll()
         let id = String(enrolled.out.split(whereSeparator: \.isWhitespace)[1])
         let removed = try await whorl.run(["remove", id], reader: "mock:match")
-        #expect(removed == .init(status: 0, out: "removed: right-index-finger \(id)\n", err: note))
+        let prompt = """
+            whorl: touch an enrolled finger to remove a finger
+            A mock reader answers: no real finger is asked for.
+            Touch the reader.
+            Matched: right index finger.
+
+            """
+        #expect(removed == .init(status: 0, out: "removed: right-index-finger \(id)\n", err: prompt + note))
         #expect(
             try await whorl.run(["remove", "right-index"], reader: "mock:match")
                 == .init(

@@ -12,11 +12,13 @@ struct VirtualItemTests {
 
     init() throws { session = try VaultSession() }
 
-    /// Runs a command, and presses the finger of a seed each time it begins to wait for one.
+    /// Runs a command, and presses the finger of a seed each time it begins to wait for one; the first time the owner's
+    /// finger, where the owner has to agree.
     private func run(
         _ arguments: [String],
         finger seed: Int,
-        from first: Int
+        from first: Int,
+        owner: Int? = nil
     ) async throws -> WhorlProgram.Outcome {
         let press = Mutex(first)
         let environment = [
@@ -35,7 +37,7 @@ struct VirtualItemTests {
             let touch = Process()
             touch.executableURL = URL(filePath: WhorlProgram.path)
             touch.arguments = [
-                "simulate", "touch", "\(seed)", "--press", "\(next)", "--timeout", "240", "--json",
+                "simulate", "touch", "\(next == first ? owner ?? seed : seed)", "--press", "\(next)", "--timeout", "240", "--json",
             ]
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice
@@ -53,7 +55,7 @@ struct VirtualItemTests {
         #expect(right.answer("result")?["readerKind"] as? String == "virtual")
         let other = try await run(["secret", "get", "s"], finger: 2, from: 0)
         #expect(other.status == 10 && !other.out.contains("secret"), "\(other)")
-        #expect(try await run(["enroll", "left-index-finger"], finger: 3, from: 0).status == 0)
+        #expect(try await run(["enroll", "left-index-finger"], finger: 3, from: 40, owner: 1).status == 0)
         let dead = try await run(["secret", "get", "s"], finger: 1, from: 30)
         #expect(dead.status == 33 && dead.errorCode == "enrollmentChanged", "\(dead)")
     }

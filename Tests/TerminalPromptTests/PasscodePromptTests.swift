@@ -12,7 +12,7 @@ private func prompt(_ parts: Prompt.Parts = [.finger, .passcode], fallback: Stri
     -> Prompt
 {
     Prompt(
-        title: parts == .passcode ? "Passcode" : "Touch ID",
+        title: "vault-app",
         reason: "unlock the vault",
         cancelTitle: "Cancel",
         fallbackTitle: fallback,
@@ -33,7 +33,7 @@ struct PasscodePromptTests {
     @Test func `it begins as the finger's prompt, and typing opens the line`() {
         #expect(
             state(after: .told(.scan(.touch))).lines(bare) == [
-                "Touch ID", "  unlock the vault", "  Touch the reader.",
+                "vault-app", "  unlock the vault", "  Touch the reader.",
                 "  [Esc] Cancel   [Tab] Use Password…",
             ]
         )
@@ -88,7 +88,7 @@ struct PasscodePromptTests {
     @Test func `where only the passcode is asked for there is no word of a finger`() {
         #expect(
             state(prompt(.passcode, fallback: nil)).lines(bare) == [
-                "Passcode", "  unlock the vault", "  Passcode: ", "  [Esc] Cancel",
+                "vault-app", "  unlock the vault", "  Passcode: ", "  [Esc] Cancel",
             ]
         )
     }
@@ -99,7 +99,7 @@ struct PasscodePromptTests {
             (.matched(.leftThumb), "✓ Matched: left thumb."), (.ended("Nothing came."), "✗ Nothing came."),
         ] {
             let ended = state(after: .typed(9), .told(update), .typed(3))
-            #expect(ended.lines(bare) == ["Touch ID", "  unlock the vault", "  " + text])
+            #expect(ended.lines(bare) == ["vault-app", "  unlock the vault", "  " + text])
         }
     }
 

@@ -32,7 +32,7 @@ extension PseudoTerminalTests {
             -> Prompt
         {
             Prompt(
-                title: "Touch ID",
+                title: "vault-app",
                 reason: "unlock\u{1B}[2J the vault",
                 cancelTitle: "Cancel",
                 fallbackTitle: fallback,
@@ -200,7 +200,7 @@ extension PseudoTerminalTests {
             let held = TerminalMode(pty.slave)
             let entry = PasscodeEntry()
             let shown = Task { [presenter] in await presenter.show(prompt(), passcode: entry) }
-            await blocking { [pty] in _ = pty.output(until: "Touch ID") }
+            await blocking { [pty] in _ = pty.output(until: "vault-app") }
             entry.send(.matched(.rightIndex))
             entry.end()
             #expect(await shown.value == nil)

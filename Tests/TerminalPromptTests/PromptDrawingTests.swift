@@ -16,7 +16,7 @@ private func prompt(
     scan: ReaderInfo.ScanType = .press
 ) -> Prompt {
     Prompt(
-        title: "Touch ID",
+        title: "vault-app",
         reason: reason,
         cancelTitle: cancel,
         fallbackTitle: fallback,
@@ -35,7 +35,7 @@ struct PromptDrawingTests {
     @Test func `a prompt begins with title, reason and keys`() {
         #expect(
             PromptState(prompt()).lines(bare) == [
-                "Touch ID", "  unlock the vault", "  Getting the reader ready…",
+                "vault-app", "  unlock the vault", "  Getting the reader ready…",
                 "  [Esc] Cancel   [Tab] Enter Password",
             ]
         )
@@ -73,7 +73,7 @@ struct PromptDrawingTests {
     @Test func `a match names the finger and takes the keys away`() {
         #expect(
             state(prompt(), after: .scan(.touch), .matched(.rightIndex)).lines(bare)
-                == ["Touch ID", "  unlock the vault", "  ✓ Matched: right index finger."]
+                == ["vault-app", "  unlock the vault", "  ✓ Matched: right index finger."]
         )
     }
 
@@ -83,7 +83,7 @@ struct PromptDrawingTests {
             after: .ended("The finger did not match."),
             .scan(.finger(present: false))
         )
-        #expect(prompt.lines(bare) == ["Touch ID", "  unlock the vault", "  ✗ The finger did not match."])
+        #expect(prompt.lines(bare) == ["vault-app", "  unlock the vault", "  ✗ The finger did not match."])
     }
 
     @Test(arguments: [
@@ -108,7 +108,7 @@ struct PromptDrawingTests {
         let colours = TerminalStyle(columns: 60, redraws: true, colours: true, ascii: false)
         #expect(
             state(prompt(), after: .scan(.touch)).lines(colours) == [
-                "\u{1B}[1mTouch ID\u{1B}[0m", "  unlock the vault", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
+                "\u{1B}[1mvault-app\u{1B}[0m", "  unlock the vault", "  \u{1B}[1mTouch the reader.\u{1B}[0m",
                 "  \u{1B}[1m[Esc]\u{1B}[0m Cancel   \u{1B}[1m[Tab]\u{1B}[0m Enter Password",
             ]
         )
@@ -141,7 +141,7 @@ struct PromptDrawingTests {
         }
         #expect(
             lines == [
-                "Touch ID: unlock the vault", "Touch the reader.", "The finger could not be read. Try again.",
+                "vault-app: unlock the vault", "Touch the reader.", "The finger could not be read. Try again.",
                 "Touch the reader.", "Not recognised. 2 tries left.", "Touch the reader.",
                 "Matched: left thumb.",
             ]

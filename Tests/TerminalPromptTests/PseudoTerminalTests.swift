@@ -20,7 +20,7 @@ struct PseudoTerminalTests {
 
     private func prompt(reason: String = "unlock the vault", fallback: String? = "Password") -> Prompt {
         Prompt(
-            title: "Touch ID",
+            title: "vault-app",
             reason: reason,
             cancelTitle: "Cancel",
             fallbackTitle: fallback,
@@ -264,7 +264,7 @@ struct PseudoTerminalTests {
         close(ends[0])
         #expect(
             String(decoding: buffer.prefix(max(0, got)), as: UTF8.self)
-                == "Touch ID: unlock the vault\nTouch the reader.\nMatched: right index finger.\n"
+                == "vault-app: unlock the vault\nTouch the reader.\nMatched: right index finger.\n"
         )
     }
 }

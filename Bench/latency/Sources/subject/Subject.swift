@@ -30,10 +30,17 @@ final class Subject {
 
     func enroll(_ number: Int) async throws {
         let enroller = try await services.enroller()
+        let finger = Finger.allCases[number]
+        let consent = try await services.engine.consent(
+            to: .add(finger),
+            ConsentRequest(application: services.application),
+            presenter: SilentPrompt()
+        )
         _ = try await enroller.enroll(
-            Finger.allCases[number],
+            finger,
             profile: services.profile,
             on: reader,
+            consent: consent,
             allowingSameFinger: true
         ) { progress in
             switch progress {
