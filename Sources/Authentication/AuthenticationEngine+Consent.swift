@@ -39,7 +39,7 @@ extension AuthenticationEngine {
     ///   - presenter: Shows the prompt.
     /// - Returns: The consent, for this change of the fingers as they were before the owner was asked. `nil` where nobody
     ///   needs to be asked: the first finger where no passcode is set, giving all fingers up that cannot be trusted
-    ///   where none is set, or accepting fingers that are in order.
+    ///   where none is set, removing all where none is enrolled, or accepting fingers that are in order.
     /// - Throws: what ``evaluate(_:presenter:)`` throws; `enrollmentTampered` and `enrollmentRolledBack` for a change that
     ///   needs sound fingers; `passcodeNotSet` for accepting where none is set.
     @concurrent
@@ -51,16 +51,17 @@ extension AuthenticationEngine {
         // Where nothing was ever stored, there is neither a finger nor a passcode.
         guard let standing = try await standingFingers() else { return nil }
         if let fault = standing.fault, change.needsSoundFingers { throw AuthenticationError(fault) }
-        if change == .accept, standing.fault == nil { return nil }
+        if change.isEmpty(in: standing) { return nil }
         let evaluation: EvaluationRequest
         switch standing.need {
         case .nothing:
             guard change != .accept else { throw .nothingVouchesForOwner }
             return nil
         case .passcode:
-            evaluation = self.evaluation(for: change, request, ways: .passcode)
+            evaluation = self.evaluation(for: change, request, standing.need, ways: .passcode)
         case .fingerOrPasscode:
-            evaluation = self.evaluation(for: change, request, ways: await ways(standing, request))
+            let ways = await ways(standing, request)
+            evaluation = self.evaluation(for: change, request, standing.need, ways: ways)
         }
         let owner: Evaluation
         do {
@@ -123,6 +124,7 @@ extension AuthenticationEngine {
     private func evaluation(
         for change: OwnerConsent.Change,
         _ request: ConsentRequest,
+        _ need: FingersStanding.Need,
         ways: Prompt.Parts
     ) -> EvaluationRequest {
         var evaluation = EvaluationRequest(
@@ -133,7 +135,8 @@ extension AuthenticationEngine {
             fallbackTitle: ways.contains(.passcode) ? nil : "",
             timeout: request.timeout
         )
-        evaluation.takesPasscodeAlone = ways == .passcode
+        // Where only a lock keeps fingers away, the prompt says so.
+        evaluation.takesPasscodeAlone = request.passcodeAlone || need == .passcode
         return evaluation
     }
 }
@@ -144,6 +147,15 @@ extension OwnerConsent.Change {
         switch self {
         case .add, .remove(.print), .remove(.finger): true
         case .remove(.all), .accept: false
+        }
+    }
+
+    /// Whether it changes nothing.
+    fileprivate func isEmpty(in standing: FingersStanding) -> Bool {
+        switch self {
+        case .add, .remove(.print), .remove(.finger): false
+        case .remove(.all): standing.fault == nil && !standing.hasFingers
+        case .accept: standing.fault == nil
         }
     }
 
@@ -175,7 +187,8 @@ extension AuthenticationError {
     fileprivate static func ownersReaderAway(_ error: AuthenticationError) -> AuthenticationError {
         AuthenticationError(
             error.code,
-            recovery: "Plug that reader in and set a passcode with it (`whorl passcode set`), which then agrees for every reader.",
+            recovery: "Plug that reader in and set a passcode with it (`whorl passcode set`): that agrees "
+                + "for every reader.",
             cause: error.cause
         )
     }

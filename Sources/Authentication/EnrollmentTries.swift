@@ -10,6 +10,7 @@ extension AuthenticationEngine {
     /// - Parameters:
     ///   - store: Where the fingers go: the store of this engine's state.
     ///   - application: The program that enrolls, for the log.
+    /// - Returns: The enroller of this engine's profile.
     public func enroller(_ store: EnrollmentStore, for application: ApplicationID) -> FingerEnroller {
         FingerEnroller(store: store, counter: EnrollmentTries(engine: self, application: application))
     }

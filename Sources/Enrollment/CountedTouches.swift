@@ -13,6 +13,7 @@ package protocol TouchCounter: Sendable {
     ///   - finger: Which finger is enrolled, for the log.
     ///   - reader: Which reader is asked.
     ///   - limit: How long to wait for others.
+    /// - Returns: What counts this enrollment's touches; it holds the others off while it lives.
     /// - Throws: `reader` with `inUse` when others go on for longer; `store`.
     func begin(
         _ finger: Finger,

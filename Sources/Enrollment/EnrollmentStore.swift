@@ -105,15 +105,22 @@ public final class EnrollmentStore: Sendable {
         return EnrollmentDifference(from: then, to: now.set)
     }
 
-    /// Remembers a match, and the better template where the reader made one.
+    /// Remembers when a print matched.
     ///
-    /// The digest does not change.
-    ///
-    /// It is lost when the power fails within seconds; nothing depends on it. A print that was removed meanwhile
-    /// is ignored.
+    /// The digest does not change. It is lost when the power fails within seconds; nothing depends on it. A print that was
+    /// removed meanwhile is ignored.
     ///
     /// - Throws: `store`.
-    public func recordMatch(
+    public func recordMatch(_ id: PrintID, at date: Date) async throws(EnrollmentError) {
+        try await recordMatch(id, updated: nil, at: date)
+    }
+
+    /// The same, with the better template where the reader made one.
+    ///
+    /// For the engine alone, after a match: the template takes the place of the one that its owner agreed to.
+    ///
+    /// - Throws: `store`.
+    package func recordMatch(
         _ id: PrintID,
         updated: Template?,
         at date: Date

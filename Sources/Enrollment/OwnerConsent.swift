@@ -141,6 +141,7 @@ extension EnrollmentStore {
     ///   - isTrusted: Whether these fingers can vouch for an owner.
     ///   - db: The caller's transaction.
     /// - Returns: `ownerNeeded`, `changedMeanwhile`, or nothing.
+    /// - Throws: what the database gives.
     func refusal(
         of change: OwnerConsent.Change,
         by consent: OwnerConsent?,

@@ -50,7 +50,8 @@ extension Vault {
         let showsFinger = proof.map { $0.profile == profile && $0.showsFinger } ?? false
         let outcome: Result<Bool, VaultError> = try await transaction { db in
             guard try showsFinger || !OwnerFingers.areEnrolled(of: profile, db) else {
-                return .failure(VaultError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown"))
+                let subject = "passcode of \(profile)"
+                return .failure(VaultError(.accessDenied, subject, cause: "no finger was shown"))
             }
             return .success(try row.insert(db, seal))
         }

@@ -66,7 +66,8 @@ extension VaultError {
         case .chipLockedOut:
             "Wait (`tpm2_getcap properties-variable` shows how long), or clear it with `tpm2_dictionarylockout -c`."
         case .counterLost:
-            "Enroll the fingers again (`whorl remove --all`, `whorl enroll`); keys bound to the old set are lost."
+            "With the passcode: `whorl fingers accept`. Without: `whorl remove --all`, then `whorl enroll`; keys bound to "
+                + "the old set are lost."
         case .nameRefused: "Name it with letters, digits, spaces and `-_.@+:`, as in `github-token`."
         case .noSuchItem: "`whorl secret list` and `whorl key list` show what there is."
         case .itemExists: "Choose another name, or delete that one first."

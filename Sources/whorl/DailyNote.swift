@@ -14,6 +14,7 @@ enum DailyNote {
     /// Whether a note is to be printed on standard error now; then it is remembered as printed.
     ///
     /// - Parameter name: Letters, which tell the note apart from others.
+    /// - Returns: `true` also where that cannot be told.
     static func isDue(_ name: String) -> Bool {
         guard let path = path(of: name) else { return true }
         var file = stat()

@@ -43,11 +43,11 @@ struct Fingers: AsyncParsableCommand {
     struct Accept: Verb {
         static let configuration = CommandConfiguration(
             commandName: "accept",
-            abstract: "Accepts fingers that were changed from outside or are an older state, with the passcode.",
+            abstract: "Accepts, with the passcode, fingers that were changed from outside or are an older state.",
             discussion: """
-                The fingers that would be accepted are listed first. What programs knew of the set before does not come \
-                back, and secrets and keys of an earlier set stay closed to fingers. Without a passcode the fingers can only \
-                be given up: `whorl remove --all`.
+                The fingers that would be accepted are listed first. What programs knew of the set before does not \
+                come back, and secrets and keys of an earlier set stay closed to fingers. Without a passcode the \
+                fingers can only be given up: `whorl remove --all`.
                 """
         )
         @OptionGroup var passcode: PasscodeOption
@@ -87,7 +87,7 @@ struct Fingers: AsyncParsableCommand {
                     ),
                 ],
                 text: accepted.kept.map { "accepted: \($0.rowText)" }
-                    + accepted.removed.map { "removed, since it cannot be read: \($0.finger.rawValue) \($0.id)" }
+                    + accepted.removed.map { "removed, it cannot be read: \($0.finger.rawValue) \($0.id)" }
                     + (accepted.kept.isEmpty ? ["No finger is enrolled."] : [])
             )
         }

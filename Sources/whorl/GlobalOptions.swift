@@ -41,7 +41,7 @@ struct GlobalOptions: ParsableArguments {
     @Flag(help: "One JSON object on each line of standard output: events, then a result or an error.")
     var json = false
 
-    @Flag(help: "Prints each note, such as one about a simulated TPM, also where a terminal had it within a day.")
+    @Flag(help: "Prints each note, such as one about a simulated TPM, also where a terminal had it today.")
     var verbose = false
 
     @Option(help: ArgumentHelp("Gives up when no finger comes for so long.", valueName: "seconds"))

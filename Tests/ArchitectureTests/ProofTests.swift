@@ -17,6 +17,20 @@ struct ProofTests {
         #expect(makers.sorted() == ["Authentication", "Vault"])
     }
 
+    @Test func `only the engine, and a made-up machine, makes the consent of an owner`() throws {
+        let makers = try files(containing: "OwnerConsent(to").map {
+            $0.deletingLastPathComponent().lastPathComponent
+        }
+        #expect(makers.sorted() == ["Authentication", "LocalAuthenticationTesting"])
+    }
+
+    @Test func `only the engine makes what enrolls, so that each touch is counted`() throws {
+        let makers = try files(containing: " FingerEnroller(store").map {
+            $0.deletingLastPathComponent().lastPathComponent
+        }
+        #expect(makers == ["Authentication"])
+    }
+
     @Test func `only the module for apps' tests puts a made-up machine in the place of this one`() throws {
         let ofProcess = try files(containing: "ContextParts.ofProcess").map(\.lastPathComponent)
         #expect(ofProcess == ["TestDevice.swift"])

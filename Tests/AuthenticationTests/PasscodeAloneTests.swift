@@ -58,7 +58,7 @@ struct Obstacle: Sendable, CustomTestStringConvertible {
         #expect(evaluation.method == .passcode)
         let prompt = try #require(presenter.prompts.first)
         #expect(prompt.parts == .passcode)
-        #expect(prompt.title == "Passcode")
+        #expect(prompt.title == "org.example.test")
         #expect(prompt.fallbackTitle == nil)
         #expect(
             presenter.updates.suffix(4) == [.checking, .wrongPasscode(triesLeft: 4), .checking, .verified]

@@ -85,7 +85,7 @@ struct CutTPMTests {
         ),
         Verb(
             line: "\"$W\" remove left-thumb",
-            before: 
+            before:
                 "WHORL_READER='mock:touch right-index-finger,touch left-thumb*6' \"$W\" enroll left-thumb",
             statusWhenDone: 32
         ),

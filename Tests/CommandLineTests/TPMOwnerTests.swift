@@ -89,8 +89,9 @@ struct TPMOwnerTests {
                 arguments: ["nvdefine", "0x" + String(index, radix: 16), "-C", "o"] + kind
             ).status == 0 { index += 1 }
         }
-        let full = try await session.run(
-            ["enroll", "right-index-finger", "--json"],
+        let full = try await session.withPasscode(
+            "1234",
+            run: "enroll right-index-finger --json",
             reader: "mock:touch right-index-finger*6"
         )
         #expect(full.status == 31 && full.errorCode == "chipUnavailable", "\(full)")

@@ -114,7 +114,7 @@ private struct KillLoop {
     private func run(_ command: OwnerModel.Command, _ how: String) async throws -> WhorlProgram.Outcome {
         let (arguments, reader, passcodes): (String, String?, [String]) =
             switch command {
-            case .enroll(let finger): 
+            case .enroll(let finger):
                 ("enroll \(finger)", "mock:touch \(OwnerModel.anchor),touch \(finger)*6", [])
             case .remove(let finger): ("remove \(finger)", "mock:then=wait,match", [])
             case .add(let name, _):

@@ -37,7 +37,8 @@ struct VirtualItemTests {
             let touch = Process()
             touch.executableURL = URL(filePath: WhorlProgram.path)
             touch.arguments = [
-                "simulate", "touch", "\(next == first ? owner ?? seed : seed)", "--press", "\(next)", "--timeout", "240", "--json",
+                "simulate", "touch", "\(next == first ? owner ?? seed : seed)", "--press", "\(next)",
+                "--timeout", "240", "--json",
             ]
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice

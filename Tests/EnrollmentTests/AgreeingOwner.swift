@@ -10,7 +10,9 @@ import Synchronization
 ///
 /// The consent is made from the present state, as the engine makes it; whoever was slower than another is asked again.
 extension EnrollmentStore {
-    func agreed(_ change: OwnerConsent.Change, _ profile: String) async throws(EnrollmentError) -> OwnerConsent {
+    func agreed(_ change: OwnerConsent.Change, _ profile: String) async throws(EnrollmentError)
+        -> OwnerConsent
+    {
         OwnerConsent(to: change, in: try await standing(of: profile), by: .passcode)
     }
 

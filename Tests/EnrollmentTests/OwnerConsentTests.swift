@@ -222,7 +222,8 @@ import Testing
         #expect(try await fingers() == [.rightIndex])
     }
 
-    @Test func `to edited fingers keeps those that were sealed here, and brings no digest back`() async throws {
+    @Test func `to edited fingers keeps those that were sealed here, and brings no digest back`() async throws
+    {
         try await fixture.add(.rightIndex, "one")
         try await fixture.add(.leftIndex, "two")
         try await fixture.add(.leftThumb, "three")
@@ -238,7 +239,9 @@ import Testing
             profile: "ada",
             consent: try await consent(to: .accept, by: .passcode)
         )
-        #expect(accepted?.kept.map(\.finger) == [.rightIndex] && accepted?.removed.map(\.finger) == [.leftThumb])
+        #expect(
+            accepted?.kept.map(\.finger) == [.rightIndex] && accepted?.removed.map(\.finger) == [.leftThumb]
+        )
         #expect(try await fingers() == [.rightIndex])
         let after = try #require(try await fixture.digest())
         #expect(after != before)

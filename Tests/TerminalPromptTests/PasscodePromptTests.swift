@@ -125,7 +125,7 @@ struct PasscodePromptTests {
         #expect(state().line(for: .opened, plain) == "Type the passcode, then Enter.")
         #expect(
             state(prompt(.passcode, fallback: nil)).opening(plain) == [
-                "Passcode: unlock the vault", "Type the passcode, then Enter.",
+                "vault-app: unlock the vault", "Type the passcode, then Enter.",
             ]
         )
     }

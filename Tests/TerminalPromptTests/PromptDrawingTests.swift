@@ -141,7 +141,8 @@ struct PromptDrawingTests {
         }
         #expect(
             lines == [
-                "vault-app: unlock the vault", "Touch the reader.", "The finger could not be read. Try again.",
+                "vault-app: unlock the vault", "Touch the reader.",
+                "The finger could not be read. Try again.",
                 "Touch the reader.", "Not recognised. 2 tries left.", "Touch the reader.",
                 "Matched: left thumb.",
             ]

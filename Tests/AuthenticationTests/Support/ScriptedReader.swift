@@ -155,7 +155,9 @@ final class ScriptedReader: FingerprintReader {
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> Template {
         let step = state.withLock { $0.steps.isEmpty ? nil : $0.steps.removeFirst() }
-        guard case .template(let template) = step else { throw ReaderError(.unsupported, operation: "enroll") }
+        guard case .template(let template) = step else {
+            throw ReaderError(.unsupported, operation: "enroll")
+        }
         state.withLock { $0.counts.enrollments += 1 }
         return template
     }

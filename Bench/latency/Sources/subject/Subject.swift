@@ -67,7 +67,7 @@ final class Subject {
         let store = try await services.store()
         for finger in try await store.fingers(of: services.profile)
         where finger.finger != Finger.allCases[number] {
-            try await store.recordMatch(finger.id, updated: nil, at: Date())
+            try await store.recordMatch(finger.id, at: Date())
         }
         tell("ok")
     }
