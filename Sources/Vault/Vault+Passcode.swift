@@ -28,19 +28,24 @@ extension Vault {
         guard try await self.passcode(of: profile) == nil else { throw VaultError(.passcodeExists, profile) }
         let derivation = PasscodeDerivation()
         let authorization = try await derivation.authorization(of: passcode)
-        let authority = try await provisionedAuthority()
-        let object = try await chip { commands throws(TPMError) in
-            try commands.createAuthority(under: authority.root, auth: authorization, dictionaryAttack: true)
-        }
-        let row = PasscodeRow(
-            profile: profile,
-            object: object,
-            derivation: derivation,
-            setAt: time.now().date.timeIntervalSince1970
-        )
-        let seal = seal
-        guard try await write({ try row.insert($0, seal) }) else {
-            throw VaultError(.passcodeExists, profile)
+        try await sealing { authority throws(VaultError) in
+            let object = try await chip { commands throws(TPMError) in
+                try commands.createAuthority(
+                    under: authority.root,
+                    auth: authorization,
+                    dictionaryAttack: true
+                )
+            }
+            let row = PasscodeRow(
+                profile: profile,
+                object: object,
+                derivation: derivation,
+                setAt: time.now().date.timeIntervalSince1970
+            )
+            let seal = seal
+            guard try await write({ try row.insert($0, seal) }) else {
+                throw VaultError(.passcodeExists, profile)
+            }
         }
     }
 
