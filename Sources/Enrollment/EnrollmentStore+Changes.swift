@@ -101,6 +101,7 @@ extension EnrollmentStore {
         let highest = max(head.generation, UInt64(clamping: known ?? 0))
         let restarted = try await generations.restart(profile, stored: highest)
         let next = try await successor(of: profile, after: restarted, in: head.epoch)
+        let isCounted = try await generations.hasCounter(profile)
         let keys = database.keys
         let removed = try await write { db in
             let rows = try Manifest(db, profile: profile).prints
@@ -110,7 +111,8 @@ extension EnrollmentStore {
                 sql: "DELETE FROM prints WHERE profile = ? AND (state = 'enrolled' OR storage = 'host')",
                 arguments: [profile]
             )
-            try Manifest(profile: profile, head: next, prints: []).save(db, keys: keys, at: Date())
+            try Manifest(profile: profile, head: next, prints: [])
+                .save(db, keys: keys, at: Date(), isCounted: isCounted)
             return rows
         }
         try await generations.advance(profile, to: next.generation)

@@ -54,6 +54,14 @@ extension Vault {
         try await count(counter, authority)
     }
 
+    /// Whether the vault was provisioned and has a counter for a profile; the chip is not asked.
+    ///
+    /// - Throws: `store`.
+    public func hasCounter(_ profile: String) async throws(VaultError) -> Bool {
+        guard try isProvisioned else { return false }
+        return try await pinnedCounter(of: profile) != nil
+    }
+
     /// Takes the present database as the true one, after the owner has said so.
     ///
     /// Everything that was bound to a set of fingers before is dead afterwards: an older set of fingers must not open

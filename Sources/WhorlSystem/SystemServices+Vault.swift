@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Enrollment
 internal import StateStore
 internal import TPM
 public import Vault
@@ -49,7 +50,19 @@ extension SystemServices {
     public func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultMaintenance.Reset {
         let state = state
         return try await VaultMaintenance(device: try chip.inUse(), directory: stateDirectory)
-            .reset(withoutChip: withoutChip) { () async throws(StateError) in try await state.existing() }
+            .reset(withoutChip: withoutChip) { () async throws(StateError) in
+                guard let database = try await state.existing() else { return nil }
+                // The counters go, and the fingers stay.
+                do throws(EnrollmentError) {
+                    try await EnrollmentStore(database: database).forgetCounters()
+                } catch {
+                    guard case .store(let error) = error.code else {
+                        throw StateError(.failed, path: state.directory.path, cause: error.description)
+                    }
+                    throw error
+                }
+                return database
+            }
     }
 
     /// Lets go of the chip, which is taken again when it is needed; a program does so at its end.

@@ -306,6 +306,7 @@ struct ProvisioningTests {
 
     @Test func `owner authorization, a full chip and a missing chip are each told`() async throws {
         let owned = try VaultBench()
+        _ = try StateDatabase(directory: owned.directory)
         #expect(try owned.tpm.tool("changeauth", "-c", "o", "secret").status == 0)
         #expect(await code { try await maintenance(owned).provision() } == .ownerAuthorizationNeeded)
         let full = try VaultBench()
