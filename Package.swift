@@ -71,6 +71,11 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
+    "NothingLostTests": [
+        "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "Keychain",
+        "LocalAuthentication", "LoginAssertion", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
+        "SoftwareTPM", "Vault", "WhorlSystem",
+    ],
     "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [

@@ -11,7 +11,9 @@ extension LoginClient {
     /// Signs in: a challenge, one prompt, a signature of the chip, a session.
     ///
     /// Where the key is of no use any more (the server knows it no more, or wants another after the fingers changed; a
-    /// finger was added or removed; the chip was cleared) the key is deleted here and `mustEnableAgain` is thrown.
+    /// finger was added or removed; the chip was cleared) `mustEnableAgain` is thrown. A key that the server has refused
+    /// for good is deleted here. Any other one stays until the login is enabled again or disabled: neither the chip's
+    /// refusal nor a change of the fingers deletes anything.
     ///
     /// - Parameters:
     ///   - user: Who; without one, whoever has enabled the login here.
@@ -91,8 +93,8 @@ extension LoginDesk {
                 }
                 return session
             } catch {
-                guard error.mustEnableAgain else { throw error }
-                try await change(user) { $0?.forgetting(key) }
+                guard case .mustEnableAgain(let reason) = error.code else { throw error }
+                if reason.isOfServer { try await change(user) { $0?.forgetting(key) } }
                 loss = error
                 tried.append(key)
                 record = try await self.record(of: user)

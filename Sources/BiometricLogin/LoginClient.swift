@@ -76,7 +76,7 @@ public enum LoginStatus: Sendable, Hashable {
     case unfinished(EnabledLogin)
     /// There is a key, which the server has taken.
     case enabled(EnabledLogin)
-    /// There is a key, and it is of no use any more; the next attempt deletes it.
+    /// There is a key, and it is of no use any more.
     case mustEnableAgain(LoginError.Reason)
 }
 

@@ -21,6 +21,8 @@ package struct ItemMatch: Sendable, Hashable {
     package var isSynchronizable: Bool? = false
     /// Whether items are left out for which somebody must show something.
     package var leavesOutProtected = false
+    /// Rows that are left out: what can never be opened again, or was edited.
+    var leftOut: Set<Int64> = []
 
     /// All items of a class in some groups.
     package init(_ itemClass: ItemClass, groups: [String]) {
@@ -36,7 +38,7 @@ package struct ItemMatch: Sendable, Hashable {
             && accessible.map { $0 == record.accessible } ?? true
             && protection.map { $0 == record.protection } ?? true
             && isSynchronizable.map { $0 == record.isSynchronizable } ?? true
-            && !(leavesOutProtected && record.protection.isConstrained)
+            && !(leavesOutProtected && record.protection.isConstrained) && !leftOut.contains(item.id)
     }
 
     /// The statement that finds candidates with an index, and its arguments.

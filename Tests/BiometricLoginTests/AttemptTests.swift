@@ -117,7 +117,12 @@ import Testing
                     == .mustEnableAgain(.fingersChanged)
             )
             #expect(bench.device.prompts.count == prompts && bench.server.paths == paths)
-            #expect(try await bench.client.status() == .notEnabled)
+            // Its record stays, and the next attempt says the same.
+            #expect(try await bench.client.status() == .mustEnableAgain(.fingersChanged))
+            #expect(
+                await failure { () throws(LoginError) in try await bench.client.attempt() }
+                    == .mustEnableAgain(.fingersChanged)
+            )
         }
     }
 
