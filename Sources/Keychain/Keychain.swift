@@ -147,7 +147,6 @@ struct Keychain {
             }
         }
         match.accessible = request.accessible
-        match.protection = request.accessControl
         switch request.synchronizable {
         case .yes: match.isSynchronizable = true
         case .any: match.isSynchronizable = nil
