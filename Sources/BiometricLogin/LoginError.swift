@@ -14,7 +14,10 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// There is no login on this device for that server and user, or no key of that name.
         case notEnabled
-        /// The key is of no use any more and was deleted here: the user signs in in the usual way, then enables again.
+        /// The key cannot sign in: the user signs in in the usual way, then enables again.
+        ///
+        /// It was deleted where the device itself found that nothing opens it any more; one that the server refused stays
+        /// until the login is enabled again.
         case mustEnableAgain(Reason)
         /// Another user has enabled the login to this server on this device.
         case otherAccount(LoginName)
@@ -62,6 +65,14 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case fingersChanged
         /// The chip was cleared or replaced, or the record is not what was stored.
         case keyLost
+
+        /// Whether the server said so, which may take it back, and not this device.
+        var isServers: Bool {
+            switch self {
+            case .unknownToServer, .serverWantsItAgain: true
+            case .fingersChanged, .keyLost: false
+            }
+        }
     }
 
     /// What is wrong with an answer.

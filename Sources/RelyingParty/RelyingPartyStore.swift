@@ -102,6 +102,17 @@ public protocol RelyingPartyStore: Sendable {
     ) async throws(RelyingPartyError) -> Bool
 }
 
+/// What is done where the database that a store is to open is not there.
+public enum MissingDatabase: Sendable, Hashable {
+    /// Nothing is made, and opening fails.
+    ///
+    /// A server that goes on with an empty database, since a path is wrong or a volume is not mounted, tells every device
+    /// that it does not know its key.
+    case refuse
+    /// An empty one is made: for the first time that a server is set up.
+    case create
+}
+
 /// What a challenge is for.
 public enum ChallengeUse: String, Sendable, Hashable, CaseIterable {
     /// An assertion that makes a key known.

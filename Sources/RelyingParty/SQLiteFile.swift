@@ -13,11 +13,12 @@ struct SQLiteFile {
 
     let path: String
 
-    /// Opens the database, and makes it where there is none.
-    func open() throws -> DatabaseQueue {
+    /// Opens the database, and makes it where there is none and that is asked for.
+    func open(ifMissing: MissingDatabase) throws -> DatabaseQueue {
         var found = stat()
         if lstat(path, &found) != 0 {
             guard errno == ENOENT else { throw refusal(String(cString: strerror(errno))) }
+            guard ifMissing == .create else { throw refusal("there is no database") }
             try create()
             guard lstat(path, &found) == 0 else { throw refusal(String(cString: strerror(errno))) }
         }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RelyingParty
+
 /// The tables, in a schema of their own; a device that is not named is empty.
 enum PostgreSQLSchema {
     static let version = 1
     /// Makes instances that start at once wait for each other: "WhLi" in ASCII.
     private static let lock = 0x5768_4c69
 
-    /// Makes the tables where there are none; leaves a schema alone that is not ours or of another version.
-    static func prepare(_ connection: inout PostgreSQLConnection) throws(PostgreSQLFailure) {
+    /// Makes the tables where there are none and that is asked for; leaves a schema alone that is not ours or of another
+    /// version.
+    static func prepare(
+        _ connection: inout PostgreSQLConnection,
+        _ ifMissing: MissingDatabase
+    ) throws(PostgreSQLFailure) {
         let encoding = try connection.run("SELECT current_setting('server_encoding')", []).text(0, 0)
         guard encoding == "UTF8" else { throw refusal("the database is in \(encoding ?? "?"), not in UTF8") }
         try connection.transaction { connection throws(PostgreSQLFailure) in
@@ -16,7 +22,10 @@ enum PostgreSQLSchema {
                 "SELECT 1 FROM pg_namespace WHERE nspname = 'whorl_login'",
                 []
             )
-            guard schema.count == 1 else { return try connection.run(tables) }
+            guard schema.count == 1 else {
+                guard ifMissing == .create else { throw refusal("there is no schema whorl_login") }
+                return try connection.run(tables)
+            }
             let meta = try connection.run("SELECT to_regclass('whorl_login.meta') IS NOT NULL", [])
             guard meta.bool(0, 0) == true else {
                 throw refusal("the schema whorl_login is another program's")

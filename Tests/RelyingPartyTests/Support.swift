@@ -40,8 +40,15 @@ final class StoreHome: Sendable {
 
     func open() async throws -> any RelyingPartyStore {
         // A busy machine may take its time.
-        if let url { return try await PostgreSQLRelyingPartyStore(url: url, connections: 3, patience: 60) }
-        return try SQLiteRelyingPartyStore(path: path)
+        if let url {
+            return try await PostgreSQLRelyingPartyStore(
+                url: url,
+                connections: 3,
+                patience: 60,
+                ifMissing: .create
+            )
+        }
+        return try SQLiteRelyingPartyStore(path: path, ifMissing: .create)
     }
 }
 

@@ -4,6 +4,43 @@ internal import Foundation
 public import LoginAssertion
 public import RelyingParty
 
+/// Sets up what a server works on, once: nothing else makes a database or a key file.
+public struct InitCommand: Sendable {
+    private let keyFile: String
+    private let usesKeyFile: Bool
+
+    /// Looks at the key file before anything is made.
+    ///
+    /// - Parameters:
+    ///   - keyFile: The file that is to seal the signing keys.
+    ///   - usesKeyFile: Takes the key file that is there, as where it comes from elsewhere; otherwise there may be none.
+    /// - Throws: ``ServerError`` where there is a key file and none is to be, or the other way round.
+    public init(keyFile: String, usesKeyFile: Bool) throws(ServerError) {
+        self.keyFile = keyFile
+        self.usesKeyFile = usesKeyFile
+        if usesKeyFile {
+            _ = try KeyFile.open(keyFile)
+        } else if KeyFile.exists(keyFile) {
+            throw ServerError(
+                .keyFile,
+                "there is a key file \(keyFile) already, so there was a database, too",
+                hint:
+                    "is its volume mounted, and --database right? For a new one with this key: --use-key-file"
+            )
+        }
+    }
+
+    /// Makes the key file and the first signing keys.
+    ///
+    /// - Throws: ``ServerError`` where the database was set up before, and the store's error.
+    public func run(on store: any RelyingPartyStore) async throws {
+        let documents = StoreDocuments(store: store)
+        try await TokenKeyStore.requireNone(in: documents)
+        let keys = TokenKeyStore(documents: documents, sealingKey: try KeyFile.openOrMake(keyFile))
+        try await keys.create(at: Int(Date().timeIntervalSince1970))
+    }
+}
+
 /// What an operator does with users; a server that runs on the same database sees it at once.
 public struct AccountsCommand: Sendable {
     private let store: any RelyingPartyStore
@@ -58,8 +95,17 @@ public struct KeysCommand: Sendable {
     private let keys: TokenKeyStore
 
     /// Works on a store.
-    public init(store: any RelyingPartyStore, keyFile: String) throws {
-        keys = TokenKeyStore(documents: StoreDocuments(store: store), sealingKey: try KeyFile.open(keyFile))
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - keyFile: The file that seals the keys.
+    ///   - makesKeyFile: Makes the key file where there is none, for ``rotate(revoke:)`` that drops all keys.
+    /// - Throws: ``ServerError`` where the key file cannot be used.
+    public init(store: any RelyingPartyStore, keyFile: String, makesKeyFile: Bool = false) throws {
+        keys = TokenKeyStore(
+            documents: StoreDocuments(store: store),
+            sealingKey: try makesKeyFile ? KeyFile.openOrMake(keyFile) : KeyFile.open(keyFile)
+        )
     }
 
     /// Makes a new key.

@@ -66,6 +66,8 @@ extension LoginService {
         let password = members.optional("password")
         try members.end()
         let address = client(request, context)
+        // An empty database knows no device: that is said by a server that was set up on it, and by no other.
+        try tokens.requireKeys()
         // The signature first: without the device nobody gets to guess passwords here.
         let signIn = try await relyingParty.signIn(assertion: assertion, from: address.text)
         // Of a user who is removed the account goes first, then the devices.
