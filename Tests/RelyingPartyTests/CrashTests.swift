@@ -82,7 +82,6 @@ extension RelyingParty.Configuration {
     fileprivate static var test: Self {
         var configuration = Self(origin: Bank.origin)
         configuration.limits.perAddress = nil
-        configuration.limits.perUser = nil
         configuration.limits.perDevice = nil
         configuration.devicesPerUser = 100_000
         return configuration

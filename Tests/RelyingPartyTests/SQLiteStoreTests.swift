@@ -92,7 +92,7 @@ import Testing
         case "newer", "older":
             try store()
             try DatabaseQueue(path: path).writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA user_version = \(what == "newer" ? 2 : 0)")
+                try db.execute(sql: "PRAGMA user_version = \(what == "newer" ? SQLiteSchema.version + 1 : 0)")
                 _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
         case "open":

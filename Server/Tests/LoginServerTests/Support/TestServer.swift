@@ -65,6 +65,7 @@ final class TestServer: Sendable {
         try await LoginService(
             store: try store(folder),
             configuration: configuration,
+            logger: TestLog().logger,
             now: { clock.now }
         )
     }
