@@ -71,6 +71,11 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
+    "NothingLostTests": [
+        "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "Keychain",
+        "LocalAuthentication", "LoginAssertion", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
+        "SoftwareTPM", "Vault", "WhorlSystem",
+    ],
     "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
@@ -112,6 +117,7 @@ let package = Package(
         .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
         .library(name: "Security", targets: ["Security"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
+        .library(name: "CoreFoundation", targets: ["CoreFoundation"]),
         .library(name: "LocalAuthenticationTesting", targets: ["LocalAuthenticationTesting"]),
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "Fingerprint", targets: ["Fingerprint"]),
@@ -241,6 +247,7 @@ let package = Package(
         // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
         .target(name: "Security", dependencies: ["Keychain"], swiftSettings: common),
         .target(name: "CryptoKit", dependencies: ["SecureEnclaveKeys", crypto], swiftSettings: common),
+        .target(name: "CoreFoundation", dependencies: ["Keychain"], swiftSettings: common),
 
         // Signing in to a server: what a device says, which both sides read
         .target(name: "LoginAssertion", dependencies: [crypto], swiftSettings: pure),

@@ -35,7 +35,8 @@ extension AuthenticationEngine {
         )
     }
 
-    /// How sealed items stand; neither the owner nor the chip is asked.
+    /// How sealed items stand; the owner is not asked, and the chip only where the database says that the fingers have
+    /// changed.
     @concurrent
     public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         guard let vault = try await self.vault.existing(), let store = try await store() else {

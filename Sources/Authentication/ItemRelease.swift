@@ -136,7 +136,7 @@ extension VaultError {
     /// Whether the passcode besides may be what is missing.
     fileprivate var mayNeedPasscode: Bool {
         switch code {
-        case .enrollmentChanged, .measuredBootChanged: true
+        case .enrollmentChanged, .measuredBootChanged, .counterLost: true
         default: false
         }
     }

@@ -91,20 +91,15 @@ public struct BiometricKeys: Sendable {
     ///   - promptMessage: Why; it is shown, and must hold something besides white space.
     ///   - payload: What is signed, of any size; the chip gets its SHA-256.
     /// - Returns: The signature over the payload: ECDSA with P-256 and SHA-256, DER (RFC 3279, 2.2.3).
-    /// - Throws: `notEnabled` without a pair; `mustEnableAgain` where it is of no use any more, and then it is deleted;
-    ///   `evaluation`, `vault`, `store`, `keychain`.
+    /// - Throws: `notEnabled` without a pair; `mustEnableAgain` where it is of no use any more: it stays until
+    ///   ``createKeys()`` makes another one in its place, or ``deleteKeys()`` is called; `evaluation`, `vault`, `store`, `keychain`.
     public func createSignature(promptMessage: String, payload: Data) async throws(LoginError) -> Data {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { throw LoginError(.notEnabled) }
-        do throws(LoginError) {
-            if let loss = try await owner.loss(of: pair.item, madeFor: pair.record.fingers) {
-                throw LoginError(.mustEnableAgain(loss))
-            }
-            return try await owner.signAsking(payload, with: pair.item, promptMessage).der
-        } catch {
-            if error.mustEnableAgain { try await records.delete(name) }
-            throw error
+        if let loss = try await owner.loss(of: pair.item, madeFor: pair.record.fingers) {
+            throw LoginError(.mustEnableAgain(loss))
         }
+        return try await owner.signAsking(payload, with: pair.item, promptMessage).der
     }
 
     /// Asks for a finger (and the passcode, where the options take it), for what needs no key.

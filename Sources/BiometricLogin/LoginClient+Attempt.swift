@@ -10,8 +10,10 @@ internal import Vault
 extension LoginClient {
     /// Signs in: a challenge, one prompt, a signature of the chip, a session.
     ///
-    /// Where the key is of no use any more (the server knows it no more, or wants another after the fingers changed; a
-    /// finger was added or removed; the chip was cleared) the key is deleted here and `mustEnableAgain` is thrown.
+    /// Where the key is of no use (a finger was added or removed; the chip was cleared; the server does not know it, or
+    /// wants another after the fingers changed) `mustEnableAgain` is thrown. No key is deleted for it: a key stays until the
+    /// login is enabled again or disabled, and one that the server refused is tried again at the next attempt, so that a
+    /// server that was wrong for a while costs no device its key.
     ///
     /// - Parameters:
     ///   - user: Who; without one, whoever has enabled the login here.
@@ -85,14 +87,14 @@ extension LoginDesk {
         while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
                 let session = try await signIn(user, now.device, key, &shown, reason, claims, password)
-                if now.pending.contains(key) {
+                if now.key != key {
                     try await makeRoom(for: user)
                     try await change(user) { $0?.knowing(key) }
                 }
                 return session
             } catch {
-                guard error.mustEnableAgain else { throw error }
-                try await change(user) { $0?.forgetting(key) }
+                guard case .mustEnableAgain(let reason) = error.code else { throw error }
+                if reason.isOfServer { try await change(user) { $0?.refusing(key, reason) } }
                 loss = error
                 tried.append(key)
                 record = try await self.record(of: user)

@@ -53,7 +53,10 @@ public struct LoginClient: Sendable {
     public func status(of user: LoginName? = nil) async throws(LoginError) -> LoginStatus {
         let desk = desk()
         guard let (user, record) = try await desk.found(user) else { return .notEnabled }
-        guard let key = record.key ?? record.pending.first else { return .notEnabled }
+        guard let key = record.key ?? record.pending.first else {
+            guard let refused = record.refused.first else { return .notEnabled }
+            return .mustEnableAgain(LoginError.Reason(rawValue: refused.reason) ?? .unknownToServer)
+        }
         guard let pair = desk.owner.pair(key) else { return .mustEnableAgain(.keyLost) }
         if let loss = try await desk.owner.loss(of: pair.item, madeFor: key.fingers) {
             return .mustEnableAgain(loss)
@@ -76,7 +79,7 @@ public enum LoginStatus: Sendable, Hashable {
     case unfinished(EnabledLogin)
     /// There is a key, which the server has taken.
     case enabled(EnabledLogin)
-    /// There is a key, and it is of no use any more; the next attempt deletes it.
+    /// There is a key that cannot sign in; the next attempt tries one again that the server refused.
     case mustEnableAgain(LoginError.Reason)
 }
 

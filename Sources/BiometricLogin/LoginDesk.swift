@@ -30,7 +30,7 @@ struct LoginDesk {
         try await records.record(of: user.text, as: LoginRecord.self)
     }
 
-    /// The record of a user, or the only one with a key.
+    /// The record of a user, or the only one with a key; keys that the server refused count where there are no others.
     func found(_ user: LoginName?) async throws(LoginError) -> (LoginName, LoginRecord)? {
         if let user { return try await record(of: user).map { (user, $0) } }
         var found: [(LoginName, LoginRecord)] = []
@@ -38,6 +38,7 @@ struct LoginDesk {
             guard let record = try await record(of: user), !record.keys.isEmpty else { continue }
             found.append((user, record))
         }
+        if found.contains(where: \.1.isLive) { found.removeAll { !$0.1.isLive } }
         guard found.count < 2 else { throw LoginError(.severalAccounts) }
         return found.first
     }

@@ -14,7 +14,9 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// There is no login on this device for that server and user, or no key of that name.
         case notEnabled
-        /// The key is of no use any more and was deleted here: the user signs in in the usual way, then enables again.
+        /// The key cannot sign in: the user signs in in the usual way, then enables again.
+        ///
+        /// The key stays until the login is enabled again or disabled.
         case mustEnableAgain(Reason)
         /// Another user has enabled the login to this server on this device.
         case otherAccount(LoginName)
@@ -62,6 +64,14 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case fingersChanged
         /// The chip was cleared or replaced, or the record is not what was stored.
         case keyLost
+
+        /// Whether the server has said so, which may take it back, and not this device.
+        var isOfServer: Bool {
+            switch self {
+            case .unknownToServer, .serverWantsItAgain: true
+            case .fingersChanged, .keyLost: false
+            }
+        }
     }
 
     /// What is wrong with an answer.

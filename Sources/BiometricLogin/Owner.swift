@@ -112,7 +112,7 @@ struct Owner {
             switch try await parts.service.standing(of: [key]).first {
             case .enrollmentChanged: return .fingersChanged
             case .tampered, nil: return .keyLost
-            case .valid: break
+            case .valid, .unknown: break
             }
         } catch {
             throw LoginError(refusal: error)
@@ -141,8 +141,8 @@ extension LoginError {
     init(refusal error: VaultError) {
         switch error.code {
         case .enrollmentChanged: self.init(.mustEnableAgain(.fingersChanged))
-        case .chipCleared, .itemTampered, .counterLost: self.init(.mustEnableAgain(.keyLost))
-        case .noChip, .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded, .chipFull,
+        case .chipCleared, .itemTampered: self.init(.mustEnableAgain(.keyLost))
+        case .counterLost, .noChip, .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded, .chipFull,
             .chipLockedOut,
             .nameRefused, .noSuchItem, .itemExists, .measuredBootChanged, .accessDenied,
             .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty, .secretTooLarge,

@@ -42,7 +42,8 @@ struct RecordStore: Sendable {
             guard let item = try store.items(match(account, store), withValues: true, limit: 1).first else {
                 return nil
             }
-            return try? JSONDecoder().decode(Record.self, from: try store.value(of: item))
+            // What does not decrypt or is no record was edited from outside.
+            return try store.soundValue(of: item).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
         }
     }
 
@@ -76,7 +77,7 @@ struct RecordStore: Sendable {
             var isThere = false
             let count = try store.update(match(account, store)) { item throws(KeychainError) in
                 isThere = true
-                let value = try? store.value(of: item)
+                let value = try store.soundValue(of: item)
                 let present = value.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
                 return try changed(present).map { KeychainStore.Change(row, $0) }
             }

@@ -47,23 +47,30 @@ extension EnrollmentStore {
             // Without a generation there never was a print, nor a counter.
             guard manifest.generation > 0 else { return found }
             let stored = manifest.generation
-            let current = try await generations.current(of: profile, stored: stored)
-            if current == stored { return found }
-            if current == stored - 1 {
-                // A crash, or another process that is about to count, between the commit and the count.
-                try await generations.advance(profile, to: stored)
-                return found
+            let fault: String
+            if try await isCounterGone(manifest) {
+                fault = "the counter of this set is not known"
+            } else {
+                let current = try await generations.current(of: profile, stored: stored)
+                if current == stored { return found }
+                if current == stored - 1 {
+                    // A crash, or another process that is about to count, between the commit and the count.
+                    try await generations.advance(profile, to: stored)
+                    return found
+                }
+                fault = "generation \(stored), counter \(current)"
             }
             // Read again: the set may have been changed between the two looks. If it was not, it is an older one.
-            if last == stored {
-                throw EnrollmentError(
-                    .enrollmentRolledBack,
-                    cause: "generation \(stored), counter \(current)"
-                )
-            }
+            if last == stored { throw EnrollmentError(.enrollmentRolledBack, cause: fault) }
             last = stored
         }
         throw EnrollmentError(.store(StateError(.busy, path: database.directory.path)))
+    }
+
+    /// Whether a counter has counted this set, and is none of the profile's any more; a new one must not begin for it.
+    private func isCounterGone(_ manifest: Manifest) async throws(EnrollmentError) -> Bool {
+        guard manifest.isCounted(database.keys) else { return false }
+        return try await !generations.hasCounter(manifest.profile)
     }
 
     /// Changes the set: rows, generation, history and MAC in one transaction, then the counter.
@@ -90,6 +97,7 @@ extension EnrollmentStore {
         for _ in 0..<EnrollmentStore.patience {
             let before = try await snapshot(of: profile).manifest.head
             let next = try await successor(of: profile, after: before.generation, in: before.epoch)
+            let isCounted = try await generations.hasCounter(profile)
             let outcome: Result<Value?, EnrollmentError> = try await transaction { db in
                 let now = try Manifest(db, profile: profile)
                 guard now.head == before else { return .success(nil) }
@@ -101,7 +109,7 @@ extension EnrollmentStore {
                 case .failure(let error): return .failure(error)
                 case .success(let made):
                     let after = Manifest(profile: profile, head: next, prints: made.prints)
-                    try after.save(db, keys: seal.keys, at: date)
+                    try after.save(db, keys: seal.keys, at: date, isCounted: isCounted)
                     return .success(made.value)
                 }
             }

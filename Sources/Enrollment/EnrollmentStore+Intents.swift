@@ -49,7 +49,8 @@ extension EnrollmentStore {
             row.sealed = try seal.seal(Intent.besides(kept), for: row)
             // The row needs its profile; a new one begins with an empty set of generation 0.
             if try Manifest.Head(db, profile: profile) == .none {
-                try Manifest(profile: profile, head: .none, prints: []).save(db, keys: keys, at: date)
+                try Manifest(profile: profile, head: .none, prints: [])
+                    .save(db, keys: keys, at: date, isCounted: false)
             }
             try row.insert(db)
             return row

@@ -49,7 +49,8 @@ extension EnrollmentStore {
         let restarted = try await generations.restart(profile, stored: highest)
         let generation = try await successor(of: profile, after: restarted, in: head.epoch).generation
         let next = Manifest.Head(generation: generation, epoch: EnrollmentSet.newEpoch(), mac: nil)
-        let outcome = try await save(next, standing, change, by: consent)
+        let isCounted = try await generations.hasCounter(profile)
+        let outcome = try await save(next, standing, change, by: consent, isCounted: isCounted)
         let restart = try outcome.get()
         try await generations.advance(profile, to: next.generation)
         return restart
@@ -59,7 +60,8 @@ extension EnrollmentStore {
         _ head: Manifest.Head,
         _ standing: FingersStanding,
         _ change: OwnerConsent.Change,
-        by consent: OwnerConsent?
+        by consent: OwnerConsent?,
+        isCounted: Bool
     ) async throws(EnrollmentError) -> Result<Restart, EnrollmentError> {
         let (seal, profile) = (templateSeal, standing.profile)
         return try await transaction { db in
@@ -76,7 +78,7 @@ extension EnrollmentStore {
             for row in removed { try row.leaveSet(db) }
             try self.deleteUnreadable(of: profile, besides: keptIDs, db)
             let after = Manifest(profile: profile, head: head, prints: kept)
-            try after.save(db, keys: seal.keys, at: Date())
+            try after.save(db, keys: seal.keys, at: Date(), isCounted: isCounted)
             return .success(Restart(kept: kept, removed: removed))
         }
     }

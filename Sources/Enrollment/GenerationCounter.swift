@@ -22,6 +22,11 @@ public protocol GenerationCounter: Sendable {
     /// Counts up by one, to `generation`; does nothing when that is the value already.
     func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError)
 
+    /// Whether a counter outside of the database counts a profile's set; the set's MAC says so from its next change on.
+    ///
+    /// - Throws: what keeps that from being known.
+    func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool
+
     /// The value to go on from when the owner gives all fingers up; a counter that was lost begins anew at `stored`.
     ///
     /// - Throws: what keeps the counter from being asked.
@@ -29,6 +34,9 @@ public protocol GenerationCounter: Sendable {
 }
 
 extension GenerationCounter {
+    /// `false`: the database itself counts.
+    public func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool { false }
+
     /// The counter's value: one that cannot be lost goes on.
     public func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
         try await current(of: profile, stored: stored)

@@ -59,15 +59,24 @@ struct Manifest: Sendable {
     func isAuthentic(_ seal: TemplateSeal) -> Bool {
         guard isReadable else { return false }
         guard let mac = head.mac else { return prints.isEmpty }
-        return seal.keys.isValid(mac, for: authenticated, .manifest) && prints.allSatisfy(seal.opens)
+        let isOurs =
+            isCounted(seal.keys)
+            || seal.keys.isValid(mac, for: authenticated(isCounted: false), .manifest)
+        return isOurs && prints.allSatisfy(seal.opens)
     }
 
-    /// What the MAC covers: the set, whose it is, and what else decides how a print is used.
+    /// Whether the MAC says that a counter outside of the database counts the generations; without that counter the
+    /// database is an older one, or the counter was taken away.
+    func isCounted(_ keys: StateKeys) -> Bool {
+        head.mac.map { keys.isValid($0, for: authenticated(isCounted: true), .manifest) } ?? false
+    }
+
+    /// What the MAC covers: the set, whose it is, whether a counter counts it, and what else decides how a print is used.
     ///
     /// Not covered: labels, the reader's name and match times, which only order and describe; and the templates, which
     /// are sealed to their rows.
-    private var authenticated: Data {
-        var bytes = ByteWriter(Data("whorl manifest v1".utf8))
+    private func authenticated(isCounted: Bool) -> Data {
+        var bytes = ByteWriter(Data((isCounted ? "whorl counted manifest v1" : "whorl manifest v1").utf8))
         bytes.append(sized: Data(profile.utf8))
         bytes.append(sized: set.encoded)
         for print in prints {
@@ -78,7 +87,13 @@ struct Manifest: Sendable {
     }
 
     /// Writes the generation, the MAC and the history; the rows of `prints` are written by the caller.
-    func save(_ db: Database, keys: StateKeys, at date: Date) throws {
+    ///
+    /// - Parameters:
+    ///   - db: The database.
+    ///   - keys: What the MAC is made with.
+    ///   - date: When, for a profile that is new.
+    ///   - isCounted: Whether a counter outside of the database counts the generations.
+    func save(_ db: Database, keys: StateKeys, at date: Date, isCounted: Bool) throws {
         // A generation is always one of an epoch, and thus far below the largest number.
         let generation = Int64(clamping: generation)
         if try Head(db, profile: profile).epoch != head.epoch {
@@ -92,8 +107,8 @@ struct Manifest: Sendable {
                     manifest_mac = excluded.manifest_mac, epoch = excluded.epoch
                 """,
             arguments: [
-                profile, generation, keys.code(for: authenticated, .manifest), date.timeIntervalSince1970,
-                head.epoch,
+                profile, generation, keys.code(for: authenticated(isCounted: isCounted), .manifest),
+                date.timeIntervalSince1970, head.epoch,
             ]
         )
         try db.execute(

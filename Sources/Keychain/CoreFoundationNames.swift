@@ -27,9 +27,11 @@ public typealias CFBoolean = NSNumber
 public typealias CFDate = NSDate
 /// An error.
 public typealias CFError = NSError
-/// What memory is taken from; there is only the default, which is `nil`.
+/// The domain of an error.
+public typealias CFErrorDomain = CFString
+/// Takes and frees memory: only the three below, of which the default is `nil`.
 public final class CFAllocator: Sendable {
-    private init() {}
+    fileprivate init() {}
 }
 /// A signed count.
 public typealias CFIndex = Int
@@ -39,12 +41,26 @@ public typealias CFOptionFlags = UInt
 public typealias CFTypeID = UInt
 /// The result of a call; 0 is success.
 public typealias OSStatus = Int32
+/// Four characters as one number.
+public typealias FourCharCode = UInt32
+/// A kind of file or program, as four characters.
+public typealias OSType = FourCharCode
 
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The default allocator.
-public let kCFAllocatorDefault: CFAllocator? = nil
+public let kCFAllocatorDefault: CFAllocator! = nil
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// Frees with `free`.
+public let kCFAllocatorMalloc: CFAllocator! = CFAllocator()
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// Frees nothing: for bytes that stay with their owner.
+public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// True, as an object; an implicitly unwrapped optional, since programs write `kCFBooleanTrue!`.
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// False, as an object.
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// The key of a program's identifier in the dictionary of its bundle.
+nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"

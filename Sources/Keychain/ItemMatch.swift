@@ -15,12 +15,12 @@ package struct ItemMatch: Sendable, Hashable {
     package var attributes: [String: AttributeValue] = [:]
     /// What `kSecAttrAccessible` must be.
     package var accessible: String?
-    /// What the access control must be.
-    package var protection: SecAccessControl?
     /// Whether items are meant that may leave the device; `nil` for both kinds.
     package var isSynchronizable: Bool? = false
     /// Whether items are left out for which somebody must show something.
     package var leavesOutProtected = false
+    /// Rows that are left out: what can never be opened again, or was edited.
+    var leftOut: Set<Int64> = []
 
     /// All items of a class in some groups.
     package init(_ itemClass: ItemClass, groups: [String]) {
@@ -34,9 +34,8 @@ package struct ItemMatch: Sendable, Hashable {
         return record.itemClass == itemClass && groups.containsBytes(of: record.accessGroup)
             && record.matches(attributes)
             && accessible.map { $0 == record.accessible } ?? true
-            && protection.map { $0 == record.protection } ?? true
             && isSynchronizable.map { $0 == record.isSynchronizable } ?? true
-            && !(leavesOutProtected && record.protection.isConstrained)
+            && !(leavesOutProtected && record.protection.isConstrained) && !leftOut.contains(item.id)
     }
 
     /// The statement that finds candidates with an index, and its arguments.

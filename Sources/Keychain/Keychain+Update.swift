@@ -9,18 +9,20 @@ extension Keychain {
     /// else has changed one of them meanwhile, it begins anew: the owner is not asked twice, since the context remembers.
     func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
         let values = try protectedValues(request)
-        guard let match = try match(request) else { throw KeychainError(errSecItemNotFound) }
+        guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
         var change = change
         if let value = change.value {
             change.attributes = try ItemReferences.changes(by: value, match.itemClass, change.attributes)
         }
         let group = try change.accessGroup.map { name throws(KeychainError) in try store.group(name) }
         for _ in 0..<Keychain.tries {
-            let prepared = try prepare(try store.items(match, withValues: true), change, values)
+            let items = try living(&match, values, withValues: true)
+            let (prepared, dead) = try prepare(items, change, values)
+            match.leftOut.formUnion(dead)
             let count = try store.update(match) { item throws(KeychainError) in
                 let record = try change.changed(item.record, group)
                 if case .sealed = item.contents, !record.protection.isConstrained {
-                    // One that was edited is deleted when it begins anew.
+                    // One that was edited is left out when it begins anew.
                     guard let value = try store.soundValue(of: item) else { return nil }
                     return .init(record, .plain(change.value ?? value))
                 }
@@ -39,22 +41,19 @@ extension Keychain {
     /// How often somebody else may be faster.
     private static let tries = 100
 
-    /// The new values of items that the chip keeps, or shall keep; items that are dead or were edited are deleted.
+    /// The new values of items that the chip keeps, or shall keep, and the items that turned out to be dead or edited,
+    /// which no change touches.
     private func prepare(
         _ items: [KeychainItem],
         _ change: KeychainRequest,
         _ values: ProtectedValues
-    ) throws(KeychainError) -> [KeychainItem: KeychainStore.NewContents] {
+    ) throws(KeychainError) -> (contents: [KeychainItem: KeychainStore.NewContents], dead: [Int64]) {
         var prepared: [KeychainItem: KeychainStore.NewContents] = [:]
         var dead: [Int64] = []
         for item in items {
             let protection = try change.changed(item.record, nil).protection
             switch item.contents {
-            case .key(let sealed):
-                if try values.isDead(sealed) {
-                    dead.append(item.id)
-                    continue
-                }
+            case .key:
                 // Nobody is asked: a change reads nothing of the private half, and cannot take off what guards its use.
                 guard change.value == nil, protection.flags == item.record.flags else {
                     throw KeychainError(errSecParam)
@@ -82,8 +81,7 @@ extension Keychain {
                 }
             }
         }
-        try store.delete(dead)
-        return prepared
+        return (prepared, dead)
     }
 }
 

@@ -85,18 +85,40 @@ struct Keychain {
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
         match.leavesOutProtected = request.interface == .skip
         let result = KeychainResult(request, store, values)
-        // An item that turns out to be dead is deleted, and the next one takes its place.
+        // An item that turns out to be dead is left out and stays, and the next one takes its place.
         while true {
-            let items = try store.items(
-                match,
+            let items = try living(
+                &match,
+                values,
                 withValues: !request.returns.isDisjoint(with: [.data, .reference]),
                 limit: request.limit ?? 1
             )
             guard !items.isEmpty else { throw KeychainError(errSecItemNotFound) }
             switch try result.outcome(of: items) {
             case .object(let object): return object
-            case .dead(let ids): try store.delete(ids)
+            case .dead(let ids): match.leftOut.formUnion(ids)
             }
+        }
+    }
+
+    /// The items that are meant, without those that never open again; `match` leaves these out from then on.
+    func living(
+        _ match: inout ItemMatch,
+        _ values: ProtectedValues,
+        withValues: Bool,
+        limit: Int = .max
+    ) throws(KeychainError) -> [KeychainItem] {
+        // More at each look, so that many dead ones cost few of them.
+        var width = limit
+        while true {
+            let items = try store.items(match, withValues: withValues, limit: width)
+            let dead = try values.dead(of: items)
+            let living = items.filter { !dead.contains($0.id) }
+            match.leftOut.formUnion(dead)
+            if dead.isEmpty || living.count >= limit || items.count < width {
+                return Array(living.prefix(limit))
+            }
+            width = width.multipliedReportingOverflow(by: 2).overflow ? .max : width * 2
         }
     }
 
@@ -125,7 +147,6 @@ struct Keychain {
             }
         }
         match.accessible = request.accessible
-        match.protection = request.accessControl
         switch request.synchronizable {
         case .yes: match.isSynchronizable = true
         case .any: match.isSynchronizable = nil

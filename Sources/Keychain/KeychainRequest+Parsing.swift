@@ -101,8 +101,12 @@ extension KeychainRequest {
             default: throw KeychainError(errSecParam)
             }
         guard try KeychainRequest.flag(value) else { return }
-        guard purpose == .add || purpose == .copy else { throw KeychainError(errSecParam) }
-        returns.insert(kind)
+        switch purpose {
+        case .add, .copy: returns.insert(kind)
+        // A query that was made for reading deletes as well.
+        case .delete: break
+        case .select, .change: throw KeychainError(errSecParam)
+        }
     }
 
     private mutating func readUse(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
@@ -131,11 +135,10 @@ extension KeychainRequest {
     private mutating func readValue(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
         switch key {
         case "v_Data":
-            // As something to search by, Apple's systems do not take it for passwords either.
-            guard purpose == .add || purpose == .change else { throw KeychainError(errSecParam) }
-            guard let data = value as? Data, data.count <= KeychainRequest.longestValue else {
-                throw KeychainError(errSecParam)
-            }
+            guard let data = value as? Data else { throw KeychainError(errSecParam) }
+            // A query may be the dictionary that the item was added with: nothing is found by its value.
+            guard purpose == .add || purpose == .change else { return }
+            guard data.count <= KeychainRequest.longestValue else { throw KeychainError(errSecParam) }
             self.value = data
         case "v_Ref":
             guard purpose != .change, let object = value as? any ItemReference else {

@@ -15,7 +15,7 @@ struct KeychainResult {
     /// What became of the items that were found.
     enum Outcome {
         case object(AnyObject?)
-        /// These can never be opened again, or were edited.
+        /// These can never be opened again, or were edited; they are left out.
         case dead([Int64])
     }
 
@@ -119,12 +119,12 @@ struct KeychainResult {
             guard let value = try store.soundValue(of: item) else { return .dead }
             return .known(value)
         case .secret(let sealed):
-            guard isWanted else { return try values.isDead(sealed) ? .dead : .known(nil) }
+            guard isWanted else { return .known(nil) }
             switch try values.open(sealed) {
             case .value(let value): return .known(value)
             case .dead: return .dead
             }
-        case .key(let sealed): return try values.isDead(sealed) ? .dead : .known(nil)
+        case .key: return .known(nil)
         }
     }
 

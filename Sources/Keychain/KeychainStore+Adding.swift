@@ -12,7 +12,8 @@ extension KeychainStore {
     /// - Parameters:
     ///   - record: Its access group must be one of ``groups``.
     ///   - contents: The value.
-    ///   - isDead: Whether an item that stands in the way can never be opened again; then it makes room.
+    ///   - isDead: Whether the chip has said that an item which stands in the way can never be opened again; then the new
+    ///     one takes its place.
     /// - Returns: The item as it is stored.
     /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` where the item needs a passcode and none is set, and where
     ///   nothing can be stored; `errSecDiskFull`, `errSecIO`.
@@ -54,7 +55,7 @@ extension KeychainStore {
         case taken(Int64, KeychainItem?)
     }
 
-    /// Deletes the row that is in the way: one that nobody can find or open must not keep another one out.
+    /// Deletes the row whose name its owner gives to another item: one that is damaged, or that can never be opened again.
     ///
     /// - Throws: `errSecDuplicateItem` for any other one, `errSecNotAvailable` without a passcode.
     func makeRoom(

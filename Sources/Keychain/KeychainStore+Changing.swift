@@ -23,7 +23,8 @@ extension KeychainStore {
     ///   - match: Which items.
     ///   - change: What an item becomes; `nil` where that is not known, since somebody else was faster. It gets items with
     ///     their values.
-    ///   - isDead: Whether an item whose name one would get can never be opened again; then it makes room.
+    ///   - isDead: Whether the chip has said that an item whose name one would get can never be opened again; then it makes
+    ///     room.
     /// - Returns: How many were changed; `nil` where `change` gave `nil` for one of them, and then nothing was changed.
     /// - Throws: `errSecDuplicateItem` where two would be the same, and then nothing was changed; as ``add(_:_:unless:)``.
     package func update(

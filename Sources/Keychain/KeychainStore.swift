@@ -67,7 +67,7 @@ package struct KeychainStore: Sendable {
     }
 
     /// As ``value(of:)``; `nil` for what does not decrypt, since somebody edited it: the row's code covers its end alone.
-    func soundValue(of item: KeychainItem) throws(KeychainError) -> Data? {
+    package func soundValue(of item: KeychainItem) throws(KeychainError) -> Data? {
         guard let database = try existing() else { return nil }
         return item.value(database.keys)
     }

@@ -58,15 +58,14 @@ struct ProtectedValues {
     /// How an attempt to open a value ended.
     enum Opened {
         case value(Data)
-        /// What it was bound to is no more: it never opens again.
+        /// The set of fingers that it was bound to is no more, and the chip has said so: it never opens again.
         case dead
     }
 
-    /// Asks for a value; nobody is asked for what is dead.
+    /// Asks for a value of an item that is not known to be dead.
     ///
     /// - Throws: why the owner was not recognised, or why the chip refused.
     func open(_ item: SealedItem) throws(KeychainError) -> Opened {
-        guard try !isDead(item) else { return .dead }
         let mayAsk = interface == .allow
         let result = context.releaseBlocking(reason: prompt) {
             parts,
@@ -86,29 +85,33 @@ struct ProtectedValues {
         return .value(framed)
     }
 
-    /// Whether a value never opens again; nobody is asked, nor is the chip.
+    /// Those of the items that never open again, since the chip has another set of fingers; nobody is asked.
     ///
-    /// Only what is bound to a set of fingers can come to that.
-    func isDead(_ item: SealedItem) throws(KeychainError) -> Bool {
-        guard item.access.isBoundToCurrentSet else { return false }
+    /// An item about which the chip could not be asked is none of them.
+    func dead(of items: [KeychainItem]) throws(KeychainError) -> Set<Int64> {
+        var (ids, bound): ([Int64], [SealedItem]) = ([], [])
+        for item in items {
+            guard let sealed = item.contents.item, sealed.access.isBoundToCurrentSet else { continue }
+            ids.append(item.id)
+            bound.append(sealed)
+        }
+        guard !bound.isEmpty else { return [] }
+        let asked = bound
         let result = context.releaseBlocking {
             parts,
             _,
             _ async throws(ReleaseError) -> [VaultItem.Standing] in
             do throws(VaultError) {
-                return try await parts.service.standing(of: [item])
+                return try await parts.service.standing(of: asked)
             } catch {
                 throw .vault(error)
             }
         }
-        return try mapped(result) == [.enrollmentChanged]
+        return Set(zip(ids, try mapped(result)).filter { $0.1 == .enrollmentChanged }.map(\.0))
     }
 
     /// Whether an item never opens again.
-    func isDead(_ item: KeychainItem) throws(KeychainError) -> Bool {
-        guard let sealed = item.contents.item else { return false }
-        return try isDead(sealed)
-    }
+    func isDead(_ item: KeychainItem) throws(KeychainError) -> Bool { try !dead(of: [item]).isEmpty }
 
     private func mapped<Value>(_ result: Result<Value, ReleaseFailure>) throws(KeychainError) -> Value {
         switch result {

@@ -38,8 +38,7 @@ extension TestService {
         return items.map { item in
             guard let entry = vault.entry(item) else { return .tampered }
             let isDead =
-                entry.access.isBoundToCurrentSet && !entry.access.takesPasscode
-                && entry.binding.fingers != now.fingers
+                entry.access.isDeadWithItsSet && entry.binding.fingers != now.fingers
             return isDead ? .enrollmentChanged : .valid
         }
     }

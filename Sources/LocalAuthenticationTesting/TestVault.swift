@@ -116,7 +116,7 @@ extension TestVault.Entry {
         let hasPasscode = passcode != nil && passcode == now.passcode
         let isPasscodeGone = access.takesPasscode && binding.passcode != now.passcode
         if access.isBoundToCurrentSet, binding.fingers != now.fingers {
-            guard access.canTakePasscodeBesides, !isPasscodeGone else {
+            guard !access.isDeadWithItsSet, !isPasscodeGone else {
                 throw VaultError(.enrollmentChanged, "sealed item")
             }
             return hasPasscode ? [] : [.devicePasscode]

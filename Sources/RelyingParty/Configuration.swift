@@ -30,15 +30,12 @@ extension RelyingParty {
         /// The limits of tries; `nil` for one that does not hold.
         ///
         /// They keep a server from being flooded; no signature can be guessed, so nobody is locked out for more than a
-        /// window. The address counts first. An attacker who names a user spends ``perUser``, which refuses only those
-        /// who have none of the user's keys: the user's devices go on with ``perDevice``, which only those can spend
-        /// who know the device's name. Clients make that name at random. Whether there are such a user and such a
-        /// device makes no difference, so that nobody learns it from them.
+        /// window. The address counts first; ``perDevice`` only those can spend who know the device's name, which clients
+        /// make at random. Whether there are such a user and such a device makes no difference, so that nobody learns it
+        /// from them.
         public struct Limits: Sendable, Hashable {
             /// Challenges and answers from one address; IPv6 counts by its first 64 bits.
             public var perAddress: Limit? = Limit(count: 120, seconds: 60)
-            /// Answers to one user's challenges that are refused and name no key of the user's.
-            public var perUser: Limit? = Limit(count: 60, seconds: 60)
             /// Challenges for one device of one user.
             public var perDevice: Limit? = Limit(count: 30, seconds: 60)
 
@@ -58,7 +55,7 @@ extension RelyingParty {
         public var limits = Limits()
         /// The most devices of one user.
         public var devicesPerUser = 32
-        /// The most entries of the audit log; the oldest go.
+        /// The most entries of the audit log, and as many of refused passwords besides; the oldest go.
         public var auditEntries = 100_000
 
         /// The defaults, for one server.

@@ -13,6 +13,36 @@ public struct IssuedChallenge: Sendable, Hashable {
 
 /// A device whose key a user has made known.
 public struct RegisteredDevice: Sendable, Hashable {
+    /// Who besides the user's password has vouched for a device's key.
+    ///
+    /// Whoever has a user's password can make a key of software known. That it is the user's device, and that its key is in
+    /// a chip, is believed where a device that was approved before, or an operator, says so.
+    public enum Approval: Sendable, Hashable {
+        /// An operator of the server has looked at the key.
+        case byOperator
+        /// A device of the same user that was approved itself: it signed in to make this key known.
+        case byDevice(LoginName)
+
+        /// As stores keep it: `operator`, or `device ` and its name.
+        package var text: String {
+            switch self {
+            case .byOperator: "operator"
+            case .byDevice(let device): "device \(device.text)"
+            }
+        }
+
+        /// Reads ``text``; `nil` for anything else.
+        package init?(text: String) {
+            if text == "operator" {
+                self = .byOperator
+            } else if text.hasPrefix("device "), let device = LoginName(String(text.dropFirst(7))) {
+                self = .byDevice(device)
+            } else {
+                return nil
+            }
+        }
+    }
+
     /// Whose it is.
     public let user: LoginName
     /// What its programs call it.
@@ -27,6 +57,8 @@ public struct RegisteredDevice: Sendable, Hashable {
     public let lastUsedAt: Int?
     /// The digest of the enrolled fingers when it was enabled; `nil` where there were none.
     public let domainState: Data?
+    /// Who has approved this key; `nil` for nobody but the user's password.
+    public let approval: Approval?
 
     /// The thumbprint of its key (RFC 7638).
     public var keyID: String { key.id }
@@ -39,8 +71,10 @@ public struct RegisteredDevice: Sendable, Hashable {
         name: String,
         enabledAt: Int,
         lastUsedAt: Int?,
-        domainState: Data?
+        domainState: Data?,
+        approval: Approval? = nil
     ) {
+        self.approval = approval
         self.user = user
         self.device = device
         self.key = key
@@ -49,6 +83,18 @@ public struct RegisteredDevice: Sendable, Hashable {
         self.lastUsedAt = lastUsedAt
         self.domainState = domainState
     }
+}
+
+/// What an assertion has proven: the device's key signed it for this server, now, and the policy allows it.
+///
+/// Nobody has signed in yet; its challenge is used up.
+public struct ProvenAssertion: Sendable, Hashable {
+    /// What the device said.
+    public let claims: LoginClaims
+    /// The device as it was found.
+    public let device: RegisteredDevice
+    /// Whether other fingers are enrolled than when the device was enabled.
+    let hasChangedFingers: Bool
 }
 
 /// Somebody has signed in.
@@ -73,28 +119,53 @@ public struct AuditEntry: Sendable, Hashable {
         case signInRefused = "sign_in_refused"
         /// A device was revoked.
         case revoked
+        /// An operator approved a device's key.
+        case approved
         /// A device has another name for people.
         case renamed
+        /// A password was right.
+        case passwordAccepted = "password_accepted"
+        /// A password was wrong, or is of a user who is not there.
+        ///
+        /// Strangers can bring this about, in any name: a store keeps so many of these lines and of all others together, so
+        /// that neither pushes out the other.
+        case passwordRefused = "password_refused"
+        /// An operator gave a user another password.
+        case passwordChanged = "password_changed"
+        /// An operator added a user.
+        case userAdded = "user_added"
+        /// An operator removed a user.
+        case userRemoved = "user_removed"
+        /// An operator ended all sessions of a user.
+        case sessionsEnded = "sessions_ended"
+        /// An operator had a new key for session tokens made.
+        case keyRotated = "key_rotated"
+        /// An operator dropped all keys for session tokens but a new one.
+        case keysReplaced = "keys_replaced"
     }
 
     /// When, in seconds since 1970.
     public let at: Int
     /// What happened.
     public let event: Event
-    /// To whom.
-    public let user: LoginName
+    /// To whom; `nil` where it concerns the server.
+    public let user: LoginName?
     /// On which device; `nil` where none was named.
     public let device: LoginName?
     /// From which address, as the server said; empty where it is not known.
     public let address: String
-    /// Why it was refused, as ``RelyingPartyError/word``.
+    /// Why it was refused, such as ``RelyingPartyError/word``; of a sign-in, how the user was recognised, where the server
+    /// has said so.
     public let reason: String?
+
+    /// The user as stores keep it: empty where there is none.
+    package var userText: String { user?.text ?? "" }
 
     /// Describes a line; stores make them of what they hold.
     public init(
         at: Int,
         event: Event,
-        user: LoginName,
+        user: LoginName?,
         device: LoginName?,
         address: String,
         reason: String? = nil

@@ -123,6 +123,22 @@ extension RelyingParty {
         return removed.count
     }
 
+    /// Approves a device's key, in the name of an operator who has looked at it.
+    ///
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - user: Whose it is.
+    ///   - keyID: The key that the operator has compared: one that took its place since is not approved.
+    /// - Returns: `false` where the user has no such device with this key.
+    /// - Throws: `store`.
+    public func approve(
+        _ device: LoginName,
+        of user: LoginName,
+        keyID: String
+    ) async throws(RelyingPartyError) -> Bool {
+        try await store.approve(device, keyID: keyID, audit: entry(.approved, user, device, ""))
+    }
+
     /// Gives a device another name for people.
     ///
     /// - Parameters:

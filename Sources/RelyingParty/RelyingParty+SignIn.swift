@@ -20,6 +20,23 @@ extension RelyingParty {
     /// - Throws: every code but `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` where the device was revoked or
     ///   has another key by now.
     public func signIn(assertion: String, from address: String) async throws(RelyingPartyError) -> SignIn {
+        try await admit(try await prove(assertion: assertion, from: address), from: address)
+    }
+
+    /// The first half of ``signIn(assertion:from:)``, for a server that asks for something else besides, such as a password:
+    /// all is judged, and nobody has signed in yet.
+    ///
+    /// Its challenge is used up, whatever the answer is. ``admit(_:as:from:)`` is the second half, and
+    /// ``refuse(_:because:from:)`` where something else was wrong.
+    ///
+    /// - Parameters:
+    ///   - assertion: In compact form, as it came.
+    ///   - address: From where it comes; empty where it is not known.
+    /// - Returns: What is proven.
+    /// - Throws: as ``signIn(assertion:from:)``.
+    public func prove(assertion: String, from address: String) async throws(RelyingPartyError)
+        -> ProvenAssertion
+    {
         let address = ClientAddress(address)
         let (unverified, record, devices) = try await reporting { () async throws(RelyingPartyError) in
             let unverified = try Self.parse(assertion)
@@ -43,10 +60,52 @@ extension RelyingParty {
             if hasChanged, configuration.domainStatePolicy == .requireReenable {
                 throw RelyingPartyError(.reenableRequired)
             }
-            let used = try await markUsed(known, address)
-            if hasChanged { events(.domainStateChanged(used)) }
-            return SignIn(claims: claims, device: used)
+            return ProvenAssertion(claims: claims, device: known, hasChangedFingers: hasChanged)
         }
+    }
+
+    /// The second half of ``signIn(assertion:from:)``: notes that the device was used, and writes the audit log.
+    ///
+    /// - Parameters:
+    ///   - proven: What the first half gave.
+    ///   - methods: How the user was recognised, for the audit log, in the server's own words such as those of RFC 8176.
+    ///   - address: From where it comes; empty where it is not known.
+    /// - Returns: Who has signed in.
+    /// - Throws: `unknownKey` where the device was revoked or has another key by now; `store`.
+    public func admit(
+        _ proven: ProvenAssertion,
+        as methods: [String] = [],
+        from address: String
+    ) async throws(RelyingPartyError) -> SignIn {
+        let device = proven.device
+        let how = methods.isEmpty ? nil : methods.joined(separator: " ")
+        return try await reporting(user: device.user, device: device.device) {
+            () async throws(RelyingPartyError) in
+            let used = try await markUsed(device, ClientAddress(address), how)
+            if proven.hasChangedFingers { events(.domainStateChanged(used)) }
+            return SignIn(claims: proven.claims, device: used)
+        }
+    }
+
+    /// Writes down that nobody was let in although the assertion was good.
+    ///
+    /// - Parameters:
+    ///   - proven: What ``prove(assertion:from:)`` gave.
+    ///   - reason: What was wrong, a word of the server's own.
+    ///   - address: From where it comes; empty where it is not known.
+    /// - Throws: `store`.
+    public func refuse(
+        _ proven: ProvenAssertion,
+        because reason: String,
+        from address: String
+    ) async throws(RelyingPartyError) {
+        try await note(
+            .signInRefused,
+            of: proven.device.user,
+            on: proven.device.device,
+            because: reason,
+            from: address
+        )
     }
 
     /// Signs a user in who answers a challenge with a bare signature over its bytes.
@@ -87,7 +146,7 @@ extension RelyingParty {
             guard let known = tried.first(where: { $0.key.isValid(der: der, over: challenge) }) else {
                 throw RelyingPartyError(.assertionRefused(.signature))
             }
-            return SignIn(claims: nil, device: try await markUsed(known, address))
+            return SignIn(claims: nil, device: try await markUsed(known, address, nil))
         }
     }
 
@@ -139,9 +198,9 @@ extension RelyingParty {
         }
     }
 
-    /// Runs what follows on a challenge that was taken; a refusal is written into the audit log, or counts.
+    /// Runs what follows on a challenge that was taken; a refusal is written into the audit log.
     ///
-    /// What a stranger can bring about, who gets a challenge for any name, has no `refusal`: lines of his would push those
+    /// What a stranger can bring about, who gets a challenge for any name, has no `refusal`: such lines would push those
     /// out that matter.
     func settle<Value>(
         _ record: ChallengeRecord,
@@ -153,12 +212,7 @@ extension RelyingParty {
             do throws(RelyingPartyError) {
                 return try await body()
             } catch {
-                guard error.code != .store else { throw error }
-                if let refusal {
-                    try await write(refusal, record, address, why: error)
-                } else {
-                    try await countStranger(record.user)
-                }
+                if error.code != .store, let refusal { try await write(refusal, record, address, why: error) }
                 throw error
             }
         }
@@ -182,18 +236,11 @@ extension RelyingParty {
         )
     }
 
-    /// Counts an answer of who has none of the user's keys; the user's own devices never come here.
-    private func countStranger(_ user: LoginName) async throws(RelyingPartyError) {
-        guard let bucket = bucket("user\n\(user.text)", configuration.limits.perUser),
-            let wait = try await store.count(bucket, at: now)
-        else { return }
-        throw RelyingPartyError(.tooManyTries(retryAfter: wait))
-    }
-
     /// The last step: only a device that is still registered with this key signs in.
     private func markUsed(
         _ device: RegisteredDevice,
-        _ address: ClientAddress
+        _ address: ClientAddress,
+        _ how: String?
     ) async throws(RelyingPartyError) -> RegisteredDevice {
         let used = RegisteredDevice(
             user: device.user,
@@ -202,14 +249,16 @@ extension RelyingParty {
             name: device.name,
             enabledAt: device.enabledAt,
             lastUsedAt: now,
-            domainState: device.domainState
+            domainState: device.domainState,
+            approval: device.approval
         )
         let entry = AuditEntry(
             at: now,
             event: .signedIn,
             user: device.user,
             device: device.device,
-            address: address.text
+            address: address.text,
+            reason: how
         )
         guard try await store.markUsed(used, audit: entry) else { throw RelyingPartyError(.unknownKey) }
         events(.signedIn(used))

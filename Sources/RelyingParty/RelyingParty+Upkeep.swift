@@ -22,6 +22,34 @@ extension RelyingParty {
         try await store.audit(of: user, atMost: max(0, count))
     }
 
+    /// Writes a line of the audit log about what a server does besides, such as comparing passwords.
+    ///
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - user: To whom; `nil` where it concerns the server.
+    ///   - device: On which device; `nil` where none was named.
+    ///   - reason: Why, a word of the server's own.
+    ///   - address: From where the request comes; empty where it is not known.
+    /// - Throws: `store`.
+    public func note(
+        _ event: AuditEntry.Event,
+        of user: LoginName?,
+        on device: LoginName? = nil,
+        because reason: String? = nil,
+        from address: String
+    ) async throws(RelyingPartyError) {
+        try await store.record(
+            AuditEntry(
+                at: now,
+                event: event,
+                user: user,
+                device: device,
+                address: ClientAddress(address).text,
+                reason: reason
+            )
+        )
+    }
+
     /// Removes all rows that are over.
     ///
     /// Nothing needs to call it: challenges that are given out do a part of it now and then.

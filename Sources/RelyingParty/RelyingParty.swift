@@ -9,7 +9,7 @@ internal import LoginAssertion
 /// instances may work on one store at once. It holds nothing between two calls but the time when it cleans up next.
 ///
 /// ```swift
-/// let store = try SQLiteRelyingPartyStore(path: "/var/lib/bank/login.sqlite")
+/// let store = try SQLiteRelyingPartyStore(path: "/var/lib/bank/login.sqlite", ifMissing: .create)
 /// let party = RelyingParty(store: store, configuration: .init(origin: origin))
 /// // The device asks for a challenge, and gets its 32 bytes.
 /// let issued = try await party.challenge(for: user, device: device, purpose: .login, from: address)

@@ -67,6 +67,14 @@ public protocol RelyingPartyStore: Sendable {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Bool
 
+    /// Has a device of the audit entry's user approved by an operator, with the audit entry; `false` where it is not
+    /// registered with this key.
+    func approve(
+        _ device: LoginName,
+        keyID: String,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool
+
     /// Removes a device of the audit entry's user, or all of them where `device` is `nil`, with their challenges.
     ///
     /// It writes the entry for each device that it removed, with that device's name, and answers which these are.
@@ -78,7 +86,8 @@ public protocol RelyingPartyStore: Sendable {
     /// The newest lines of the audit log, the newest first; of all users where `user` is `nil`.
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
-    /// Removes challenges and counts that are over, and the audit log's oldest lines but for `auditEntries`.
+    /// Removes challenges and counts that are over, and the audit log's oldest lines but for `auditEntries`; of refused
+    /// passwords it keeps as many besides.
     ///
     /// It removes at most `count` rows of each kind, and answers whether more may be left.
     func purge(
@@ -100,6 +109,17 @@ public protocol RelyingPartyStore: Sendable {
         to data: Data?,
         ifWas old: Data?
     ) async throws(RelyingPartyError) -> Bool
+}
+
+/// What is done where the database that a store is to open is not there.
+public enum MissingDatabase: Sendable, Hashable {
+    /// Nothing is made, and opening fails.
+    ///
+    /// A server that goes on with an empty database, since a path is wrong or a volume is not mounted, tells every device
+    /// that it does not know its key.
+    case refuse
+    /// An empty one is made: for the first time that a server is set up.
+    case create
 }
 
 /// What a challenge is for.

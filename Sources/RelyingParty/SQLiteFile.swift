@@ -13,11 +13,12 @@ struct SQLiteFile {
 
     let path: String
 
-    /// Opens the database, and makes it where there is none.
-    func open() throws -> DatabaseQueue {
+    /// Opens the database, and makes it where there is none and that is asked for.
+    func open(ifMissing: MissingDatabase) throws -> DatabaseQueue {
         var found = stat()
         if lstat(path, &found) != 0 {
             guard errno == ENOENT else { throw refusal(String(cString: strerror(errno))) }
+            guard ifMissing == .create else { throw refusal("there is no database") }
             try create()
             guard lstat(path, &found) == 0 else { throw refusal(String(cString: strerror(errno))) }
         }
@@ -26,11 +27,24 @@ struct SQLiteFile {
         for suffix in ["-wal", "-shm"] where lstat(path + suffix, &found) == 0 { try checkAccess(found) }
         try checkHeader()
         let queue = try connect(path)
-        let version = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        guard version == SQLiteSchema.version else {
-            throw refusal("schema \(version ?? 0), this program knows \(SQLiteSchema.version)")
+        try queue.writeWithoutTransaction { db in
+            // What is changed here must not be lost with the machine's power, half of it least of all.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // Another process may migrate at this moment, and has done it when this transaction begins.
+            try db.inTransaction(.immediate) {
+                let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                try checkVersion(version)
+                if version < SQLiteSchema.version { try SQLiteSchema.migrate(db, from: version) }
+                return .commit
+            }
         }
         return queue
+    }
+
+    private func checkVersion(_ version: Int) throws {
+        guard (1...SQLiteSchema.version).contains(version) else {
+            throw refusal("schema \(version), this program knows 1 to \(SQLiteSchema.version)")
+        }
     }
 
     /// Refuses what is not this user's alone.
@@ -52,10 +66,7 @@ struct SQLiteFile {
             header.count == 100, header.starts(with: Data("SQLite format 3\0".utf8)),
             header[68..<72].reduce(0, { $0 << 8 | UInt32($1) }) == Self.applicationID
         else { throw refusal("not a database of a login server") }
-        let version = header[60..<64].reduce(0) { $0 << 8 | Int($1) }
-        guard version == SQLiteSchema.version else {
-            throw refusal("schema \(version), this program knows \(SQLiteSchema.version)")
-        }
+        try checkVersion(header[60..<64].reduce(0) { $0 << 8 | Int($1) })
     }
 
     /// Makes an empty database, which gets its name when it is whole: no other process sees half of it.

@@ -29,12 +29,12 @@ extension SQLiteRelyingPartyStore {
             try db.run(
                 """
                 INSERT OR REPLACE INTO devices
-                    (user, device, key_id, key, name, enabled_at, last_used_at, domain_state)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    (user, device, key_id, key, name, enabled_at, last_used_at, domain_state, approved)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     device.user.text, device.device.text, device.keyID, device.key.der, device.name,
-                    device.enabledAt, device.lastUsedAt, device.domainState,
+                    device.enabledAt, device.lastUsedAt, device.domainState, device.approval?.text,
                 ]
             )
             try db.write(audit)
@@ -85,7 +85,24 @@ extension SQLiteRelyingPartyStore {
         try await write(.full) { db in
             try db.run(
                 "UPDATE devices SET name = ? WHERE user = ? AND device = ?",
-                [name, audit.user.text, device.text]
+                [name, audit.userText, device.text]
+            )
+            guard db.changesCount == 1 else { return false }
+            try db.write(audit)
+            return true
+        }
+    }
+
+    /// See ``RelyingPartyStore/approve(_:keyID:audit:)``.
+    public func approve(
+        _ device: LoginName,
+        keyID: String,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool {
+        try await write(.full) { db in
+            try db.run(
+                "UPDATE devices SET approved = ? WHERE user = ? AND device = ? AND key_id = ?",
+                [RegisteredDevice.Approval.byOperator.text, audit.userText, device.text, keyID]
             )
             guard db.changesCount == 1 else { return false }
             try db.write(audit)
@@ -102,13 +119,13 @@ extension SQLiteRelyingPartyStore {
             // `IS NULL` is true for all devices where none is named.
             let rows = try db.fetchAll(
                 "DELETE FROM devices WHERE user = ?1 AND (?2 IS NULL OR device = ?2) RETURNING device",
-                [audit.user.text, device?.text]
+                [audit.userText, device?.text]
             )
             return try rows.compactMap { row in
                 guard let removed = LoginName(row[0]) else { return nil }
                 try db.run(
                     "DELETE FROM challenges WHERE user = ? AND device = ?",
-                    [audit.user.text, removed.text]
+                    [audit.userText, removed.text]
                 )
                 try db.write(audit.of(removed))
                 return removed
@@ -123,6 +140,7 @@ extension RegisteredDevice {
         guard let user = LoginName(row["user"]), let device = LoginName(row["device"]),
             let key = LoginKey(der: row["key"]), key.id == row["key_id"]
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of devices") }
+        let approval: String? = row["approved"]
         self.init(
             user: user,
             device: device,
@@ -130,7 +148,9 @@ extension RegisteredDevice {
             name: row["name"],
             enabledAt: row["enabled_at"],
             lastUsedAt: row["last_used_at"],
-            domainState: row["domain_state"]
+            domainState: row["domain_state"],
+            // What a newer version has written, and this one does not know, approves nothing here.
+            approval: approval.flatMap(RegisteredDevice.Approval.init(text:))
         )
     }
 }

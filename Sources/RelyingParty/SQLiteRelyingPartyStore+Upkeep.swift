@@ -47,15 +47,12 @@ extension SQLiteRelyingPartyStore {
                 [now, count]
             )
             let tries = db.changesCount
-            try db.run(
-                """
-                DELETE FROM audit WHERE id IN (
-                    SELECT id FROM audit WHERE id <= (SELECT max(id) FROM audit) - ? ORDER BY id LIMIT ?
-                )
-                """,
-                [auditEntries, count]
-            )
-            return max(challenges, tries, db.changesCount) >= count
+            var entries = 0
+            for kind in SQLiteStatements.auditKinds {
+                try db.run(SQLiteStatements.purgeAudit(kind), [auditEntries, count])
+                entries = max(entries, db.changesCount)
+            }
+            return max(challenges, tries, entries) >= count
         }
     }
 
@@ -92,7 +89,7 @@ extension Database {
         try run(
             SQLiteStatements.audit,
             [
-                entry.at, entry.event.rawValue, entry.user.text, entry.device?.text ?? "", entry.address,
+                entry.at, entry.event.rawValue, entry.userText, entry.device?.text ?? "", entry.address,
                 entry.reason,
             ]
         )
@@ -103,13 +100,14 @@ extension AuditEntry {
     /// Reads a row of `audit`.
     fileprivate init(_ row: Row) throws {
         let device: String = row["device"]
-        guard let user = LoginName(row["user"]), let event = Event(rawValue: row["event"]) else {
+        let user: String = row["user"]
+        guard user.isEmpty || LoginName(user) != nil, let event = Event(rawValue: row["event"]) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of audit")
         }
         self.init(
             at: row["at"],
             event: event,
-            user: user,
+            user: LoginName(user),
             device: LoginName(device),
             address: row["address"],
             reason: row["reason"]

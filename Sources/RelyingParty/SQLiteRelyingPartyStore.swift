@@ -14,21 +14,24 @@ public final class SQLiteRelyingPartyStore: Sendable {
     private let queue: DatabaseQueue
     private let durability = SQLiteDurability()
 
-    /// Opens the database, and makes it, with mode 0600, where there is none; its directory must be there.
+    /// Opens the database.
     ///
     /// A file that is not a database of this kind and version, or that others may use, is refused and stays as it is.
     ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - ifMissing: Whether it is made, with mode 0600, where there is none; its directory must be there.
     /// - Throws: `store`.
-    public convenience init(path: String) throws(RelyingPartyError) {
-        try self.init(path: path, bootID: MachineBoot.id())
+    public convenience init(path: String, ifMissing: MissingDatabase = .refuse) throws(RelyingPartyError) {
+        try self.init(path: path, ifMissing: ifMissing, bootID: MachineBoot.id())
     }
 
     /// The same, with another name for the time since the machine started; where it is `nil`, no challenge survives
     /// an opening.
-    init(path: String, bootID: String?) throws(RelyingPartyError) {
+    init(path: String, ifMissing: MissingDatabase = .create, bootID: String?) throws(RelyingPartyError) {
         self.path = path
         do {
-            queue = try SQLiteFile(path: path).open()
+            queue = try SQLiteFile(path: path).open(ifMissing: ifMissing)
             try queue.writeWithoutTransaction { [durability] db in
                 try durability.change(to: .full, db)
                 try db.inTransaction(.immediate) {

@@ -2,13 +2,36 @@
 
 internal import GRDB
 
-/// The tables.
+/// The tables, and how those of an earlier version become these.
 ///
 /// Names are compared byte by byte, which is SQLite's own way; a device that is not named is empty.
 enum SQLiteSchema {
-    static let version = 1
+    static let version = 2
 
     static func create(_ db: Database) throws {
+        try createFirst(db)
+        try migrate(db, from: 1)
+        try db.execute(sql: "PRAGMA application_id = \(SQLiteFile.applicationID)")
+    }
+
+    /// Does all steps from a version to this one; the caller has begun a transaction.
+    static func migrate(_ db: Database, from version: Int) throws {
+        for step in steps[(version - 1)...] { try db.execute(sql: step) }
+        try db.execute(sql: "PRAGMA user_version = \(Self.version)")
+    }
+
+    /// What leads from version 1 to 2, and so on.
+    private static let steps = [
+        """
+        -- By whom the device was approved: 'operator', or 'device ' and its name; not at all where it is NULL.
+        ALTER TABLE devices ADD COLUMN approved TEXT;
+        CREATE INDEX audit_refused_passwords ON audit (id) WHERE event = 'password_refused';
+        CREATE INDEX audit_others ON audit (id) WHERE event <> 'password_refused';
+        """
+    ]
+
+    /// The tables of version 1.
+    private static func createFirst(_ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -57,7 +80,5 @@ enum SQLiteSchema {
                 CREATE TABLE documents (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
                 """
         )
-        try db.execute(sql: "PRAGMA application_id = \(SQLiteFile.applicationID)")
-        try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 }

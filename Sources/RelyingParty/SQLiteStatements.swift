@@ -18,6 +18,20 @@ enum SQLiteStatements {
         INSERT INTO audit (at, event, user, device, address, reason) VALUES (?, ?, ?, ?, ?, ?)
         """
 
+    /// What strangers can bring about, and all else: each has its index.
+    static let auditKinds = ["event = 'password_refused'", "event <> 'password_refused'"]
+
+    /// Removes the oldest lines of a kind but for so many, so many at most.
+    static func purgeAudit(_ kind: String) -> String {
+        """
+        DELETE FROM audit WHERE id IN (
+            SELECT id FROM audit WHERE \(kind)
+                AND id <= (SELECT id FROM audit WHERE \(kind) ORDER BY id DESC LIMIT 1 OFFSET ?)
+                ORDER BY id LIMIT ?
+        )
+        """
+    }
+
     static let ofEachSignIn = [
         readTries, writeTries, issue, take, device, devices, markUsed, isActive, audit,
     ]

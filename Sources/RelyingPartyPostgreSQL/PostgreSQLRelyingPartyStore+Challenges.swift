@@ -103,12 +103,18 @@ extension ChallengeRecord {
 
 /// The statements of each sign-in that look at devices; a test looks at their plans.
 enum PostgreSQLStatements {
+    /// The columns of `devices`, by name: an instance of another version may add some while this one runs.
+    static let deviceColumns = [
+        #""user""#, "device", "key_id", "key", "name", "enabled_at", "last_used_at", "domain_state",
+        "approved",
+    ].map { "devices." + $0 }.joined(separator: ", ")
+
     /// Takes a challenge, and gives it once for each device that may answer it, or with NULLs.
     static let take = """
         WITH taken AS (
             DELETE FROM whorl_login.challenges WHERE digest = $1 RETURNING "user", device, use, expires_at
         )
-        SELECT taken."user", taken.device, taken.use, taken.expires_at, devices.*
+        SELECT taken."user", taken.device, taken.use, taken.expires_at, \(deviceColumns)
             FROM taken LEFT JOIN whorl_login.devices ON devices."user" = taken."user"
                 AND (taken.device = '' OR devices.device = taken.device)
             ORDER BY devices.enabled_at, devices.device

@@ -41,7 +41,8 @@ extension PostgreSQLRelyingPartyStore {
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
         try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             try connection.run(
-                #"SELECT * FROM whorl_login.devices WHERE "user" = $1 ORDER BY enabled_at, device"#,
+                "SELECT \(PostgreSQLStatements.deviceColumns) FROM whorl_login.devices"
+                    + #" WHERE "user" = $1 ORDER BY enabled_at, device"#,
                 [.text(user.text)]
             ).devices(from: 0)
         }
@@ -79,6 +80,27 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
+    /// See `RelyingPartyStore.approve(_:keyID:audit:)`.
+    public func approve(
+        _ device: LoginName,
+        keyID: String,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Bool {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run(
+                """
+                WITH approved AS (
+                    UPDATE whorl_login.devices SET approved = $7
+                        WHERE "user" = $3 AND device = $8 AND key_id = $9 RETURNING 1
+                ) \(PostgreSQLAudit.insert(from: "approved"))
+                """,
+                PostgreSQLAudit.values(audit) + [
+                    .text(RegisteredDevice.Approval.byOperator.text), .text(device.text), .text(keyID),
+                ]
+            ).changes == 1
+        }
+    }
+
     /// See `RelyingPartyStore.revoke(_:audit:)`.
     public func revoke(
         _ device: LoginName?,
@@ -91,14 +113,14 @@ extension PostgreSQLRelyingPartyStore {
                     DELETE FROM whorl_login.devices WHERE "user" = $1 AND ($2 IS NULL OR device = $2)
                         RETURNING device
                     """,
-                    [.text(audit.user.text), .text(device?.text)]
+                    [.text(audit.userText), .text(device?.text)]
                 )
                 var removed: [LoginName] = []
                 for row in 0..<rows.count {
                     guard let name = rows.text(row, 0).flatMap(LoginName.init) else { continue }
                     _ = try connection.run(
                         #"DELETE FROM whorl_login.challenges WHERE "user" = $1 AND device = $2"#,
-                        [.text(audit.user.text), .text(name.text)]
+                        [.text(audit.userText), .text(name.text)]
                     )
                     try PostgreSQLAudit.write(audit.of(name), &connection)
                     removed.append(name)
@@ -125,17 +147,17 @@ extension PostgreSQLConnection {
         _ = try run(
             """
             INSERT INTO whorl_login.devices
-                ("user", device, key_id, key, name, enabled_at, last_used_at, domain_state)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                ("user", device, key_id, key, name, enabled_at, last_used_at, domain_state, approved)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
                 ON CONFLICT ("user", device) DO UPDATE SET
                     key_id = excluded.key_id, key = excluded.key, name = excluded.name,
                     enabled_at = excluded.enabled_at, last_used_at = excluded.last_used_at,
-                    domain_state = excluded.domain_state
+                    domain_state = excluded.domain_state, approved = excluded.approved
             """,
             [
                 .text(device.user.text), .text(device.device.text), .text(device.keyID),
                 .bytes(device.key.der), .text(device.name), .int(device.enabledAt),
-                .int(device.lastUsedAt), .bytes(device.domainState),
+                .int(device.lastUsedAt), .bytes(device.domainState), .text(device.approval?.text),
             ]
         )
         try PostgreSQLAudit.write(audit, &self)
@@ -161,7 +183,9 @@ extension PostgreSQLRows {
                     name: name,
                     enabledAt: enabledAt,
                     lastUsedAt: int(row, first + 6),
-                    domainState: bytes(row, first + 7)
+                    domainState: bytes(row, first + 7),
+                    // What a newer version has written, and this one does not know, approves nothing here.
+                    approval: text(row, first + 8).flatMap(RegisteredDevice.Approval.init(text:))
                 )
             )
         }

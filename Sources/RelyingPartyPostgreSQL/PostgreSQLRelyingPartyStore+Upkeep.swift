@@ -59,16 +59,13 @@ extension PostgreSQLRelyingPartyStore {
                 """,
                 [.int(now), .int(count)]
             ).changes
-            let entries = try connection.run(
-                """
-                DELETE FROM whorl_login.audit WHERE id IN (
-                    SELECT id FROM whorl_login.audit
-                        WHERE id <= (SELECT max(id) FROM whorl_login.audit) - $1
-                        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+            var entries = 0
+            for kind in PostgreSQLAudit.kinds {
+                entries = max(
+                    entries,
+                    try connection.run(PostgreSQLAudit.purge(kind), [.int(auditEntries), .int(count)]).changes
                 )
-                """,
-                [.int(auditEntries), .int(count)]
-            ).changes
+            }
             return max(challenges, tries, entries) >= count
         }
     }
@@ -139,9 +136,25 @@ enum PostgreSQLAudit {
     /// The values of a line, `$1` to `$6`.
     static func values(_ entry: AuditEntry) -> [PostgreSQLValue] {
         [
-            .int(entry.at), .text(entry.event.rawValue), .text(entry.user.text),
+            .int(entry.at), .text(entry.event.rawValue), .text(entry.userText),
             .text(entry.device?.text ?? ""), .text(entry.address), .text(entry.reason),
         ]
+    }
+
+    /// What strangers can bring about, and all else: each has its index.
+    static let kinds = ["event = 'password_refused'", "event <> 'password_refused'"]
+
+    /// Removes the oldest lines of a kind but for so many, so many at most.
+    static func purge(_ kind: String) -> String {
+        """
+        DELETE FROM whorl_login.audit WHERE id IN (
+            SELECT id FROM whorl_login.audit WHERE \(kind)
+                AND id <= (
+                    SELECT id FROM whorl_login.audit WHERE \(kind) ORDER BY id DESC LIMIT 1 OFFSET $1
+                )
+                ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+        )
+        """
     }
 
     static func write(
@@ -155,14 +168,15 @@ enum PostgreSQLAudit {
         var entries: [AuditEntry] = []
         for row in 0..<rows.count {
             guard let at = rows.int(row, 0), let event = rows.text(row, 1).flatMap(AuditEntry.Event.init),
-                let user = rows.text(row, 2).flatMap(LoginName.init), let device = rows.text(row, 3),
+                let user = rows.text(row, 2), user.isEmpty || LoginName(user) != nil,
+                let device = rows.text(row, 3),
                 let address = rows.text(row, 4)
             else { throw PostgreSQLFailure(state: "", text: "a row of audit is damaged") }
             entries.append(
                 AuditEntry(
                     at: at,
                     event: event,
-                    user: user,
+                    user: LoginName(user),
                     device: LoginName(device),
                     address: address,
                     reason: rows.text(row, 5)

@@ -14,7 +14,7 @@ public import RelyingParty
 public final class PostgreSQLRelyingPartyStore: Sendable {
     let pool: PostgreSQLPool
 
-    /// Connects, and makes the tables where there are none, in a schema named `whorl_login`.
+    /// Connects; the tables are in a schema named `whorl_login`.
     ///
     /// A schema of that name that is another program's, or another version's, is refused and stays as it is. The thread
     /// of the caller is not blocked.
@@ -23,15 +23,30 @@ public final class PostgreSQLRelyingPartyStore: Sendable {
     ///   - url: `postgres://…`, as libpq reads it. A password is better in `~/.pgpass`, where no list of processes shows
     ///     it.
     ///   - connections: The most connections; each has a thread of its own.
+    ///   - ifMissing: Whether the tables are made where there are none.
     /// - Throws: `store`.
-    public convenience init(url: String, connections: Int = 8) async throws(RelyingPartyError) {
-        try await self.init(url: url, connections: connections, patience: PostgreSQLConnection.patience)
+    public convenience init(
+        url: String,
+        connections: Int = 8,
+        ifMissing: MissingDatabase = .refuse
+    ) async throws(RelyingPartyError) {
+        try await self.init(
+            url: url,
+            connections: connections,
+            patience: PostgreSQLConnection.patience,
+            ifMissing: ifMissing
+        )
     }
 
-    init(url: String, connections: Int, patience: Int) async throws(RelyingPartyError) {
+    init(
+        url: String,
+        connections: Int,
+        patience: Int,
+        ifMissing: MissingDatabase
+    ) async throws(RelyingPartyError) {
         pool = PostgreSQLPool(url: url, size: connections, patience: patience)
         try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
-            try PostgreSQLSchema.prepare(&connection)
+            try PostgreSQLSchema.prepare(&connection, ifMissing)
         }
     }
 }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RelyingParty
+
 /// The tables, in a schema of their own; a device that is not named is empty.
 enum PostgreSQLSchema {
-    static let version = 1
+    static let version = 2
     /// Makes instances that start at once wait for each other: "WhLi" in ASCII.
     private static let lock = 0x5768_4c69
 
-    /// Makes the tables where there are none; leaves a schema alone that is not ours or of another version.
-    static func prepare(_ connection: inout PostgreSQLConnection) throws(PostgreSQLFailure) {
+    /// Makes the tables where there are none and that is asked for; leaves a schema alone that is not ours or of another
+    /// version.
+    static func prepare(
+        _ connection: inout PostgreSQLConnection,
+        _ ifMissing: MissingDatabase
+    ) throws(PostgreSQLFailure) {
         let encoding = try connection.run("SELECT current_setting('server_encoding')", []).text(0, 0)
         guard encoding == "UTF8" else { throw refusal("the database is in \(encoding ?? "?"), not in UTF8") }
         try connection.transaction { connection throws(PostgreSQLFailure) in
@@ -16,7 +22,11 @@ enum PostgreSQLSchema {
                 "SELECT 1 FROM pg_namespace WHERE nspname = 'whorl_login'",
                 []
             )
-            guard schema.count == 1 else { return try connection.run(tables) }
+            guard schema.count == 1 else {
+                guard ifMissing == .create else { throw refusal("there is no schema whorl_login") }
+                try connection.run(tables)
+                return try migrate(&connection, from: 1)
+            }
             let meta = try connection.run("SELECT to_regclass('whorl_login.meta') IS NOT NULL", [])
             guard meta.bool(0, 0) == true else {
                 throw refusal("the schema whorl_login is another program's")
@@ -25,21 +35,44 @@ enum PostgreSQLSchema {
                 "SELECT value FROM whorl_login.meta WHERE name = 'version'",
                 []
             ).text(0, 0)
-            guard found == String(version) else {
-                throw refusal("schema \(found ?? "?"), this program knows \(version)")
+            guard let known = found.flatMap({ Int($0) }), (1...version).contains(known) else {
+                throw refusal("schema \(found ?? "?"), this program knows 1 to \(version)")
             }
+            try migrate(&connection, from: known)
         }
     }
+
+    /// Does all steps from a version to this one, in the transaction that the caller has begun.
+    private static func migrate(
+        _ connection: inout PostgreSQLConnection,
+        from found: Int
+    ) throws(PostgreSQLFailure) {
+        guard found < version else { return }
+        for step in steps[(found - 1)...] { try connection.run(step) }
+        try connection.run("UPDATE whorl_login.meta SET value = '\(version)' WHERE name = 'version'")
+    }
+
+    /// What leads from version 1 to 2, and so on.
+    private static let steps = [
+        """
+        -- By whom the device was approved: 'operator', or 'device ' and its name; not at all where it is NULL.
+        ALTER TABLE whorl_login.devices ADD COLUMN approved text;
+        CREATE INDEX audit_refused_passwords ON whorl_login.audit (id) WHERE event = 'password_refused';
+        CREATE INDEX audit_others ON whorl_login.audit (id) WHERE event <> 'password_refused';
+        """
+    ]
 
     private static func refusal(_ why: String) -> PostgreSQLFailure {
         PostgreSQLFailure(state: "", text: why)
     }
 
+    /// The tables of version 1.
+    ///
     /// Names are compared byte by byte, so in the C collation.
     private static let tables = """
         CREATE SCHEMA whorl_login;
         CREATE TABLE whorl_login.meta (name text PRIMARY KEY, value text NOT NULL);
-        INSERT INTO whorl_login.meta VALUES ('version', '\(version)');
+        INSERT INTO whorl_login.meta VALUES ('version', '1');
 
         CREATE TABLE whorl_login.challenges (
             digest bytea PRIMARY KEY CHECK (length(digest) = 32),

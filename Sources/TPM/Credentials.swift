@@ -37,36 +37,64 @@ public struct Credentials: Sendable {
 }
 
 extension Policy {
-    /// The steps that meet this policy with what the caller has: the first branch of each choice that these suffice for.
+    /// The sequences of steps that these credentials suffice for, each of which meets this policy by other branches.
     ///
+    /// Those that depend on a counter or on PCRs come last: the chip may refuse them whatever the caller has.
+    ///
+    /// - Returns: One sequence at least.
     /// - Throws: ``TPMError/Code-swift.enum/missingCredential``.
-    func steps(with credentials: Credentials, after before: PolicyDigest = .zero) throws(TPMError)
-        -> [PolicyStep]
+    func ways(with credentials: Credentials, after before: PolicyDigest = .zero) throws(TPMError)
+        -> [[PolicyStep]]
     {
         switch self {
         case .secret(let name):
             guard let authority = credentials.authorities[name] else { throw TPMError(.missingCredential) }
-            return [.secret(authority)]
+            return [[.secret(authority)]]
         case .authValue:
             guard credentials.authValue != nil else { throw TPMError(.missingCredential) }
-            return [.authValue]
-        case .counter(let counter, let value): return [.counter(counter, value)]
-        case .pcrs(let selection, let digest): return [.pcrs(selection, digest)]
+            return [[.authValue]]
+        case .counter(let counter, let value): return [[.counter(counter, value)]]
+        case .pcrs(let selection, let digest): return [[.pcrs(selection, digest)]]
         case .all(let policies):
-            var steps: [PolicyStep] = []
+            var ways: [[PolicyStep]] = [[]]
             var digest = before
             for policy in policies {
-                steps += try policy.steps(with: credentials, after: digest)
+                let further = try policy.ways(with: credentials, after: digest)
+                ways = ways.flatMap { way in further.map { way + $0 } }
                 digest = policy.digest(after: digest)
             }
-            return steps
+            return ways
         case .any(let policies):
-            guard let index = policies.firstIndex(where: credentials.suffice) else {
-                throw TPMError(.missingCredential)
-            }
             let choice = Choice(of: policies, after: before)
-            return try policies[index].steps(with: credentials, after: before)
-                + choice.path(ofBranch: index).map(PolicyStep.or)
+            var (certain, refusable): ([[PolicyStep]], [[PolicyStep]]) = ([], [])
+            for (index, policy) in policies.enumerated() where credentials.suffice(for: policy) {
+                let path = choice.path(ofBranch: index).map(PolicyStep.or)
+                let ways = try policy.ways(with: credentials, after: before).map { $0 + path }
+                if policy.dependsOnMachine { refusable += ways } else { certain += ways }
+            }
+            guard !(certain.isEmpty && refusable.isEmpty) else { throw TPMError(.missingCredential) }
+            return certain + refusable
+        }
+    }
+
+    /// Whether the chip may refuse it whatever the caller has.
+    private var dependsOnMachine: Bool {
+        switch self {
+        case .counter, .pcrs: true
+        case .secret, .authValue: false
+        case .all(let policies), .any(let policies): policies.contains(where: \.dependsOnMachine)
+        }
+    }
+}
+
+extension TPMError {
+    /// Whether the chip has refused one way to meet a policy, so that another one may still meet it.
+    ///
+    /// A wrong authorization value is none of these: it may have been counted as a wrong try.
+    var closesOneWay: Bool {
+        switch code {
+        case .policyFailed, .nvMissing, .nvUnwritten, .lockout: true
+        default: false
         }
     }
 }

@@ -13,9 +13,12 @@ extension TPMCommands {
         credentials: Credentials
     ) throws(TPMError) -> PolicyDigest {
         try connection.withSequence(root) { (root) throws(TPMError) in
-            let steps = try policy.steps(with: credentials)
-            let session = try Session(.policy, saltedTo: root, on: connection)
-            try connection.run(steps, on: session, root: root)
+            let session = try connection.session(
+                meeting: policy,
+                with: credentials,
+                root: root,
+                needed: nil
+            )
             var digest: UnsafeMutablePointer<TPM2B_DIGEST>?
             let handle = session.handle
             try connection.call("TPM2_PolicyGetDigest") {
@@ -31,13 +34,15 @@ extension TPMCommands {
 extension Connection {
     /// A policy session that has met a policy.
     ///
+    /// Where the chip refuses one of the ways that the credentials suffice for, the next one is tried in a new session.
+    ///
     /// - Parameters:
     ///   - policy: The policy.
     ///   - credentials: What meets it.
     ///   - root: The storage root, which the session is salted to.
     ///   - needed: The object that the session is for, which should stay loaded.
     /// - Returns: The session.
-    /// - Throws: What any of the commands throws; nothing is left of it then.
+    /// - Throws: What any of the commands throws, of the last way that was tried; nothing is left of it then.
     func session(
         meeting policy: Policy,
         with credentials: Credentials,
@@ -45,13 +50,25 @@ extension Connection {
         needed: TPMName?
     ) throws(TPMError) -> Session {
         // Before any command, so that a caller without the means costs none.
-        let steps = try policy.steps(with: credentials)
-        let authorities = steps.compactMap {
+        var ways = try policy.ways(with: credentials)[...]
+        while let way = ways.popFirst() {
+            do throws(TPMError) {
+                return try session(along: way, root: root, needed: needed)
+            } catch {
+                guard error.closesOneWay, !ways.isEmpty else { throw error }
+            }
+        }
+        throw TPMError(.missingCredential)
+    }
+
+    private func session(along way: [PolicyStep], root: ESYS_TR, needed: TPMName?) throws(TPMError) -> Session
+    {
+        let authorities = way.compactMap {
             if case .secret(let authority) = $0 { authority.object.name } else { nil }
         }
         cache.announce(Set(authorities + [needed].compactMap(\.self)))
         let session = try Session(.policy, saltedTo: root, on: self)
-        try run(steps, on: session, root: root)
+        try run(way, on: session, root: root)
         return session
     }
 

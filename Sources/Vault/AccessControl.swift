@@ -91,7 +91,7 @@ public struct AccessControl: Sendable, Hashable {
     public var isLostWithoutPasscode: Bool { ways.allSatisfy { $0.contains(.devicePasscode) } }
 
     /// Whether every way needs the present set of fingers, so that the item is lost with it.
-    var isDeadWithItsSet: Bool { ways.allSatisfy { $0.contains(.biometryCurrentSet) } }
+    package var isDeadWithItsSet: Bool { ways.allSatisfy { $0.contains(.biometryCurrentSet) } }
 
     /// The ways as the chip gets them, with the measurements taken in.
     ///

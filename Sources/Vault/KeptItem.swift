@@ -31,14 +31,6 @@ extension ItemID {
 }
 
 extension KeptItem {
-    /// How it stands when the profile's counter has this value; the chip has the last word.
-    ///
-    /// An item that another way still opens is not dead.
-    func standing(at present: ItemBinding.Generation?) -> VaultItem.Standing {
-        let changed = binding.generation.map { $0 != present } ?? false
-        return changed && access.isDeadWithItsSet ? .enrollmentChanged : .valid
-    }
-
     /// The public half of a key.
     var publicKey: SigningKeyPublic {
         get throws(VaultError) {

@@ -17,12 +17,14 @@ extension Vault {
     /// - Throws: `counterLost`: the counter is gone, was made anew, or the database does not know it; `store`; what
     ///   the chip reports.
     public func generation(of profile: String, stored: UInt64) async throws(VaultError) -> UInt64 {
-        guard let authority = try authority() else { return stored }
+        guard try isProvisioned else { return stored }
         if let (row, counter) = try await pinnedCounter(of: profile) {
             return try await generation(row, counter)
         }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
+        // A reset may have come before.
+        guard let authority = try authority() else { return stored }
         // Another process may have made it while this one waited.
         if let (row, counter) = try await pinnedCounter(of: profile) {
             return try await generation(row, counter)
@@ -32,23 +34,32 @@ extension Vault {
         return stored
     }
 
-    /// Counts the generation up by one, to `generation`; does nothing when it is that already, or before the vault
-    /// is provisioned.
+    /// Counts the generation up by one, to `generation`; does nothing when it is that or more already, as where another
+    /// process has counted on meanwhile, or before the vault is provisioned.
     ///
     /// - Throws: as ``generation(of:stored:)``; `counterLost` also when it would not be a step of one.
     public func advance(_ profile: String, to generation: UInt64) async throws(VaultError) {
-        guard let authority = try authority() else { return }
+        guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
+        guard let authority = try authority() else { return }
         guard let (row, counter) = try await pinnedCounter(of: profile) else {
             throw VaultError(.counterLost, profile, cause: "no counter is pinned")
         }
         let present = try await self.generation(row, counter)
-        if present == generation { return }
+        if present >= generation { return }
         guard present &+ 1 == generation else {
             throw VaultError(.counterLost, profile, cause: "generation \(present), asked for \(generation)")
         }
         try await count(counter, authority)
+    }
+
+    /// Whether the vault was provisioned and has a counter for a profile; the chip is not asked.
+    ///
+    /// - Throws: `store`.
+    public func hasCounter(_ profile: String) async throws(VaultError) -> Bool {
+        guard try isProvisioned else { return false }
+        return try await pinnedCounter(of: profile) != nil
     }
 
     /// Takes the present database as the true one, after the owner has said so.
@@ -61,18 +72,29 @@ extension Vault {
     ///   - stored: The generation of the database that is accepted.
     /// - Throws: as ``generation(of:stored:)``, without `counterLost`.
     public func acceptGeneration(of profile: String, stored: UInt64) async throws(VaultError) {
-        guard let authority = try authority() else { return }
+        guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
+        guard let authority = try authority() else { return }
         try await removeStrays(authority)
-        if let (row, counter) = try await pinnedCounter(of: profile),
-            (try? await generation(row, counter)) != nil
-        {
-            try await count(counter, authority)
-            let value = try await value(of: counter, profile)
-            try await save(profile, .pinned(counter), .shift(from: value, to: stored))
-        } else {
-            try await makeCounter(of: profile, at: stored, authority)
+        guard let (row, counter) = try await pinnedCounter(of: profile), try await isKept(row, counter) else {
+            return try await makeCounter(of: profile, at: stored, authority)
+        }
+        try await count(counter, authority)
+        let value = try await value(of: counter, profile)
+        try await save(profile, .pinned(counter), .shift(from: value, to: stored))
+    }
+
+    /// Whether the chip has a pinned counter, with a value that makes a generation.
+    ///
+    /// - Throws: what keeps the chip from being asked: a counter that cannot be read now is not lost.
+    private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            _ = try await generation(row, counter)
+            return true
+        } catch {
+            guard error.code == .counterLost || error.code == .chipCleared else { throw error }
+            return false
         }
     }
 
@@ -111,6 +133,8 @@ extension Vault {
     }
 
     /// Whether not even the authority is known to the chip: then it was cleared, or is not the one it was.
+    ///
+    /// - Throws: what keeps the chip from being asked.
     func isChipAnother() async throws(VaultError) -> Bool {
         guard let authority = try authority() else { return false }
         do {
@@ -119,7 +143,8 @@ extension Vault {
             }
             return false
         } catch {
-            return error.code == .foreignBlob || error.code == .foreignRoot
+            guard error.code == .foreignBlob || error.code == .foreignRoot else { throw VaultError(error) }
+            return true
         }
     }
 

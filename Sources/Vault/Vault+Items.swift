@@ -28,14 +28,16 @@ extension Vault {
         let unique = ItemRow.newUnique()
         let identity = ItemRow.identity(id, unique: unique, access: access)
         let parts = try SecretEnvelope.close(secret, for: identity)
-        let made = try await make(id.owner, access, applicationPassword) {
-            commands,
-            root,
-            policy,
-            password throws(TPMError) in
-            try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
+        try await sealing { authority throws(VaultError) in
+            let made = try await make(id.owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
+            }
+            try await keep(id, unique, access, made, body: parts.body)
         }
-        try await keep(id, unique, access, made, body: parts.body)
     }
 
     /// Makes a P-256 key in the chip, which never leaves it.
@@ -50,14 +52,16 @@ extension Vault {
     ) async throws(VaultError) -> SigningKeyPublic {
         precondition(id.kind == .key, "a key is made under the name of a key")
         try await refuseTaken(id)
-        let made = try await make(id.owner, access, applicationPassword) {
-            commands,
-            root,
-            policy,
-            password throws(TPMError) in
-            try commands.createSigningKey(under: root, policy: policy, auth: password)
+        return try await sealing { authority throws(VaultError) in
+            let made = try await make(id.owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.createSigningKey(under: root, policy: policy, auth: password)
+            }
+            return try await keep(id, ItemRow.newUnique(), access, made, body: nil).publicKey
         }
-        return try await keep(id, ItemRow.newUnique(), access, made, body: nil).publicKey
     }
 
     /// The public half of a key; nothing has to be shown, and the chip is not asked.
@@ -74,13 +78,17 @@ extension Vault {
 
     /// The profile's items, secrets and keys, by kind and name.
     ///
-    /// - Throws: `store`; the chip's failure only where an item is bound to a set of fingers.
+    /// The chip is asked only where an item is lost with its set of fingers; where it cannot answer, such an item is
+    /// told as unknown.
+    ///
+    /// - Throws: `store`.
     public func items(of profile: String) async throws(VaultError) -> [VaultItem] {
         let seal = seal
         let readings = try await read { try ItemRow.all(of: profile, $0, seal) }
-        let bound = readings.contains { $0.binding?.generation != nil }
-        let present = bound ? try? await presentGeneration(of: profile) : nil
-        return readings.map { $0.item(at: present) }
+        let rows = readings.compactMap(\.row)
+        let standings = try await standings(of: rows, profile: profile)
+        let known = Dictionary(uniqueKeysWithValues: zip(rows.map(\.id), standings))
+        return readings.map { $0.item(known[$0.id]) }
     }
 
     /// Deletes an item for good, whatever state it is in.
@@ -133,21 +141,22 @@ extension Vault {
 }
 
 extension ItemRow.Reading {
-    fileprivate var binding: ItemBinding? {
+    /// The row, where it is what Whorl wrote.
+    fileprivate var row: ItemRow? {
         switch self {
-        case .sound(let row): row.binding
+        case .sound(let row): row
         case .tampered: nil
         }
     }
 
-    fileprivate func item(at present: ItemBinding.Generation?) -> VaultItem {
+    fileprivate func item(_ standing: VaultItem.Standing?) -> VaultItem {
         switch self {
         case .sound(let row):
             return VaultItem(
                 id: row.id,
                 access: row.access,
                 createdAt: row.createdAt,
-                standing: row.standing(at: present)
+                standing: standing ?? .unknown
             )
         case .tampered(let id):
             return VaultItem(

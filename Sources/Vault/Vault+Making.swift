@@ -13,16 +13,17 @@ struct MadeItem: Sendable {
 
 /// The one way in which items come to be: what is there now is bound into a policy, and the chip makes an object of it.
 extension Vault {
-    /// Makes an object in the chip, which other bytes than the returned ones do not lead to.
+    /// Makes an object in the chip, which other bytes than the returned ones do not lead to; the caller keeps it while no
+    /// reset can come in between (``sealing(_:)``).
     func make(
         _ owner: ItemOwner,
         _ access: AccessControl,
         _ password: SecretBox?,
+        under authority: VaultAuthority,
         _ create:
             @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
             TPMObject
     ) async throws(VaultError) -> MadeItem {
-        let authority = try await provisionedAuthority()
         let (binding, authorization) = try await binding(owner, access, password)
         guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
             throw VaultError(.accessRefused("it cannot be bound"))

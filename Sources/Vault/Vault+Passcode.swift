@@ -36,26 +36,32 @@ extension Vault {
         guard try await self.passcode(of: profile) == nil else { throw VaultError(.passcodeExists, profile) }
         let derivation = PasscodeDerivation()
         let authorization = try await derivation.authorization(of: passcode)
-        let authority = try await provisionedAuthority()
-        let object = try await chip { commands throws(TPMError) in
-            try commands.createAuthority(under: authority.root, auth: authorization, dictionaryAttack: true)
-        }
-        let row = PasscodeRow(
-            profile: profile,
-            object: object,
-            derivation: derivation,
-            setAt: time.now().date.timeIntervalSince1970
-        )
-        let seal = seal
-        let showsFinger = proof.map { $0.profile == profile && $0.showsFinger } ?? false
-        let outcome: Result<Bool, VaultError> = try await transaction { db in
-            guard try showsFinger || !OwnerFingers.areEnrolled(of: profile, db) else {
-                let subject = "passcode of \(profile)"
-                return .failure(VaultError(.accessDenied, subject, cause: "no finger was shown"))
+        try await sealing { authority throws(VaultError) in
+            let object = try await chip { commands throws(TPMError) in
+                try commands.createAuthority(
+                    under: authority.root,
+                    auth: authorization,
+                    dictionaryAttack: true
+                )
             }
-            return .success(try row.insert(db, seal))
+            let row = PasscodeRow(
+                profile: profile,
+                object: object,
+                derivation: derivation,
+                setAt: time.now().date.timeIntervalSince1970
+            )
+            let seal = seal
+            let showsFinger = proof.map { $0.profile == profile && $0.showsFinger } ?? false
+            let outcome: Result<Bool, VaultError> = try await transaction { db in
+                guard try showsFinger || !OwnerFingers.areEnrolled(of: profile, db) else {
+                    return .failure(
+                        VaultError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown")
+                    )
+                }
+                return .success(try row.insert(db, seal))
+            }
+            guard try outcome.get() else { throw VaultError(.passcodeExists, profile) }
         }
-        guard try outcome.get() else { throw VaultError(.passcodeExists, profile) }
     }
 
     /// Compares a passcode with the one that is set.

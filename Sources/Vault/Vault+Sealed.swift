@@ -28,12 +28,14 @@ extension Vault {
     ) async throws(VaultError) -> SealedItem {
         let parts = try SecretEnvelope.close(secret, for: LooseItem.identity(of: profile, access))
         let owner = LooseItem.owner(.secret, of: profile)
-        let made = try await make(owner, access, applicationPassword) {
-            commands,
-            root,
-            policy,
-            password throws(TPMError) in
-            try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
+        let made = try await sealing { authority throws(VaultError) in
+            try await make(owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
+            }
         }
         return try sealed(profile, access, made, body: parts.body)
     }
@@ -52,12 +54,14 @@ extension Vault {
         applicationPassword: SecretBox? = nil
     ) async throws(VaultError) -> SealedItem {
         let owner = LooseItem.owner(.key, of: profile)
-        let made = try await make(owner, access, applicationPassword) {
-            commands,
-            root,
-            policy,
-            password throws(TPMError) in
-            try commands.createAgreementKey(under: root, policy: policy, auth: password)
+        let made = try await sealing { authority throws(VaultError) in
+            try await make(owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.createAgreementKey(under: root, policy: policy, auth: password)
+            }
         }
         return try sealed(profile, access, made, body: nil)
     }
@@ -131,7 +135,10 @@ extension Vault {
         }
     }
 
-    /// How sealed items stand as far as the database knows, in their order; the chip is not asked.
+    /// How sealed items stand, in their order.
+    ///
+    /// The chip is asked only where the database says that a set of fingers is another one: it has the last word. Where it
+    /// cannot answer, such an item is told as unknown.
     ///
     /// - Parameters:
     ///   - items: What the keeper stores.
@@ -147,9 +154,16 @@ extension Vault {
         let present = try await pinnedCounter(of: profile).map { row, counter in
             ItemBinding.Generation(counter: counter, value: row.value(at: generation))
         }
-        return items.map { item in
-            guard let item = try? loose(item), item.profile == profile else { return .tampered }
-            return item.standing(at: present)
+        // What is no item of this vault is told as such, for whatever reason.
+        let loose = items.map { item in
+            (try? self.loose(item)).flatMap { $0.profile == profile ? $0 : nil }
+        }
+        let doubtful = loose.compactMap(\.self).filter { $0.binding.generation != present }
+        let asked = try await standings(of: doubtful, profile: profile)
+        let known = Dictionary(zip(doubtful.map(\.encoded), asked)) { first, _ in first }
+        return loose.map { item in
+            guard let item else { return .tampered }
+            return known[item.encoded] ?? .valid
         }
     }
 

@@ -66,26 +66,35 @@ extension Vault {
         case .policyFailed, .nvMissing, .nvUnwritten, .authFailed:
             return await unmetPolicy(error, item)
         case .foreignBlob:
-            let isOther = try? await isChipAnother()
-            return VaultError(isOther == true ? .chipCleared : .itemTampered, name, cause: error.description)
+            do throws(VaultError) {
+                let isOther = try await isChipAnother()
+                return VaultError(isOther ? .chipCleared : .itemTampered, name, cause: error.description)
+            } catch let obstacle {
+                // Which of the two it is cannot be told.
+                return obstacle
+            }
         default: return VaultError(error, name)
         }
     }
 
     private func unmetPolicy(_ error: TPMError, _ item: some KeptItem) async -> VaultError {
         let name = item.owner.spoken
-        if let bound = item.binding.generation {
-            let value = try? await device.perform { commands throws(TPMError) in
-                try commands.check(bound.counter)
-            }
-            if value != .same(bound.value) {
-                return VaultError(.enrollmentChanged, name, cause: error.description)
+        if let set = item.binding.generation {
+            switch await standing(of: set, item.owner.profile) {
+            case .present: break
+            case .changed: return VaultError(.enrollmentChanged, name, cause: error.description)
+            case .unknown(let obstacle):
+                return VaultError(obstacle.code, name, cause: error.description)
             }
         }
-        if let pcrs = item.access.pcrs, let boot = item.binding.boot,
-            let present = try? await measurements(pcrs), present != boot
-        {
-            return VaultError(.measuredBootChanged, name, cause: error.description)
+        if let pcrs = item.access.pcrs, let boot = item.binding.boot {
+            do throws(VaultError) {
+                guard try await measurements(pcrs) == boot else {
+                    return VaultError(.measuredBootChanged, name, cause: error.description)
+                }
+            } catch let obstacle {
+                return obstacle
+            }
         }
         return VaultError(error, name)
     }

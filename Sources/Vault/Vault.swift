@@ -16,8 +16,8 @@ public final class Vault: Sendable {
     let database: StateDatabase
     let time: MachineTime
 
-    /// It never changes once it is there.
-    private let known = Mutex<VaultAuthority?>(nil)
+    /// The authority as it was read last, and the file that it was read from.
+    private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
 
     /// Works with a chip and an open database; nothing is asked of either yet.
     public convenience init(device: TPMDevice, database: StateDatabase) {
@@ -43,22 +43,41 @@ public final class Vault: Sendable {
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `store`, and what else the chip reports.
     package func provision() async throws(VaultError) { _ = try await provisionedAuthority() }
 
-    /// The authority; `nil` before the vault is provisioned.
+    /// The authority as the directory has it now; `nil` before the vault is provisioned.
+    ///
+    /// Another process may have reset the vault and made a new one since it was read last: nothing may be bound to an
+    /// authority that is gone.
     func authority() throws(VaultError) -> VaultAuthority? {
         let directory = directory
         return try known.withLock { known throws(VaultError) in
-            if let authority = known { return authority }
-            known = try VaultAuthority.load(directory)
-            return known
+            let path = VaultAuthority.path(directory)
+            let file: FileIdentity?
+            do throws(StateError) { file = try FileIdentity(at: path) } catch {
+                throw VaultError(.store(error), path)
+            }
+            if let known, known.file == file { return known.authority }
+            // Where the file is exchanged between the two looks, the next call reads it again.
+            let authority = try VaultAuthority.load(directory)
+            known = if let authority, let file { (authority, file) } else { nil }
+            return authority
         }
     }
 
     /// The authority, made when there is none.
     func provisionedAuthority() async throws(VaultError) -> VaultAuthority {
         if let authority = try authority() { return authority }
-        let made = try await Provisioning(device: device, directory: directory).authority()
-        known.withLock { $0 = made }
-        return made
+        return try await Provisioning(device: device, directory: directory).authority()
+    }
+
+    /// Makes something under the authority of the directory, which no reset takes away meanwhile.
+    ///
+    /// - Throws: `store` with `busy` while another process keeps the vault for a minute; what `body` throws.
+    func sealing<Value: Sendable>(
+        _ body: (VaultAuthority) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        return try await body(try await provisionedAuthority())
     }
 
     /// Runs commands that no other task of this process comes between.

@@ -45,8 +45,12 @@ public struct VaultItem: Sendable, Hashable {
     public enum Standing: String, Sendable, Hashable {
         /// Nothing speaks against it.
         case valid
-        /// A finger was added or removed since it was bound to the set; it never opens again.
+        /// A finger was added or removed since it was bound to the set, and it has no other way; it never opens again.
+        ///
+        /// The chip has said so: the counter of the profile's fingers was read, and has another value.
         case enrollmentChanged
+        /// The chip could not be asked, or has lost the counter that the item is bound to; the item may open.
+        case unknown
         /// Its row was changed from outside, or it belongs to another chip.
         case tampered
     }

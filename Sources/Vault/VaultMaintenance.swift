@@ -22,6 +22,8 @@ public struct VaultMaintenance: Sendable {
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
     public func provision() async throws(VaultError) {
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
         _ = try await Provisioning(device: device, directory: directory).authority()
         try await SealedStateKey(device: device, directory: directory).seal()
     }
@@ -29,28 +31,33 @@ public struct VaultMaintenance: Sendable {
     /// Takes the vault apart: secrets, keys and passcodes are gone for good.
     ///
     /// The fingers stay where the chip can still unseal the state key: it goes back into a file. Where it cannot, what
-    /// the key protects is lost; the database is put aside under another name, and the next start begins anew.
+    /// the key protects is lost; the database is put aside under another name, and the next start begins anew. So is a
+    /// database that is damaged. It may be interrupted anywhere and run again.
     ///
     /// - Parameters:
-    ///   - database: The open database, where it opens.
     ///   - withoutChip: Whether it goes on where there is no chip; what lies in one stays there.
+    ///   - open: Opens the database, once its key is in a file or was found to be lost; `nil` when nothing was ever stored.
     /// - Returns: What became of the fingers.
-    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store`.
+    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store` when the database cannot be opened now, and
+    ///   then the vault still stands.
     public func reset(
-        _ database: StateDatabase?,
-        withoutChip: Bool = false
+        withoutChip: Bool = false,
+        opening open: () async throws(StateError) -> StateDatabase?
     ) async throws(VaultError) -> Reset {
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
         let key = SealedStateKey(device: device, directory: directory)
-        let isLost: Bool
-        do {
-            try await key.unsealToFile()
-            isLost = false
-        } catch {
-            guard error.code == .chipCleared || error.isDamage || withoutChip && error.code == .noChip
-            else { throw error }
-            isLost = true
+        var isLost = try await isLost(key, withoutChip)
+        if !isLost {
+            let database: StateDatabase?
+            do throws(StateError) {
+                database = try await open()
+            } catch {
+                guard error.isDamage else { throw VaultError(.store(error), error.path) }
+                (database, isLost) = (nil, true)
+            }
+            if let database { try await empty(database, withoutChip) }
         }
-        if let database, !isLost { try await empty(database, withoutChip) }
         let aside = asidePath
         do throws(StateError) {
             if isLost { try putAside(as: aside) }
@@ -60,6 +67,23 @@ public struct VaultMaintenance: Sendable {
             throw VaultError(.store(error), error.path)
         }
         return isLost ? .fingersLost(database: aside) : .fingersKept
+    }
+
+    /// Whether the state key can never be had again; otherwise it is in a file.
+    ///
+    /// - Throws: what keeps the chip from being asked.
+    private func isLost(_ key: SealedStateKey, _ withoutChip: Bool) async throws(VaultError) -> Bool {
+        do {
+            try await key.unsealToFile()
+            return false
+        } catch {
+            switch error.code {
+            case .chipCleared: return true
+            case .noChip where withoutChip: return true
+            case .store(let error) where error.isDamage: return true
+            default: throw error
+            }
+        }
     }
 
     /// What became of the fingers.
@@ -116,12 +140,12 @@ public struct VaultMaintenance: Sendable {
     }
 }
 
-extension VaultError {
-    /// Whether a file of the vault is there and cannot be what it was.
+extension StateError {
+    /// Whether the database or its key is there and cannot be what it was.
     fileprivate var isDamage: Bool {
         switch code {
-        case .store(let error): error.code == .keyDamaged || error.code == .keyMissing
-        default: false
+        case .damaged, .keyDamaged, .keyMissing: true
+        case .notWritable, .tooOpen, .newerVersion, .foreign, .diskFull, .busy, .chipUnavailable, .failed: false
         }
     }
 }

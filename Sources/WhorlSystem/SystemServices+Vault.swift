@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Enrollment
 internal import StateStore
 internal import TPM
 public import Vault
@@ -45,12 +46,23 @@ extension SystemServices {
     ///
     /// - Parameter withoutChip: Whether it goes on where there is no chip any more.
     /// - Returns: What became of the fingers.
-    /// - Throws: `noChip`, `chipBusy`, `store`.
+    /// - Throws: `noChip`, `chipBusy`; `store`, also where the database is busy, and then the vault still stands.
     public func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultMaintenance.Reset {
-        // A database that does not open any more is put aside.
-        let database = try? await state.existing()
+        let state = state
         return try await VaultMaintenance(device: try chip.inUse(), directory: stateDirectory)
-            .reset(database, withoutChip: withoutChip)
+            .reset(withoutChip: withoutChip) { () async throws(StateError) in
+                guard let database = try await state.existing() else { return nil }
+                // The counters go, and the fingers stay.
+                do throws(EnrollmentError) {
+                    try await EnrollmentStore(database: database).forgetCounters()
+                } catch {
+                    guard case .store(let error) = error.code else {
+                        throw StateError(.failed, path: state.directory.path, cause: error.description)
+                    }
+                    throw error
+                }
+                return database
+            }
     }
 
     /// Lets go of the chip, which is taken again when it is needed; a program does so at its end.

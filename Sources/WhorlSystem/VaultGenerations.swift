@@ -21,6 +21,12 @@ struct VaultGenerations: GenerationCounter {
         }
     }
 
+    func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool {
+        try await counting { vault async throws(VaultError) in
+            try await vault.hasCounter(profile)
+        } ?? false
+    }
+
     func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
         try await counting { vault async throws(VaultError) in
             do throws(VaultError) {

@@ -135,17 +135,21 @@ extension VaultItem {
     fileprivate var json: JSONValue {
         [
             "name": .string(id.name.text), "access": .string(access.text),
-            "createdAt": .string(createdAt.ISO8601Format()), "valid": .bool(standing == .valid),
+            "createdAt": .string(createdAt.ISO8601Format()), "valid": isValid,
             "standing": .string(standing.rawValue),
         ]
     }
+
+    /// `null` where nothing and nobody could be asked.
+    private var isValid: JSONValue { standing == .unknown ? .null : .bool(standing == .valid) }
 
     fileprivate var row: [String] {
         let day = createdAt.ISO8601Format(.iso8601.year().month().day())
         let words =
             switch standing {
             case .valid: ""
-            case .enrollmentChanged: "not valid any more: the fingers changed"
+            case .enrollmentChanged: "never opens again: the fingers changed"
+            case .unknown: "cannot be told now: the TPM did not say"
             case .tampered: "changed from outside"
             }
         return [id.name.text, access.text, day, words]

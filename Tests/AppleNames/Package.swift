@@ -9,6 +9,7 @@ let apple: [Target.Dependency] = [
     .product(name: "Security", package: "whorl"), .product(name: "CryptoKit", package: "whorl"),
     .product(name: "LocalAuthentication", package: "whorl"),
 ]
+let core = Target.Dependency.product(name: "CoreFoundation", package: "whorl")
 let testing = Target.Dependency.product(name: "LocalAuthenticationTesting", package: "whorl")
 
 let package = Package(
@@ -16,6 +17,7 @@ let package = Package(
     dependencies: [.package(name: "whorl", path: "../..")],
     targets: [
         .executableTarget(name: "names", dependencies: apple),
+        .executableTarget(name: "core", dependencies: apple + [core]),
         .executableTarget(name: "idioms", dependencies: apple + [testing]),
         .executableTarget(name: "swift5", dependencies: apple + [testing]),
     ]

@@ -18,6 +18,19 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ]
         ),
+        // No file of the build imports the C module CoreFoundation, so this name needs no other one.
+        .executableTarget(
+            name: "core",
+            dependencies: [
+                .product(name: "CoreFoundation", package: "whorl"),
+                .product(
+                    name: "Security",
+                    package: "whorl",
+                    moduleAliases: ["Security": "WhorlSecurity"]
+                ),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
+        ),
         // With another name in the build its sources still say `import Security`.
         .executableTarget(
             name: "both",

@@ -87,20 +87,77 @@ import Testing
         #expect(bench.server.passwords == [password, nil])
     }
 
-    @Test func `a key that the server knows no more is deleted, and the app is told`() async throws {
+    @Test func `a key that the server does not know stays, and signs in once the server knows it again`()
+        async throws
+    {
+        let bench = try Bench()
+        try await bench.device.run { () async throws in
+            let login = try await bench.enable()
+            let devices = bench.server.devices
+            // As where the server runs on an empty or an older database.
+            bench.server.forget()
+            for _ in 0..<2 {
+                bench.device.next(.match)
+                #expect(
+                    await failure { () throws(LoginError) in try await bench.client.attempt() }
+                        == .mustEnableAgain(.unknownToServer)
+                )
+                #expect(try await bench.client.status() == .mustEnableAgain(.unknownToServer))
+            }
+            bench.server.restore(devices)
+            bench.device.next(.match)
+            _ = try await bench.client.attempt()
+            #expect(try await bench.client.status() == .enabled(login))
+        }
+    }
+
+    @Test func `a key that the server refused is deleted once another was enabled`() async throws {
+        let bench = try Bench()
+        try await bench.device.run { () async throws in
+            let first = try await bench.enable()
+            let devices = bench.server.devices
+            bench.server.forget()
+            bench.device.next(.match)
+            _ = await failure { () throws(LoginError) in try await bench.client.attempt() }
+            let second = try await bench.enable()
+            #expect(second.device == first.device && second.keyID != first.keyID)
+            #expect(try await bench.client.status() == .enabled(second))
+            bench.server.restore(devices)
+            bench.device.next(.match)
+            let code = await failure { () throws(LoginError) in try await bench.client.attempt() }
+            #expect(code == .mustEnableAgain(.unknownToServer))
+        }
+    }
+
+    @Test func `enabling that fails after a refusal leaves the refused key`() async throws {
         let bench = try Bench()
         try await bench.device.run { () async throws in
             try await bench.enable()
+            let devices = bench.server.devices
             bench.server.forget()
+            bench.device.next(.match, .match)
+            _ = await failure { () throws(LoginError) in try await bench.client.attempt() }
+            let code = await failure { () throws(LoginError) in
+                try await bench.client.enable(bench.ada, with: .password(secret("no")), deviceName: "d")
+            }
+            #expect(code == .unauthorized)
+            bench.server.restore(devices)
             bench.device.next(.match)
-            #expect(
-                await failure { () throws(LoginError) in try await bench.client.attempt() }
-                    == .mustEnableAgain(.unknownToServer)
-            )
-            #expect(try await bench.client.status() == .notEnabled)
-            #expect(
-                await failure { () throws(LoginError) in try await bench.client.attempt() } == .notEnabled
-            )
+            _ = try await bench.client.attempt()
+        }
+    }
+
+    @Test func `a refused login of one user does not stand in the way of another's`() async throws {
+        let bench = try Bench()
+        let bob = try user("bob")
+        try await bench.device.run { () async throws in
+            try await bench.enable()
+            bench.server.forget()
+            bench.device.next(.match, .match, .match)
+            _ = await failure { () throws(LoginError) in try await bench.client.attempt() }
+            let login = try await bench.client.enable(bob, with: bench.password, deviceName: "d")
+            #expect(try await bench.client.status() == .enabled(login))
+            #expect(try await bench.client.attempt().user == bob)
         }
     }
 
@@ -117,7 +174,12 @@ import Testing
                     == .mustEnableAgain(.fingersChanged)
             )
             #expect(bench.device.prompts.count == prompts && bench.server.paths == paths)
-            #expect(try await bench.client.status() == .notEnabled)
+            // Its record stays, and the next attempt says the same.
+            #expect(try await bench.client.status() == .mustEnableAgain(.fingersChanged))
+            #expect(
+                await failure { () throws(LoginError) in try await bench.client.attempt() }
+                    == .mustEnableAgain(.fingersChanged)
+            )
         }
     }
 
@@ -183,7 +245,11 @@ import Testing
                 await failure { () throws(LoginError) in try await strict.client.attempt() }
                     == .mustEnableAgain(.serverWantsItAgain)
             )
-            #expect(try await strict.client.status() == .notEnabled)
+            #expect(try await strict.client.status() == .mustEnableAgain(.serverWantsItAgain))
+            // The server's operator lets changed fingers in: the key is still there.
+            strict.server.ignoreDomainStates()
+            strict.device.next(.finger(.leftThumb))
+            _ = try await strict.client.attempt()
         }
     }
 

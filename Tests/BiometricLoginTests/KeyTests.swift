@@ -42,11 +42,13 @@ import Testing
         }
     }
 
-    @Test func `after a finger was added there is no pair any more`() async throws {
+    @Test func `after a finger was added the pair signs no more, and stays until another takes its place`()
+        async throws
+    {
         let device = TestDevice()
         try await device.run { () async throws in
             let keys = BiometricKeys()
-            _ = try await keys.createKeys()
+            let first = try await keys.createKeys()
             device.addFinger(.leftThumb)
             #expect(try await keys.keysExist() == false)
             device.next(.finger(.leftThumb), .passcode(TestDevice.usualPasscode))
@@ -56,7 +58,11 @@ import Testing
                 } == .mustEnableAgain(.fingersChanged)
             )
             #expect(device.prompts.isEmpty)
-            #expect(try await keys.publicKey() == nil)
+            #expect(try await keys.publicKey() == first)
+            let second = try await keys.createKeys()
+            #expect(second != first)
+            #expect(try await keys.publicKey() == second)
+            #expect(try await keys.keysExist())
         }
     }
 

@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test func `what is written is read`() throws {
-        let record = LoginRecord(device: "x").trying(key(1)).trying(key(2))
+        let record = LoginRecord(device: "x").trying(key(1)).trying(key(2)).refusing(key(1), .unknownToServer)
+        #expect(record.keys == [2, 1].map(key))
         let data = try JSONEncoder().encode(record)
         #expect(try JSONDecoder().decode(LoginRecord.self, from: data) == record)
     }
@@ -38,5 +39,16 @@ import Testing
         #expect(record.knowing(key(2))?.keys == [3, 2].map(key))
         #expect(record.knowing(key(3))?.keys == [key(3)])
         #expect(record.knowing(key(3))?.knowing(key(2)) == nil)
+    }
+
+    @Test func `refused keys stay behind the others, the newest of them, until the server has one`() {
+        let tried = (1...4).reduce(LoginRecord(device: "x")) { $0.trying(key($1)) }
+        let refused = (1...3).reduce(tried) { $0.refusing(key($1), .unknownToServer) }
+        #expect(refused.keys == [4, 3, 2, 1].map(key) && refused.isLive)
+        #expect(refused.knowing(key(4))?.keys == [key(4)])
+        #expect(refused.refusing(key(4), .serverWantsItAgain).knowing(key(2))?.keys == [key(2)])
+        #expect(!refused.refusing(key(4), .serverWantsItAgain).isLive)
+        #expect(refused.refusing(key(9), .unknownToServer) == refused)
+        #expect(refused.forgetting(key(2)).keys == [4, 3, 1].map(key))
     }
 }

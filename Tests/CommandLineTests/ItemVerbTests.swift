@@ -79,6 +79,29 @@ struct ItemVerbTests {
         #expect(try await session.run(["secret", "get", "s"], reader: "mock:match").status == 33)
     }
 
+    @Test func `an item whose counter is gone is listed as one that nobody can tell about`() async throws {
+        try await session.enroll()
+        try await session.add("set", "treasure", access: "biometry-current-set")
+        try await session.add("any", "open", access: "biometry-any")
+        let handles = try session.tpm.handles(from: 0x0100_0000).filter { $0 >> 8 == 0x01_8057 }
+        let index = try #require(handles.first)
+        #expect(try session.tpm.tool("nvundefine", "-C", "o", "0x" + String(index, radix: 16)).status == 0)
+        let list = try await session.run(["secret", "list", "--json"]).answer("result")?["secrets"]
+        let items = try #require(list as? [[String: Any]])
+        let set = try #require(items.first { $0["name"] as? String == "set" })
+        #expect(set["standing"] as? String == "unknown" && set["valid"] is NSNull)
+        let any = try #require(items.first { $0["name"] as? String == "any" })
+        #expect(any["standing"] as? String == "valid" && any["valid"] as? Bool == true)
+        let text = try await session.run(["secret", "list"])
+        #expect(text.out.contains("cannot be told now: the TPM did not say"), "\(text)")
+        // Once the owner has given up the fingers, the set that it was bound to is no more.
+        #expect(try await session.run(["remove", "--all"]).status == 0)
+        try await session.enroll()
+        let later = try await session.run(["secret", "list"])
+        #expect(later.out.contains("never opens again: the fingers changed"), "\(later)")
+        #expect(later.lines.count == 2)
+    }
+
     @Test func `a match of a moment ago opens what any finger opens, not what the set opens`() async throws {
         try await session.enroll()
         try await session.add("any", "one", access: "biometry-any")

@@ -68,7 +68,7 @@ struct LoginVerbTests {
         let outcome = try await login("attempt --json")
         #expect(outcome.status == 33 && outcome.errorCode == "mustEnableAgain")
         #expect(outcome.answer("error")?["reason"] as? String == "unknownToServer")
-        #expect(try await login("status --json").answer("result")?["login"] as? String == "notEnabled")
+        #expect(try await login("status --json").answer("result")?["login"] as? String == "mustEnableAgain")
     }
 
     @Test func `a finger that was added ends the login without a prompt`() async throws {

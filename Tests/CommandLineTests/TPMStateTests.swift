@@ -142,6 +142,33 @@ struct TPMStateTests {
         #expect(try await session.run(["evaluate", "--reason", "r"], reader: "mock:match").status == 0)
     }
 
+    @Test func `yesterday's database is noticed also where the counter and its row were taken away`()
+        async throws
+    {
+        try await session.enroll()
+        try await session.enroll("left-thumb")
+        let path = session.whorl.state + "/whorl.sqlite"
+        let old = try Data(contentsOf: URL(filePath: path))
+        #expect(try await session.run(["remove", "left-thumb"], reader: "mock:match").status == 0)
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try old.write(to: URL(filePath: path))
+        let edit = try await session.sh("sqlite3 \(path) 'DELETE FROM vault_counters'")
+        #expect(edit.status == 0, "\(edit)")
+        for index in try session.tpm.handles(from: 0x0180_5701) where index >> 8 == 0x01_8057 {
+            #expect(try session.tpm.tool("nvundefine", "0x" + String(index, radix: 16)).status == 0)
+        }
+        let touch = ["evaluate", "--reason", "r", "--json"]
+        for _ in 0..<2 {
+            let outcome = try await session.run(touch, reader: "mock:touch left-thumb")
+            #expect(outcome.status == 30 && outcome.errorCode == "enrollmentRolledBack", "\(outcome)")
+        }
+        // A reset is the owner's word that the fingers are right as they are.
+        #expect(try await session.run(["vault", "reset", "--force"]).status == 0)
+        #expect(try await session.run(touch, reader: "mock:touch left-thumb").status == 0)
+        #expect(try await session.run(["vault", "provision"]).status == 0)
+        #expect(try await session.run(touch, reader: "mock:touch left-thumb").status == 0)
+    }
+
     @Test func `a counter that was deleted is noticed; removing all fingers begins a new one`()
         async throws
     {

@@ -143,7 +143,7 @@ import Vault
         }
     }
 
-    @Test func `after a finger was added, an item of the old set is gone, without a prompt`() {
+    @Test func `after a finger was added, no query finds an item of the old set, and its row stays`() {
         bench.run {
             for name in ["read", "looked at", "added again", "changed"] {
                 #expect(add(name, .biometryCurrentSet) == errSecSuccess)
@@ -157,8 +157,10 @@ import Vault
             #expect(add("added again", .biometryCurrentSet) == errSecSuccess)
             #expect(read("added again") == errSecSuccess)
             #expect(read("any") == errSecSuccess)
-            // They are not only hidden.
-            #expect(SecItemDelete(generic("read")) == errSecItemNotFound)
+            // Their owner alone deletes them.
+            for name in ["read", "looked at", "changed"] {
+                #expect(SecItemDelete(generic(name)) == errSecSuccess, "\(name)")
+            }
         }
     }
 
@@ -169,6 +171,38 @@ import Vault
             #expect(add("new", .biometryCurrentSet) == errSecSuccess)
             let query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecReturnData: true]
             #expect(find(query as CFDictionary).object as? Data == Data("new".utf8))
+        }
+    }
+
+    @Test func `many dead items are left out, and none of them is deleted`() {
+        bench.run {
+            for index in 0..<20 { #expect(add("old \(index)", .biometryCurrentSet) == errSecSuccess) }
+            chip.addFinger()
+            #expect(add("new", .biometryCurrentSet) == errSecSuccess)
+            var query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecReturnData: true]
+            #expect(find(query as CFDictionary).object as? Data == Data("new".utf8))
+            query[kSecMatchLimit] = kSecMatchLimitAll
+            #expect(find(query as CFDictionary).object as? [Data] == [Data("new".utf8)])
+            let label = [kSecAttrLabel: "l"] as CFDictionary
+            #expect(SecItemUpdate([kSecClass: kSecClassGenericPassword] as CFDictionary, label) == errSecSuccess)
+            for index in 0..<20 { #expect(SecItemDelete(generic("old \(index)")) == errSecSuccess) }
+        }
+    }
+
+    @Test func `an item whose chip cannot be asked is found, keeps its name and is not deleted`() {
+        bench.run {
+            #expect(add("a", .biometryCurrentSet) == errSecSuccess)
+            chip.addFinger()
+            chip.isMute = true
+            #expect(find(generic("a", [kSecReturnAttributes: true])).status == errSecSuccess)
+            #expect(read("a") == errSecIO)
+            #expect(add("a", .biometryCurrentSet) == errSecDuplicateItem)
+            #expect(add("b", .biometryAny) == errSecSuccess)
+            #expect(SecItemUpdate(generic("b"), [kSecAttrAccount: "a"] as CFDictionary) == errSecDuplicateItem)
+            chip.isMute = false
+            #expect(read("a") == errSecItemNotFound)
+            #expect(add("a", .biometryCurrentSet) == errSecSuccess)
+            #expect(read("a") == errSecSuccess)
         }
     }
 

@@ -65,6 +65,29 @@ struct `With a TPM and a finger` {
         try await expectRefusal(of: kept, by: machine)
     }
 
+    @Test func `the right passcode opens an item of an old set after the chip has refused the touch`()
+        async throws
+    {
+        let machine = try await RealMachine()
+        try await machine.setPasscode("1234")
+        try await machine.run {
+            let item: [CFString: Any] = [
+                kSecAttrAccessControl: control([.biometryCurrentSet, .or, .devicePasscode]),
+                kSecValueData: Data("v".utf8),
+            ]
+            #expect(SecItemAdd(generic("a", item), nil) == errSecSuccess)
+            #expect(value("a") == Data("v".utf8))
+        }
+        try await machine.enroll(.rightIndex)
+        let asked = machine.prompts
+        try await machine.run {
+            // The touch, which the chip refuses, and then the passcode.
+            #expect(value("a") == Data("v".utf8))
+            #expect(machine.prompts == asked + 2)
+            #expect(value("a") == Data("v".utf8))
+        }
+    }
+
     // MARK: - SecKey
 
     @Test func `a key signs and decrypts with one prompt for each context`() async throws {

@@ -89,18 +89,12 @@ import Testing
         ),
         Case(
             what: "a result of none",
-            calls: [.delete, .update],
+            calls: [.update],
             dictionary: with("r_Data", true),
             status: errSecParam
         ),
         Case(what: "return as a text", calls: all, dictionary: with("r_Data", "yes"), status: errSecParam),
-        Case(what: "value as a text", calls: [.add], dictionary: with("v_Data", "x"), status: errSecParam),
-        Case(
-            what: "value to search by",
-            calls: asking,
-            dictionary: with("v_Data", Data()),
-            status: errSecParam
-        ),
+        Case(what: "value as a text", calls: all, dictionary: with("v_Data", "x"), status: errSecParam),
         Case(what: "reference as a text", calls: all, dictionary: with("v_Ref", "x"), status: errSecParam),
         Case(
             what: "persistent reference of 3 bytes",

@@ -36,7 +36,7 @@ import Testing
             guard FileManager.default.fileExists(atPath: directory + "/log") else { continue }
             let log = try Log(directory + "/log")
             let party = RelyingParty(
-                store: try SQLiteRelyingPartyStore(path: path),
+                store: try SQLiteRelyingPartyStore(path: path, ifMissing: .create),
                 configuration: .test,
                 now: { Date(timeIntervalSince1970: 1_800_000_000) }
             )
@@ -82,7 +82,6 @@ extension RelyingParty.Configuration {
     fileprivate static var test: Self {
         var configuration = Self(origin: Bank.origin)
         configuration.limits.perAddress = nil
-        configuration.limits.perUser = nil
         configuration.limits.perDevice = nil
         configuration.devicesPerUser = 100_000
         return configuration
@@ -113,7 +112,7 @@ private func signInForEver(
     }
     let now = 1_800_000_000
     let party = RelyingParty(
-        store: try SQLiteRelyingPartyStore(path: path),
+        store: try SQLiteRelyingPartyStore(path: path, ifMissing: .create),
         configuration: .test,
         now: { Date(timeIntervalSince1970: TimeInterval(now)) }
     )

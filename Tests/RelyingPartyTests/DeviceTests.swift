@@ -7,6 +7,24 @@ import Testing
 
 @Suite struct `Devices are registered by who has their keys` {
     @Test(arguments: StoreKind.all)
+    func `a key is approved by an operator who has seen it, and the next key is not`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let (device, next) = (Device(), Device())
+        let party = bank.party
+        #expect(try await bank.enable(device).approval == nil)
+        #expect(try await !party.approve(device.name, of: device.user, keyID: next.key.id))
+        #expect(try await party.devices(of: device.user).map(\.approval) == [nil])
+        #expect(try await party.approve(device.name, of: device.user, keyID: device.key.id))
+        #expect(try await party.devices(of: device.user).map(\.approval) == [.byOperator])
+        #expect(try await bank.signIn(bank.answer(device)).device.approval == .byOperator)
+        #expect(try await party.audit(of: device.user).map(\.event) == [.signedIn, .approved, .enabled])
+        try await bank.enable(next)
+        #expect(try await party.devices(of: device.user).map(\.approval) == [nil])
+    }
+
+    @Test(arguments: StoreKind.all)
     func `one key is not registered for two users, nor for two devices`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind)
         let device = Device("ada", "laptop")

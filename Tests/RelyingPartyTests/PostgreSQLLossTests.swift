@@ -21,7 +21,12 @@ struct `An answer of PostgreSQL that is lost` {
         init() async throws {
             let (proxy, url) = try PostgreSQLServer.shared.get().proxy()
             self.proxy = proxy
-            store = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, patience: 60)
+            store = try await PostgreSQLRelyingPartyStore(
+                url: url,
+                connections: 1,
+                patience: 60,
+                ifMissing: .create
+            )
         }
 
         func register() async throws {

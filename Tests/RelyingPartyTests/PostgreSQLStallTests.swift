@@ -16,7 +16,7 @@ struct `PostgreSQL that stands still` {
         let (proxy, url) = try PostgreSQLServer.shared.get().proxy()
         // A busy machine may not do even that within the second that it has.
         let store = try await eventually {
-            try await PostgreSQLRelyingPartyStore(url: url, connections: 1, patience: 1)
+            try await PostgreSQLRelyingPartyStore(url: url, connections: 1, patience: 1, ifMissing: .create)
         }
         proxy.hold()
         let watch = Task {

@@ -14,7 +14,11 @@ struct `The PostgreSQL store` {
         let users = try await withThrowingTaskGroup(of: LoginName?.self) { group in
             for number in 0..<8 {
                 group.addTask {
-                    let store = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+                    let store = try await PostgreSQLRelyingPartyStore(
+                        url: url,
+                        connections: 1,
+                        ifMissing: .create
+                    )
                     let device = Device("user\(number)")
                     _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
                     return try await store.devices(of: device.user).first?.user
@@ -25,12 +29,23 @@ struct `The PostgreSQL store` {
         #expect(Set(users).count == 8)
     }
 
+    @Test func `makes no tables where nobody asks for them`() async throws {
+        let url = try PostgreSQLServer.shared.get().database()
+        await #expect(throws: RelyingPartyError.self) {
+            _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+        }
+        let before = try tables(url)
+        #expect(before == 0)
+        _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, ifMissing: .create)
+        _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+    }
+
     @Test(arguments: [
         "CREATE SCHEMA whorl_login; CREATE TABLE whorl_login.devices (x int)",
         "CREATE SCHEMA whorl_login; CREATE TABLE whorl_login.meta (name text, value text)",
         """
         CREATE SCHEMA whorl_login; CREATE TABLE whorl_login.meta (name text, value text);
-        INSERT INTO whorl_login.meta VALUES ('version', '2')
+        INSERT INTO whorl_login.meta VALUES ('version', '3')
         """,
     ])
     func `leaves a schema alone that is not its own`(_ sql: String) async throws {
@@ -38,7 +53,7 @@ struct `The PostgreSQL store` {
         let connection = try PostgreSQLConnection.open(url: url)
         try connection.run(sql)
         await #expect(throws: RelyingPartyError.self) {
-            _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+            _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, ifMissing: .create)
         }
         let tables = try tables(url)
         #expect(tables == 1)
@@ -55,7 +70,7 @@ struct `The PostgreSQL store` {
     @Test func `refuses a database that cannot hold every name`() async throws {
         let url = try PostgreSQLServer.shared.get().database(options: "ENCODING 'LATIN1'")
         await #expect(throws: RelyingPartyError.self) {
-            _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+            _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, ifMissing: .create)
         }
     }
 
@@ -65,7 +80,7 @@ struct `The PostgreSQL store` {
     ])
     func `does not tell the password of a database that it cannot reach`(_ url: String) async throws {
         do {
-            _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+            _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, ifMissing: .create)
             Issue.record("it was opened")
         } catch {
             #expect(error.code == .store)
@@ -76,7 +91,7 @@ struct `The PostgreSQL store` {
 
     @Test func `goes on where its connections were cut`() async throws {
         let url = try PostgreSQLServer.shared.get().database()
-        let store = try await PostgreSQLRelyingPartyStore(url: url, connections: 2)
+        let store = try await PostgreSQLRelyingPartyStore(url: url, connections: 2, ifMissing: .create)
         let device = Device()
         _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
         for _ in 0..<3 {
@@ -97,7 +112,12 @@ struct `The PostgreSQL store` {
 
     @Test func `blocks no thread that tasks run on, however many wait`() async throws {
         let url = try PostgreSQLServer.shared.get().database()
-        let store = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, patience: 60)
+        let store = try await PostgreSQLRelyingPartyStore(
+            url: url,
+            connections: 1,
+            patience: 60,
+            ifMissing: .create
+        )
         // The one connection waits for a lock that is held here.
         let holder = try PostgreSQLConnection.open(url: url, patience: 60)
         try holder.run("BEGIN; LOCK TABLE whorl_login.devices IN ACCESS EXCLUSIVE MODE")
@@ -114,7 +134,12 @@ struct `The PostgreSQL store` {
 
     @Test(.timeLimit(.minutes(1))) func `waits for a lock no longer than it may`() async throws {
         let url = try PostgreSQLServer.shared.get().database()
-        let store = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, patience: 1)
+        let store = try await PostgreSQLRelyingPartyStore(
+            url: url,
+            connections: 1,
+            patience: 1,
+            ifMissing: .create
+        )
         let holder = try PostgreSQLConnection.open(url: url, patience: 60)
         try holder.run("BEGIN; LOCK TABLE whorl_login.devices IN ACCESS EXCLUSIVE MODE")
         let user = Device().user
@@ -149,7 +174,7 @@ struct `The PostgreSQL store` {
 
     @Test func `finds by an index all that a sign-in looks for`() async throws {
         let url = try PostgreSQLServer.shared.get().database()
-        _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
+        _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1, ifMissing: .create)
         var connection = try PostgreSQLConnection.open(url: url, patience: 60)
         try connection.run(
             """

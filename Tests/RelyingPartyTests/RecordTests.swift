@@ -93,6 +93,54 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
+    func `is that nobody signed in where a password besides was wrong, and how one was recognised`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        let party = bank.party
+        let refused = try await party.prove(assertion: bank.answer(device), from: "192.0.2.1")
+        #expect(try await party.devices(of: device.user).map(\.lastUsedAt) == [nil])
+        try await party.refuse(refused, because: "password_refused", from: "192.0.2.1")
+        let answer = try await bank.answer(device)
+        let proven = try await party.prove(assertion: answer, from: "192.0.2.1")
+        // It is used up before anybody is let in: nobody tries passwords with it.
+        #expect(await bank.refusal(answer) == .challengeUnknown)
+        _ = try await party.admit(proven, as: ["hwk", "pwd"], from: "192.0.2.1")
+        let entries = try await party.audit(of: device.user)
+        #expect(entries.map(\.event) == [.signedIn, .signInRefused, .enabled])
+        #expect(entries.map(\.reason) == ["hwk pwd", "password_refused", nil])
+        #expect(try await party.devices(of: device.user).map(\.lastUsedAt) == [bank.clock.now])
+        _ = try await party.revokeAll(of: device.user)
+        let late = await code { () async throws(RelyingPartyError) in
+            _ = try await party.admit(proven, from: "")
+        }
+        #expect(late == .unknownKey)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `of refused passwords, which strangers can try, pushes out nothing else`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind) { $0.auditEntries = 5 }
+        let device = Device()
+        try await bank.enable(device)
+        for number in 0..<20 {
+            try await bank.party.note(
+                .passwordRefused,
+                of: LoginName("guess \(number)"),
+                from: "198.51.100.1"
+            )
+        }
+        try await bank.party.note(.keyRotated, of: nil, from: "")
+        try await bank.party.purge()
+        let events = try await bank.party.audit(of: nil).map(\.event)
+        #expect(events == [.keyRotated] + Array(repeating: .passwordRefused, count: 5) + [.enabled])
+        #expect(try await bank.party.audit(of: nil).map(\.user).first == .some(nil))
+    }
+
+    @Test(arguments: StoreKind.all)
     func `holds no challenge, no assertion and no signature, nor does what it tells`(
         _ kind: StoreKind
     ) async throws {

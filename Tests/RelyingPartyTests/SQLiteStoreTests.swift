@@ -11,7 +11,7 @@ import Testing
 @Suite struct `The SQLite store` {
     @Test func `makes a file that nobody else may read, whatever the umask is`() throws {
         let home = try StoreHome(.sqlite)
-        let store = try SQLiteRelyingPartyStore(path: home.path)
+        let store = try SQLiteRelyingPartyStore(path: home.path, ifMissing: .create)
         var found = stat()
         for suffix in ["", "-wal", "-shm"] {
             #expect(lstat(home.path + suffix, &found) == 0)
@@ -22,13 +22,21 @@ import Testing
         _ = consume store
     }
 
+    @Test func `is not made where nobody asks for it`() throws {
+        let home = try StoreHome(.sqlite)
+        #expect(throws: RelyingPartyError.self) { try SQLiteRelyingPartyStore(path: home.path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home.directory).isEmpty)
+        _ = try SQLiteRelyingPartyStore(path: home.path, ifMissing: .create)
+        _ = try SQLiteRelyingPartyStore(path: home.path)
+    }
+
     @Test func `opens where many make it at once`() async throws {
         let home = try StoreHome(.sqlite)
         let paths = home.path
         let users = try await withThrowingTaskGroup(of: LoginName?.self) { group in
             for number in 0..<12 {
                 group.addTask {
-                    let store = try SQLiteRelyingPartyStore(path: paths)
+                    let store = try SQLiteRelyingPartyStore(path: paths, ifMissing: .create)
                     let device = Device("user\(number)")
                     _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
                     return try await store.devices(of: device.user).first?.user
@@ -60,13 +68,15 @@ import Testing
             )
         }
         let before = try contents()
-        #expect(throws: RelyingPartyError.self) { try SQLiteRelyingPartyStore(path: path) }
+        #expect(throws: RelyingPartyError.self) {
+            try SQLiteRelyingPartyStore(path: path, ifMissing: .create)
+        }
         #expect(try contents() == before)
     }
 
     private func make(_ what: String, _ path: String) throws {
         let manager = FileManager.default
-        func store() throws { _ = try SQLiteRelyingPartyStore(path: path) }
+        func store() throws { _ = try SQLiteRelyingPartyStore(path: path, ifMissing: .create) }
         switch what {
         case "empty": _ = manager.createFile(atPath: path, contents: Data())
         case "text": _ = manager.createFile(atPath: path, contents: Data(repeating: 65, count: 9_000))
@@ -82,7 +92,7 @@ import Testing
         case "newer", "older":
             try store()
             try DatabaseQueue(path: path).writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA user_version = \(what == "newer" ? 2 : 0)")
+                try db.execute(sql: "PRAGMA user_version = \(what == "newer" ? SQLiteSchema.version + 1 : 0)")
                 _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
         case "open":
@@ -106,7 +116,7 @@ import Testing
     @Test func `says why it cannot be opened, where its folder is missing or the path is empty`() {
         for path in ["/nonexistent/login.sqlite", ""] {
             #expect {
-                try SQLiteRelyingPartyStore(path: path)
+                try SQLiteRelyingPartyStore(path: path, ifMissing: .create)
             } throws: {
                 ($0 as? RelyingPartyError)?.code == .store
             }
@@ -140,7 +150,7 @@ import Testing
 
     @Test func `has registrations and revocations on the disk when they are acknowledged`() async throws {
         let home = try StoreHome(.sqlite)
-        let store = try SQLiteRelyingPartyStore(path: home.path)
+        let store = try SQLiteRelyingPartyStore(path: home.path, ifMissing: .create)
         func level() async throws -> Int? {
             try await store.read { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
         }
@@ -162,7 +172,7 @@ import Testing
     @Test(arguments: SQLiteStatements.ofEachSignIn.indices)
     func `finds by an index all that a sign-in looks for`(_ index: Int) async throws {
         let home = try StoreHome(.sqlite)
-        let store = try SQLiteRelyingPartyStore(path: home.path)
+        let store = try SQLiteRelyingPartyStore(path: home.path, ifMissing: .create)
         let sql = SQLiteStatements.ofEachSignIn[index]
         let plan = try await store.read { db in
             try Row.fetchAll(

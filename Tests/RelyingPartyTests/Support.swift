@@ -23,7 +23,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 /// A place of a test's own that a store lies in; it may be opened several times.
 final class StoreHome: Sendable {
     let directory: String
-    private let url: String?
+    let url: String?
 
     init(_ kind: StoreKind) throws {
         directory = FileManager.default.temporaryDirectory.path + "/whorl-login-\(UUID().uuidString)"
@@ -38,10 +38,17 @@ final class StoreHome: Sendable {
 
     var path: String { directory + "/login.sqlite" }
 
-    func open() async throws -> any RelyingPartyStore {
+    func open(ifMissing: MissingDatabase = .create) async throws -> any RelyingPartyStore {
         // A busy machine may take its time.
-        if let url { return try await PostgreSQLRelyingPartyStore(url: url, connections: 3, patience: 60) }
-        return try SQLiteRelyingPartyStore(path: path)
+        if let url {
+            return try await PostgreSQLRelyingPartyStore(
+                url: url,
+                connections: 3,
+                patience: 60,
+                ifMissing: ifMissing
+            )
+        }
+        return try SQLiteRelyingPartyStore(path: path, ifMissing: ifMissing)
     }
 }
 
@@ -68,7 +75,6 @@ final class Bank: Sendable {
     ) async throws {
         var configuration = RelyingParty.Configuration(origin: Self.origin)
         configuration.limits.perAddress = nil
-        configuration.limits.perUser = nil
         configuration.limits.perDevice = nil
         change(&configuration)
         try await self.init(StoreHome(kind), configuration, Clock())

@@ -130,13 +130,15 @@ struct AttackTests {
             #expect(try bench.tpm.read("read") == bench.tpm.read("value"))
         default: break
         }
-        #expect(await code { try await vault.secret(name, shown: finger()) } == .enrollmentChanged)
+        #expect(await code { try await vault.secret(name, shown: finger()) } == .counterLost)
+        #expect(try await vault.items(of: "ada").map(\.standing) == [.unknown])
         #expect(await code { try await vault.generation(of: "ada", stored: generation) } == .counterLost)
         #expect(await code { try await vault.advance("ada", to: generation + 1) } == .counterLost)
         // The owner goes on; what was bound to the lost counter stays dead.
         try await vault.acceptGeneration(of: "ada", stored: generation)
         #expect(try await vault.generation(of: "ada", stored: generation) == generation)
         #expect(await code { try await vault.secret(name, shown: finger()) } == .enrollmentChanged)
+        #expect(try await vault.items(of: "ada").map(\.standing) == [.enrollmentChanged])
         try await vault.add(secret("y"), as: id(.secret, "new"), access: .biometryCurrentSet)
         #expect(try await data(vault.secret(id(.secret, "new"), shown: finger())) == data(secret("y")))
     }

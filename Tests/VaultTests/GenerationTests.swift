@@ -39,8 +39,9 @@ struct GenerationTests {
         try await vault.advance("bob", to: 42)
         let lost: VaultError.Code = .counterLost
         #expect(await code { try await vault.advance("ada", to: 4) } == lost)
-        #expect(await code { try await vault.advance("ada", to: 1) } == lost)
-        #expect(await code { try await vault.advance("ada", to: 0) } == lost)
+        // Another process has counted on meanwhile.
+        try await vault.advance("ada", to: 1)
+        try await vault.advance("ada", to: 0)
         await vault.letGo()
         let later = try bench.vault()
         // An older and a newer database are both told what the chip has.
@@ -167,6 +168,25 @@ struct GenerationTests {
         }
         await first.letGo()
         #expect(try bench.tpm.handles(from: 0x0100_0000).filter { $0 >> 8 == 0x01_8057 }.count == 1)
+    }
+
+    @Test func `a counter that cannot be read now is not taken for a lost one`() async throws {
+        let (bench, vault) = try await provisioned()
+        let generation = try await vault.changeFingers(from: 0)
+        let name = try id(.secret, "s")
+        try await vault.add(secret("x"), as: name, access: .biometryCurrentSet)
+        await vault.letGo()
+        let interposer = try Interposer(inFrontOf: bench.tpm)
+        // The first command that reads the counter ends without an answer.
+        interposer.decide { _, code in code == 0x169 ? .cut : .pass }
+        let cut = try bench.vault(through: interposer.address)
+        let failed = await code { try await cut.acceptGeneration(of: "ada", stored: generation) }
+        #expect(failed == .chipBusy, "\(String(describing: failed))")
+        await cut.letGo()
+        // Neither was a second counter made, nor was the set of fingers changed.
+        #expect(try bench.tpm.handles(from: 0x0100_0000).filter { $0 >> 8 == 0x01_8057 }.count == 1)
+        let later = try bench.vault()
+        #expect(try await data(later.secret(name, shown: finger())) == data(secret("x")))
     }
 
     @Test func `accepting an older database kills what was bound to a newer one`() async throws {

@@ -172,7 +172,7 @@ struct ProvisioningTests {
         #expect(status.isSameChip == false)
         #expect(status.problems.map(\.code) == [.chipCleared])
         await device.close()
-        guard case .fingersLost(let aside) = try await maintenance(bench).reset(nil) else {
+        guard case .fingersLost(let aside) = try await reset(bench) else {
             Issue.record("the fingers cannot have been kept")
             return
         }
@@ -228,7 +228,7 @@ struct ProvisioningTests {
         _ = try await vault.changeFingers(from: 4)
         await vault.letGo()
         #expect(try bench.tpm.handles(from: 0x0100_0000).contains { $0 >> 8 == 0x01_8057 })
-        #expect(try await maintenance(bench).reset(vault.database) == .fingersKept)
+        #expect(try await reset(bench) == .fingersKept)
         #expect(try bench.tpm.handles(from: 0x0100_0000).allSatisfy { $0 >> 8 != 0x01_8057 })
         #expect(!FileManager.default.fileExists(atPath: bench.file("state.sealed")))
         #expect(!FileManager.default.fileExists(atPath: bench.file("vault.authority")))
@@ -237,8 +237,76 @@ struct ProvisioningTests {
         #expect(try await later.generation(of: "ada", stored: 5) == 5)
     }
 
+    /// The owner's reset, with the database opened as a program opens it.
+    private func reset(_ bench: VaultBench) async throws -> VaultMaintenance.Reset {
+        try await maintenance(bench).reset { () async throws(StateError) in
+            try StateDatabase.openExisting(
+                bench.directory,
+                keySource: FileKeySource(directory: bench.directory)
+            )
+        }
+    }
+
+    @Test func `a reset during which the database is busy takes nothing away, and may be run again`()
+        async throws
+    {
+        let bench = try await filled()
+        try await maintenance(bench).provision()
+        let vault = try await open(bench)
+        _ = try await vault.changeFingers(from: 4)
+        await vault.letGo()
+        let busy = await code {
+            try await maintenance(bench).reset { () async throws(StateError) in
+                throw StateError(.busy, path: bench.directory.path)
+            }
+        }
+        #expect(busy == .store(StateError(.busy, path: bench.directory.path)))
+        #expect(FileManager.default.fileExists(atPath: bench.file("vault.authority")))
+        #expect(try bench.tpm.handles(from: 0x0100_0000).contains { $0 >> 8 == 0x01_8057 })
+        let later = try bench.vault()
+        #expect(try await secrets(later) == data(secret("x")))
+        #expect(try await later.generation(of: "ada", stored: 5) == 5)
+        await later.letGo()
+        #expect(try await reset(bench) == .fingersKept)
+        #expect(try bench.tpm.handles(from: 0x0100_0000).allSatisfy { $0 >> 8 != 0x01_8057 })
+    }
+
+    @Test func `a damaged database is put aside by a reset`() async throws {
+        let bench = try await filled()
+        try Data("no database".utf8).write(to: URL(filePath: bench.file("whorl.sqlite")))
+        guard case .fingersLost(let aside) = try await reset(bench) else {
+            Issue.record("nothing can have been kept")
+            return
+        }
+        #expect(try Data(contentsOf: URL(filePath: aside)) == Data("no database".utf8))
+        #expect(!FileManager.default.fileExists(atPath: bench.file("vault.authority")))
+    }
+
+    @Test func `a program that runs on after a reset makes items that open in its next run`() async throws {
+        let bench = try VaultBench()
+        let running = try bench.vault()
+        try await running.add(secret("x"), as: id(.secret, "old"), access: .none)
+        _ = try await running.changeFingers(from: 0)
+        await running.letGo()
+        #expect(try await reset(bench) == .fingersKept)
+        try await maintenance(bench).provision()
+        try await running.setPasscode(secret("1234"), of: "ada")
+        try await running.add(secret("y"), as: id(.secret, "new"), access: .none)
+        let loose = try await running.seal(secret("z"), of: "ada", access: .devicePasscode)
+        #expect(try await running.generation(of: "ada", stored: 1) == 1)
+        _ = try await running.changeFingers(from: 1)
+        await running.letGo()
+        let next = try await open(bench)
+        let nothing = OwnerProof.nothing(of: "ada")
+        #expect(try await data(next.secret(id(.secret, "new"), shown: nothing)) == data(secret("y")))
+        let passcode = try await next.verify(secret("1234"), of: "ada")
+        #expect(try await data(next.secret(in: loose, shown: passcode)) == data(secret("z")))
+        #expect(try await next.generation(of: "ada", stored: 2) == 2)
+    }
+
     @Test func `owner authorization, a full chip and a missing chip are each told`() async throws {
         let owned = try VaultBench()
+        _ = try StateDatabase(directory: owned.directory)
         #expect(try owned.tpm.tool("changeauth", "-c", "o", "secret").status == 0)
         #expect(await code { try await maintenance(owned).provision() } == .ownerAuthorizationNeeded)
         let full = try VaultBench()

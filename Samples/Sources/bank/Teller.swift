@@ -92,7 +92,7 @@ actor Teller {
     static func words(for error: LoginError) -> String {
         switch error.code {
         case .notEnabled: "This device is not enabled. Type: enable"
-        // The key is deleted. Only the password shows that it is still the customer, so it is asked for again.
+        // The key cannot sign in. Only the password shows that it is still the customer, so it is asked for again.
         case .mustEnableAgain: "\(error.message) Type: enable"
         default: "\(error.message) \(error.recovery)"
         }

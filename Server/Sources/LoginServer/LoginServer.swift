@@ -41,7 +41,12 @@ public struct LoginServer: Service {
         now: @escaping @Sendable () -> Date = { Date() },
         onListening: @escaping @Sendable (Listening) async -> Void = { _ in }
     ) async throws {
-        service = try await LoginService(store: store, configuration: configuration, now: now)
+        service = try await LoginService(
+            store: store,
+            configuration: configuration,
+            logger: logger,
+            now: now
+        )
         self.configuration = configuration
         self.logger = logger
         self.onListening = onListening

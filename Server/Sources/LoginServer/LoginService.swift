@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Hummingbird
+internal import Logging
 internal import LoginAssertion
 internal import RelyingParty
 
@@ -15,6 +16,7 @@ struct LoginService: Sendable {
     let passwords: PasswordGate
     let proxies: ProxyPolicy
     let tokenLifetime: Int
+    let logger: Logger
     let clock: @Sendable () -> Date
 
     /// Seconds since 1970.
@@ -30,13 +32,19 @@ extension LoginService {
     init(
         store: any RelyingPartyStore,
         configuration: LoginServer.Configuration,
+        logger: Logger,
         now: @escaping @Sendable () -> Date
     ) async throws {
         try configuration.check()
         let documents = StoreDocuments(store: store)
         let seconds = Int(now().timeIntervalSince1970)
         let accounts = Accounts(documents: documents, cost: configuration.passwordCost)
-        let party = RelyingParty(store: store, configuration: configuration.relyingParty, now: now)
+        let party = RelyingParty(
+            store: store,
+            configuration: configuration.relyingParty,
+            events: { $0.write(to: logger) },
+            now: now
+        )
         self.init(
             relyingParty: party,
             documents: documents,
@@ -57,6 +65,7 @@ extension LoginService {
             ),
             proxies: ProxyPolicy(trusted: configuration.trustedProxies.compactMap(ClientAddress.init(ip:))),
             tokenLifetime: configuration.tokenLifetime,
+            logger: logger,
             clock: now
         )
     }

@@ -12,6 +12,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
         case certificate
         /// The database.
         case store
+        /// The database has no signing keys: no server was ever set up on it.
+        case noKeys
         /// A user that is not there, or there already; a password that is none.
         case account
     }

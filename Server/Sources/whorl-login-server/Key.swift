@@ -21,7 +21,13 @@ struct Key: AsyncParsableCommand {
 
         func run() async throws {
             let keyFile = try store.keyFilePath()
-            try await KeysCommand(store: try await store.open(), keyFile: keyFile).rotate(revoke: revoke)
+            // The answer to a key file in the wrong hands is a new one.
+            let keys = try KeysCommand(
+                store: try await store.open(),
+                keyFile: keyFile,
+                makesKeyFile: revoke
+            )
+            try await keys.rotate(revoke: revoke)
         }
     }
 }

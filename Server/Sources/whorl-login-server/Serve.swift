@@ -50,7 +50,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many tries an address has in a minute; a user has half of them, a device a quarter. 0 is no limit.",
+            "How many challenges and answers an address has in a minute; a device has a quarter of them. 0 is no limit.",
             valueName: "number"
         )
     )
@@ -117,7 +117,6 @@ struct Serve: AsyncParsableCommand {
             settings.certificate = .init(chain: tlsCertificate, key: tlsKey)
         }
         settings.relyingParty.limits.perAddress = limit(triesPerMinute)
-        settings.relyingParty.limits.perUser = limit(triesPerMinute / 2)
         settings.relyingParty.limits.perDevice = limit(triesPerMinute / 4)
         if allowChangedFingers { settings.relyingParty.domainStatePolicy = .allow }
         return settings

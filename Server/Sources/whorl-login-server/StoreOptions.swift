@@ -9,7 +9,7 @@ internal import RelyingPartyPostgreSQL
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "An SQLite file, made where there is none, or postgres://….",
+            "An SQLite file, or postgres://…; init makes it.",
             valueName: "file|url"
         )
     )
@@ -17,7 +17,7 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The file that seals the signing keys in the database. Default: beside the SQLite file; needed with PostgreSQL, the same for all instances.",
+            "The file that seals the signing keys in the database. Default: beside the SQLite file; needed with PostgreSQL, the same for all instances; init makes it.",
             valueName: "file"
         )
     )
@@ -30,12 +30,20 @@ struct StoreOptions: ParsableArguments {
     /// Opens the database.
     ///
     /// - Throws: what is wrong with it; never the URL, which may hold a password.
-    func open() async throws -> any RelyingPartyStore {
+    func open(ifMissing: MissingDatabase = .refuse) async throws -> any RelyingPartyStore {
         do throws(RelyingPartyError) {
-            if isPostgreSQL { return try await PostgreSQLRelyingPartyStore(url: database) }
-            return try SQLiteRelyingPartyStore(path: database)
+            if isPostgreSQL {
+                return try await PostgreSQLRelyingPartyStore(url: database, ifMissing: ifMissing)
+            }
+            return try SQLiteRelyingPartyStore(path: database, ifMissing: ifMissing)
         } catch {
-            throw ServerError(.store, "the database cannot be used: \(error.cause)")
+            throw ServerError(
+                .store,
+                "the database cannot be used: \(error.cause)",
+                hint: ifMissing == .refuse
+                    ? "is --database right, and its volume mounted? A new one is made by init, and by nothing else"
+                    : nil
+            )
         }
     }
 
@@ -46,7 +54,7 @@ struct StoreOptions: ParsableArguments {
             throw ServerError(
                 .options,
                 "with PostgreSQL the key file is not found by itself",
-                hint: "give --key-file, the same file for all instances; it is made where there is none"
+                hint: "give --key-file, the same file for all instances; init makes it"
             )
         }
         return database + ".key"

@@ -43,14 +43,19 @@ struct User: AsyncParsableCommand {
     struct Password: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "passwd",
-            abstract: "Sets a user's password, the first line of standard input; devices stay enabled."
+            abstract:
+                "Sets a user's password, the first line of standard input; devices stay enabled unless they are revoked."
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var user: Name
 
+        @Flag(help: "Revoke all of the user's devices too: for a password that somebody else has had.")
+        var revokeDevices = false
+
         func run() async throws {
             let name = try user.checked()
-            try await AccountsCommand(store: try await store.open()).setPassword(try readPassword(), of: name)
+            let accounts = AccountsCommand(store: try await store.open())
+            try await accounts.setPassword(try readPassword(), of: name, revokesDevices: revokeDevices)
         }
     }
 
@@ -70,10 +75,11 @@ struct User: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the users, one a line.")
         @OptionGroup var store: StoreOptions
+        @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let names = try await AccountsCommand(store: try await store.open()).all()
-            FileHandle.standardOutput.write(Data(names.map { "\($0.text)\n" }.joined().utf8))
+            let names = try await AccountsCommand(store: try await store.open()).all().map(\.text)
+            try output.write("users", names) { [$0] }
         }
     }
 

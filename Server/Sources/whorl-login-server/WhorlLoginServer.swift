@@ -12,7 +12,7 @@ struct WhorlLoginServer: AsyncParsableCommand {
         abstract: "The server's half of sign-in by touch: challenges, devices, session tokens.",
         discussion:
             "All of it is in Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
-        subcommands: [Serve.self, User.self, Key.self],
+        subcommands: [Serve.self, Init.self, User.self, Device.self, Session.self, Audit.self, Key.self],
         defaultSubcommand: Serve.self
     )
 

@@ -13,7 +13,7 @@ struct `the file that seals the signing keys` {
         let path = server.folder.appending(path: "other").path
         let draft = "\(path).\(ProcessInfo.processInfo.processIdentifier).new"
         #expect(FileManager.default.createFile(atPath: draft, contents: Data()))
-        let made = try KeyFile.open(path)
+        let made = try KeyFile.openOrMake(path)
         #expect(try KeyFile.open(path) == made)
     }
 
@@ -32,7 +32,9 @@ struct `the file that seals the signing keys` {
             at: server.clock.seconds
         )
         let path = server.folder.appending(path: "new-keys").path
-        try await KeysCommand(store: try server.store(), keyFile: path).rotate(revoke: true)
+        try await KeysCommand(store: try server.store(), keyFile: path, makesKeyFile: true).rotate(
+            revoke: true
+        )
         // A server that runs has the stolen keys in its memory.
         try? await server.service.tokens.maintain(at: server.clock.seconds)
         await #expect(throws: (any Error).self) {

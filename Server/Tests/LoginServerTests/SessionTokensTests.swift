@@ -17,9 +17,14 @@ struct `session tokens` {
         sealedWith key: SymmetricKey? = nil,
         at time: Int? = nil
     ) async throws -> SessionTokens {
-        try await SessionTokens(
+        let store = TokenKeyStore(documents: documents, sealingKey: key ?? sealingKey)
+        if try await documents.document("token-keys") == nil {
+            // Another instance of the same test may be faster; its keys are as good.
+            try? await store.create(at: time ?? now)
+        }
+        return try await SessionTokens(
             origin: try #require(LoginOrigin(origin)),
-            store: TokenKeyStore(documents: documents, sealingKey: key ?? sealingKey),
+            store: store,
             at: time ?? now
         )
     }
@@ -150,7 +155,13 @@ struct `session tokens` {
         #expect(try await tokens.verify(try await self.token(tokens), at: now) != nil, "it signs at once")
     }
 
-    @Test func `two first instances at once agree on one key`() async throws {
+    @Test func `an empty database has no keys, and a server makes none there`() async throws {
+        let store = TokenKeyStore(documents: documents, sealingKey: sealingKey)
+        await #expect(throws: ServerError.self) { try await store.maintain(at: now) }
+        #expect(try await documents.document("token-keys") == nil)
+    }
+
+    @Test func `two instances that are set up at once agree on one key`() async throws {
         let ids = try await withThrowingTaskGroup(of: [String].self) { group in
             for _ in 0..<8 { group.addTask { try await instance().published().keys.map(\.kid) } }
             return try await group.reduce(into: Set<[String]>()) { $0.insert($1) }

@@ -52,6 +52,25 @@ struct `a server that runs` {
         }
     }
 
+    @Test func `calls no key unknown while its database is an empty one`() async throws {
+        let server = try await server()
+        let laptop = try TestDevice("anna", "laptop")
+        let store = try server.store()
+        try await server.run { client in
+            let now = server.clock.seconds
+            #expect(try await laptop.enable(client, at: now, authorization: anna).status == 201)
+            let keys = try await store.document("token-keys")
+            #expect(try await store.setDocument("token-keys", to: nil, ifWas: keys))
+            _ = try await store.revoke(
+                nil,
+                audit: AuditEntry(at: now, event: .revoked, user: laptop.user, device: nil, address: "")
+            )
+            try await wait(client, "/readyz") { $0.status == 503 }
+            #expect(try await laptop.signIn(client, at: now).code == "unavailable")
+            #expect(try await store.document("token-keys") == nil)
+        }
+    }
+
     @Test func `does no more work with keys that were replaced together with the key file`() async throws {
         let server = try await server()
         let other = server.folder.appending(path: "new-keys").path
@@ -59,7 +78,9 @@ struct `a server that runs` {
             let session = try await client.send("POST", "/v1/account/sessions", authorization: anna)
             let token = "Bearer \(try #require(session.json["token"] as? String))"
             #expect(try await client.send("GET", "/readyz").status == 200)
-            try await KeysCommand(store: try server.store(), keyFile: other).rotate(revoke: true)
+            try await KeysCommand(store: try server.store(), keyFile: other, makesKeyFile: true).rotate(
+                revoke: true
+            )
             try await wait(client, "/readyz") { $0.code == "unavailable" }
             for (method, path, authorization) in [
                 ("GET", jwks, nil), ("GET", "/v1/devices", token), ("POST", "/v1/account/sessions", anna),

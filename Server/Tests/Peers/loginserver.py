@@ -162,6 +162,12 @@ class Device:
         return "/v1/devices/" + urllib.parse.quote(self.name, safe="")
 
 
+def set_up(program, database, *options):
+    """Makes a database, with the options of the store alone."""
+    result = subprocess.run([program, "init", "--database", database, *options], text=True, capture_output=True)
+    expect(result.returncode == 0, f"init: {result.stderr}")
+
+
 def add_user(program, database, user, password, *options):
     result = subprocess.run([program, "user", "add", "--database", database, *options, user], input=password + "\n", text=True, capture_output=True)
     expect(result.returncode == 0, f"user add {user}: {result.stderr}")

@@ -61,6 +61,7 @@ final class FakeServer: LoginTransport {
     /// The fates of the next requests, in order; later ones are answered.
     func next(_ fates: Fate...) { state.withLock { $0.fates += fates } }
     func forget() { state.withLock { $0.devices = [:] } }
+    func restore(_ devices: [Login: Registered]) { state.withLock { $0.devices = devices } }
     /// Challenges that were given out are over.
     func endChallenges() { state.withLock { $0.challenges = [:] } }
     func ignoreDomainStates() { state.withLock { $0.ignoresDomainState = true } }

@@ -109,7 +109,7 @@ private enum Known {
         do {
             return try DatabaseQueue().write { db in
                 try Schema.create(db)
-                try manifest.save(db, keys: keys, at: Date(timeIntervalSince1970: 0))
+                try manifest.save(db, keys: keys, at: Date(timeIntervalSince1970: 0), isCounted: false)
                 return try Data.fetchOne(db, sql: "SELECT manifest_mac FROM profiles") ?? Data()
             }
         } catch {

@@ -31,6 +31,7 @@ final class FakeChip: AuthenticationService {
         var sessions: [OwnerSession] = []
         var failure: VaultError.Code?
         var duringPrompt: (@Sendable () async -> Void)?
+        var isMute = false
     }
 
     private let state = Mutex(State())
@@ -49,6 +50,12 @@ final class FakeChip: AuthenticationService {
     var failure: VaultError.Code? {
         get { state.withLock(\.failure) }
         set { state.withLock { $0.failure = newValue } }
+    }
+
+    /// Whether the chip does not say what its counters are.
+    var isMute: Bool {
+        get { state.withLock(\.isMute) }
+        set { state.withLock { $0.isMute = newValue } }
     }
 
     /// What happens once while the next prompt is shown.
@@ -104,8 +111,8 @@ final class FakeChip: AuthenticationService {
         return state.withLock { state in
             items.map { item in
                 guard let kept = state.kept[item.encoded] else { return .tampered }
-                let isDead = item.access.isBoundToCurrentSet && kept.generation != state.generation
-                return isDead ? .enrollmentChanged : .valid
+                guard item.access.isDeadWithItsSet, kept.generation != state.generation else { return .valid }
+                return state.isMute ? .unknown : .enrollmentChanged
             }
         }
     }
@@ -120,8 +127,8 @@ final class FakeChip: AuthenticationService {
         let (kept, generation) = state.withLock { ($0.kept[item.encoded], $0.generation) }
         guard let kept else { throw .vault(VaultError(.itemTampered)) }
         // What can never be met is said before anybody is asked.
-        guard !item.access.isBoundToCurrentSet || kept.generation == generation else {
-            throw .vault(VaultError(.enrollmentChanged))
+        guard !item.access.isDeadWithItsSet || kept.generation == generation else {
+            throw .vault(VaultError(isMute ? .chipBusy : .enrollmentChanged))
         }
         if let password = kept.password {
             guard let given = request.applicationPassword else {

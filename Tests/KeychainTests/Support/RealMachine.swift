@@ -6,6 +6,7 @@ import Enrollment
 import Fingerprint
 import Foundation
 import Keychain
+import SecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import Synchronization
@@ -49,6 +50,13 @@ final class RealMachine: Sendable {
 
     /// How often somebody was asked.
     var prompts: Int { presenter.count }
+
+    /// Sets the owner's passcode, which is typed from now on where a prompt asks for it alone.
+    func setPasscode(_ text: String) async throws {
+        let passcode = SecretBox(SecretBytes(copying: Array(text.utf8).span.bytes))
+        try await services.vault().setPasscode(passcode, of: services.profile)
+        presenter.type(text)
+    }
 
     /// Adds a finger, as `whorl enroll` does it in a process of its own.
     func enroll(_ finger: Finger) async throws { try await services.enroll(finger) }
@@ -95,16 +103,32 @@ final class RealMachine: Sendable {
     }
 }
 
-/// A prompt that is counted; the finger is the reader's.
+/// A prompt that is counted; the finger is the reader's, and the passcode is typed where it alone is asked for.
 private final class CountedPrompts: PromptPresenter {
-    private let shown = Mutex(0)
+    private let state = Mutex<(shown: Int, passcode: String?)>((0, nil))
 
-    var count: Int { shown.withLock(\.self) }
+    var count: Int { state.withLock(\.shown) }
     var isInteractive: Bool { get async { true } }
+    var takesPasscode: Bool { get async { state.withLock { $0.passcode != nil } } }
+
+    /// Has this passcode typed from now on.
+    func type(_ passcode: String) { state.withLock { $0.passcode = passcode } }
 
     func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        shown.withLock { $0 += 1 }
+        state.withLock { $0.shown += 1 }
         for await _ in updates {}
+        return nil
+    }
+
+    func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+        let typed = state.withLock { state in
+            state.shown += 1
+            return state.passcode
+        }
+        if prompt.parts == .passcode, let typed {
+            entry.submit(SecretBytes(copying: Array(typed.utf8).span.bytes))
+        }
+        for await _ in entry.updates {}
         return nil
     }
 }

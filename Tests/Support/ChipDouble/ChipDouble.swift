@@ -106,7 +106,7 @@ package final class ChipDouble: AuthenticationService {
         state.withLock { state in
             items.map { item in
                 guard let set = state.sets[item.encoded] else { return .tampered }
-                return item.access.isBoundToCurrentSet && set != state.set ? .enrollmentChanged : .valid
+                return item.access.isDeadWithItsSet && set != state.set ? .enrollmentChanged : .valid
             }
         }
     }
@@ -161,7 +161,7 @@ package final class ChipDouble: AuthenticationService {
     ) throws(ReleaseError) {
         state.requests.append(request)
         if let refusal = state.refusal { throw .vault(refusal) }
-        guard !item.access.isBoundToCurrentSet || state.sets[item.encoded] == state.set else {
+        guard !item.access.isDeadWithItsSet || state.sets[item.encoded] == state.set else {
             throw .vault(VaultError(.enrollmentChanged))
         }
         guard !item.access.needsApplicationPassword || request.applicationPassword != nil else {

@@ -5,6 +5,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOHTTP1
+internal import RelyingParty
 
 /// Stands around every route: turns errors into problems, counts, and writes one line of the log.
 ///
@@ -23,6 +24,7 @@ struct AnswerMiddleware: RouterMiddleware {
         var response: Response
         var code: String?
         var cause: String?
+        var fault: String?
         do {
             guard !Endpoint.hasEmptyPart(request.uri.path) else { throw Problem.notFound }
             response = try await next(request, context)
@@ -34,6 +36,8 @@ struct AnswerMiddleware: RouterMiddleware {
             if answer.problem.code == .notFound { answer.problem = methodProblem(request) ?? answer.problem }
             response = answer.problem.response
             (code, cause) = (answer.problem.code.rawValue, answer.cause)
+            // What a client is not told: a clock that is wrong and a forgery have one code.
+            fault = (error as? RelyingPartyError)?.word
         }
         Self.harden(&response)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -48,6 +52,7 @@ struct AnswerMiddleware: RouterMiddleware {
                 "address": "\(service.client(request, context).text)",
             ],
             code: code,
+            fault: fault,
             cause: cause,
             to: context.logger
         )
@@ -83,8 +88,15 @@ struct AnswerMiddleware: RouterMiddleware {
         }
     }
 
-    private func log(_ values: Logger.Metadata, code: String?, cause: String?, to logger: Logger) {
+    private func log(
+        _ values: Logger.Metadata,
+        code: String?,
+        fault: String?,
+        cause: String?,
+        to logger: Logger
+    ) {
         var values = values
+        if let fault { values["fault"] = "\(fault)" }
         if let code { values["code"] = "\(code)" }
         if let cause { values["cause"] = "\(cause)" }
         logger.log(level: cause == nil ? .info : .error, "request", metadata: values)

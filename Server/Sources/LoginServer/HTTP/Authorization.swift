@@ -43,6 +43,8 @@ struct Sender {
     let device: LoginName?
     /// The thumbprint of the device's key, or the name of the password.
     let credential: String
+    /// When the token was given, in seconds since 1970; `nil` for a password.
+    var signedInAt: Int?
 }
 
 extension LoginService {
@@ -67,13 +69,32 @@ extension LoginService {
         }
     }
 
+    /// Compares a password, and writes down that it was right or wrong.
+    ///
+    /// - Parameters:
+    ///   - password: What was sent.
+    ///   - user: Whose it should be.
+    ///   - device: The device that was proven besides, if any.
+    ///   - address: From where it comes.
     /// - Returns: The password's name.
     /// - Throws: ``Problem`` for anything but the user's password.
     @discardableResult
-    func requirePassword(_ password: String, of user: LoginName, from address: ClientAddress) async throws
-        -> String
-    {
-        guard let credential = try await passwords.check(password, of: user, from: address) else {
+    func requirePassword(
+        _ password: String,
+        of user: LoginName,
+        on device: LoginName? = nil,
+        from address: ClientAddress
+    ) async throws -> String {
+        let credential = try await passwords.check(password, of: user, from: address)
+        // Of a user who is not there too: the time that it takes tells nobody who is.
+        try await relyingParty.note(
+            credential == nil ? .passwordRefused : .passwordAccepted,
+            of: user,
+            on: device,
+            from: address.text
+        )
+        guard let credential else {
+            logger.notice("password refused", metadata: ["user": "\(user)", "address": "\(address.text)"])
             throw Problem.unauthorized("The name or the password is wrong.", scheme: Self.passwordScheme)
         }
         return credential
@@ -86,7 +107,7 @@ extension LoginService {
         }
         let device = claims.device.flatMap(LoginName.init)
         guard (device == nil) == (claims.device == nil) else { throw Self.invalidToken }
-        let sender = Sender(user: user, device: device, credential: claims.credential)
+        let sender = Sender(user: user, device: device, credential: claims.credential, signedInAt: claims.iat)
         guard try await isStillGood(sender) else { throw Self.invalidToken }
         return sender
     }
@@ -101,8 +122,9 @@ extension LoginService {
     /// Whether the user is still there, and the device or the password still the one that the sender has shown.
     func isStillGood(_ sender: Sender) async throws -> Bool {
         // Of a user who is removed the account goes first, then the devices.
-        guard let password = try await accounts.credential(of: sender.user) else { return false }
-        guard let device = sender.device else { return password == sender.credential }
+        guard let account = try await accounts.standing(of: sender.user) else { return false }
+        if let signedInAt = sender.signedInAt, signedInAt < account.sessionsFrom { return false }
+        guard let device = sender.device else { return account.credential == sender.credential }
         return try await relyingParty.isActive(device: device, of: sender.user, keyID: sender.credential)
     }
 }

@@ -10,6 +10,16 @@ struct Accounts: Sendable {
         let password: PasswordHash
         /// The name of this password, random: tokens that an earlier one gave are over.
         let credential: String
+        /// Tokens from before this time are over, in seconds since 1970; `nil` where none were ended.
+        var sessionsFrom: Int?
+    }
+
+    /// What sessions of a user are held against.
+    struct Standing {
+        /// The name of the user's present password.
+        let credential: String
+        /// Tokens from before this time are over, in seconds since 1970.
+        let sessionsFrom: Int
     }
 
     /// What a password is compared with, and the name of the one that matches.
@@ -35,6 +45,13 @@ struct Accounts: Sendable {
         try await account(user)?.credential
     }
 
+    /// What sessions of the user are held against; `nil` for no user of ours.
+    func standing(of user: LoginName) async throws -> Standing? {
+        try await account(user).map {
+            Standing(credential: $0.credential, sessionsFrom: $0.sessionsFrom ?? 0)
+        }
+    }
+
     /// What a password is compared with: that of the user, or for nobody one that matches nothing and takes as long.
     ///
     /// Hash and name are of one reading: the name is never that of another password, which was set meanwhile.
@@ -58,7 +75,7 @@ struct Accounts: Sendable {
                 "the name \(user.text) has a colon, which HTTP's Basic cannot carry (RFC 7617)"
             )
         }
-        let new = try record(password)
+        let new = try JSON.encoder.encode(try record(password))
         // The name first: an account that is not listed could not be seen, a name without an account is harmless.
         try await list { $0.insert(user) }
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: nil) else {
@@ -73,7 +90,21 @@ struct Accounts: Sendable {
     /// Gives a user another password; tokens that the old one gave are over, devices stay.
     func setPassword(_ password: String, of user: LoginName) async throws {
         let new = try record(password)
+        try await change(user) {
+            $0 = Account(password: new.password, credential: new.credential, sessionsFrom: $0.sessionsFrom)
+        }
+    }
+
+    /// Ends all sessions of a user that began before a time, in seconds since 1970.
+    func endSessions(of user: LoginName, before time: Int) async throws {
+        try await change(user) { $0.sessionsFrom = max($0.sessionsFrom ?? 0, time) }
+    }
+
+    private func change(_ user: LoginName, _ change: (inout Account) -> Void) async throws {
         guard let old = try await documents.document(Self.name(user)) else { throw Self.unknown(user) }
+        var account = try JSONDecoder().decode(Account.self, from: old)
+        change(&account)
+        let new = try JSON.encoder.encode(account)
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: old) else {
             throw ServerError(
                 .account,
@@ -114,7 +145,7 @@ struct Accounts: Sendable {
         return try JSONDecoder().decode(Account.self, from: bytes)
     }
 
-    private func record(_ password: String) throws -> Data {
+    private func record(_ password: String) throws -> Account {
         guard (1...PasswordHash.longest).contains(password.utf8.count), !password.utf8.contains(0) else {
             throw ServerError(
                 .account,
@@ -123,7 +154,7 @@ struct Accounts: Sendable {
         }
         let hash = try PasswordHash(password, cost: cost)
         let id = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
-        return try JSON.encoder.encode(Account(password: hash, credential: Base64URL.encode(id)))
+        return Account(password: hash, credential: Base64URL.encode(id))
     }
 
     private func list(_ change: (inout Set<LoginName>) -> Void) async throws {

@@ -85,7 +85,12 @@ extension LoginService {
         // A device that gave itself another key has ended its own session; and had it been revoked before, its
         // challenge had gone with it.
         let credential = sender.device == device.device ? device.keyID : sender.credential
-        let sender = Sender(user: sender.user, device: sender.device, credential: credential)
+        let sender = Sender(
+            user: sender.user,
+            device: sender.device,
+            credential: credential,
+            signedInAt: sender.signedInAt
+        )
         if try await isStillGood(sender) { return }
         _ = try await relyingParty.revoke(device.device, of: device.user, from: address)
         throw Self.invalidToken

@@ -66,33 +66,55 @@ extension LoginService {
         let password = members.optional("password")
         try members.end()
         let address = client(request, context)
+        // An empty database knows no device: that is said by a server that was set up on it, and by no other.
+        try tokens.requireKeys()
         // The signature first: without the device nobody gets to guess passwords here.
-        let signIn = try await relyingParty.signIn(assertion: assertion, from: address.text)
+        let proven = try await relyingParty.prove(assertion: assertion, from: address.text)
         // Of a user who is removed the account goes first, then the devices.
-        guard try await accounts.credential(of: signIn.device.user) != nil else {
-            throw Problem(RelyingPartyError(.unknownKey))
+        guard try await accounts.credential(of: proven.device.user) != nil else {
+            throw RelyingPartyError(.unknownKey)
         }
-        if let password { try await requirePassword(password, of: signIn.device.user, from: address) }
+        if let password { try await requirePassword(password, besides: proven, from: address) }
+        let methods = Self.methods(proven.claims, withPassword: password != nil)
+        let signIn = try await relyingParty.admit(proven, as: methods, from: address.text)
         let (token, expiresAt) = try await tokens.issue(
             for: signIn.device.user,
             device: signIn.device.device,
             credential: signIn.device.keyID,
-            methods: Self.methods(signIn, withPassword: password != nil),
-            app: signIn.claims?.app ?? [:],
+            methods: methods,
+            app: proven.claims.app,
             lifetime: tokenLifetime,
             at: now
         )
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
-    /// How the user was recognised, in the words of RFC 8176: by a key in hardware, and what unlocked it.
-    private static func methods(_ signIn: SignIn, withPassword: Bool) -> [String] {
-        var methods = ["hwk"]
-        switch signIn.claims?.method {
-        case .finger: methods.append("fpt")
-        case .passcode: methods.append("pin")
-        case nil: break
+    /// The password besides a device: where it is wrong, nobody has signed in, and the audit log says so.
+    private func requirePassword(
+        _ password: String,
+        besides proven: ProvenAssertion,
+        from address: ClientAddress
+    ) async throws {
+        let (user, device) = (proven.device.user, proven.device.device)
+        do {
+            try await requirePassword(password, of: user, on: device, from: address)
+        } catch let problem as Problem {
+            let reason = problem.code == .unauthorized ? "password_refused" : problem.code.rawValue
+            try await relyingParty.refuse(proven, because: reason, from: address.text)
+            throw problem
+        } catch let error as RelyingPartyError {
+            try await relyingParty.refuse(proven, because: error.word, from: address.text)
+            throw error
         }
+    }
+
+    /// How the user was recognised, in the words of RFC 8176: by a key in hardware, and what unlocked it.
+    private static func methods(_ claims: LoginClaims, withPassword: Bool) -> [String] {
+        let methods =
+            switch claims.method {
+            case .finger: ["hwk", "fpt"]
+            case .passcode: ["hwk", "pin"]
+            }
         return withPassword ? methods + ["pwd", "mfa"] : methods
     }
 

@@ -6,8 +6,27 @@ internal import Glibc
 
 /// The file with the key that seals the signing keys: 32 bytes, for its owner alone.
 enum KeyFile {
-    /// Reads the file; makes it where there is none.
+    /// Reads the file.
     static func open(_ path: String) throws(ServerError) -> SymmetricKey {
+        guard let key = try read(path) else {
+            throw ServerError(
+                .keyFile,
+                "there is no key file \(path)",
+                hint:
+                    "give the --key-file that goes with the database; for a new database: init; if it is lost or stolen: key rotate --revoke"
+            )
+        }
+        return key
+    }
+
+    /// Whether the file is there, readable or not.
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    /// Reads the file; makes it where there is none.
+    static func openOrMake(_ path: String) throws(ServerError) -> SymmetricKey {
         if let key = try read(path) { return key }
         try create(path)
         guard let key = try read(path) else {

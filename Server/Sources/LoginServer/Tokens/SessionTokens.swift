@@ -25,7 +25,7 @@ final class SessionTokens: Sendable {
     private let store: TokenKeyStore
     private let state: Mutex<State>
 
-    /// Reads the keys; the first instance of all makes them.
+    /// Reads the keys.
     init(origin: LoginOrigin, store: TokenKeyStore, at now: Int) async throws {
         self.origin = origin
         self.store = store
@@ -35,13 +35,14 @@ final class SessionTokens: Sendable {
 
     /// Reads the keys again and does what is due.
     ///
-    /// - Throws: ``ServerError`` where the key file does not open the keys; those that were known are dropped then, since
-    ///   somebody has replaced them together with the key file. The store's error, after which they stay.
+    /// - Throws: ``ServerError`` where the key file does not open the keys, or there are none; those that were known are
+    ///   dropped then, since somebody has replaced them together with the key file, or the whole database. The store's
+    ///   error, after which they stay.
     func maintain(at now: Int) async throws {
         let keys: TokenKeySet
         do {
             keys = try await store.maintain(at: now)
-        } catch let error as ServerError where error.code == .keyFile {
+        } catch let error as ServerError where [.keyFile, .noKeys].contains(error.code) {
             state.withLock { $0 = State(keys: nil, signers: JWTKeyCollection(), readAt: now) }
             throw error
         }

@@ -17,18 +17,41 @@ struct TokenKeyStore: Sendable {
         self.sealingKey = sealingKey
     }
 
-    /// Reads the keys, makes them where there are none, and does what is due.
+    /// - Throws: ``ServerError`` where a database has keys.
+    static func requireNone(in documents: any Documents) async throws {
+        guard try await documents.document(name) == nil else { throw alreadyThere }
+    }
+
+    /// Makes the first keys of a new database.
+    ///
+    /// - Throws: ``ServerError`` where there are some.
+    func create(at now: Int) async throws {
+        let first = try seal(TokenKeySet(at: now))
+        guard try await documents.setDocument(Self.name, to: first, ifWas: nil) else {
+            throw Self.alreadyThere
+        }
+    }
+
+    private static let alreadyThere = ServerError(
+        .store,
+        "the database was set up before; nothing is changed",
+        hint: "serve runs a server on it"
+    )
+
+    /// Reads the keys, and does what is due.
     func maintain(at now: Int) async throws -> TokenKeySet {
         try await update(at: now) { $0.maintain(at: now) }
     }
 
     /// Changes the keys, also while other instances do.
+    ///
+    /// - Throws: ``ServerError`` where there are none: the database is not the one that the server was set up with.
     func update(at now: Int, _ change: (inout TokenKeySet) -> Void) async throws -> TokenKeySet {
         // Each round that fails means that another instance succeeded.
         for _ in 0..<100 {
-            let sealed = try await documents.document(Self.name)
-            let old = try sealed.map(open)
-            var new = old ?? TokenKeySet(at: now)
+            guard let sealed = try await documents.document(Self.name) else { throw Self.missing }
+            let old = try open(sealed)
+            var new = old
             change(&new)
             if new == old { return new }
             if try await documents.setDocument(Self.name, to: try seal(new), ifWas: sealed) { return new }
@@ -47,6 +70,12 @@ struct TokenKeyStore: Sendable {
         }
         throw Self.contended
     }
+
+    private static let missing = ServerError(
+        .noKeys,
+        "the database has no signing keys: it is empty, and no server was set up on it",
+        hint: "give the --database that has the users; for a new one: init"
+    )
 
     private static let contended = ServerError(
         .store,

@@ -93,6 +93,12 @@ struct EventfulStore: RelyingPartyStore {
         try await base.rename(device, to: name, audit: audit)
     }
 
+    func approve(_ device: LoginName, keyID: String, audit: AuditEntry) async throws(RelyingPartyError)
+        -> Bool
+    {
+        try await base.approve(device, keyID: keyID, audit: audit)
+    }
+
     func record(_ entry: AuditEntry) async throws(RelyingPartyError) { try await base.record(entry) }
 
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry] {

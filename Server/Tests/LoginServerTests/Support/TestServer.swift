@@ -47,8 +47,15 @@ final class TestServer: Sendable {
         let clock = TestClock()
         self.clock = clock
         log = TestLog()
+        if isOwner {
+            try await InitCommand(keyFile: configuration.keyFile, usesKeyFile: false).run(
+                on: try SQLiteRelyingPartyStore(path: Self.database(folder), ifMissing: .create)
+            )
+        }
         service = try await Self.service(folder, configuration, clock)
     }
+
+    private static func database(_ folder: URL) -> String { folder.appending(path: "login.sqlite").path }
 
     private static func service(
         _ folder: URL,
@@ -58,6 +65,7 @@ final class TestServer: Sendable {
         try await LoginService(
             store: try store(folder),
             configuration: configuration,
+            logger: TestLog().logger,
             now: { clock.now }
         )
     }
@@ -70,7 +78,7 @@ final class TestServer: Sendable {
     deinit { if isOwner { try? FileManager.default.removeItem(at: folder) } }
 
     static func store(_ folder: URL) throws -> SQLiteRelyingPartyStore {
-        try SQLiteRelyingPartyStore(path: folder.appending(path: "login.sqlite").path)
+        try SQLiteRelyingPartyStore(path: database(folder))
     }
 
     /// The same database, as another instance or a command opens it.

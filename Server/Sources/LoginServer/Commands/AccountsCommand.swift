@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+public import LoginAssertion
+public import RelyingParty
+
+/// What an operator does with users; a server that runs on the same database sees it at once.
+public struct AccountsCommand: Sendable {
+    private let accounts: Accounts
+    private let devices: DevicesCommand
+    private let log: OperatorLog
+
+    /// Works on a store.
+    public init(store: any RelyingPartyStore) { self.init(store: store, cost: .standard) }
+
+    /// The same with another cost of a password; only tests make it cheap.
+    init(store: any RelyingPartyStore, cost: PasswordHash.Cost) {
+        accounts = Accounts(documents: StoreDocuments(store: store), cost: cost)
+        devices = DevicesCommand(store: store)
+        log = OperatorLog(store: store)
+    }
+
+    /// Adds a user.
+    ///
+    /// Devices that an unfinished removal left behind are revoked first: they are not the new user's.
+    public func add(_ user: LoginName, password: String) async throws {
+        if try await accounts.credential(of: user) == nil { _ = try await devices.revokeAll(of: user) }
+        try await accounts.add(user, password: password)
+        try await log.write(.userAdded, user)
+    }
+
+    /// Sets a user's password: tokens that the old one gave are over.
+    ///
+    /// - Parameters:
+    ///   - password: The new one.
+    ///   - user: Whose.
+    ///   - revokesDevices: Whether all devices go too, as where somebody else has had the old password: what that person
+    ///     enabled would stay otherwise.
+    /// - Throws: ``ServerError`` where there is no such user, and the store's error.
+    public func setPassword(
+        _ password: String,
+        of user: LoginName,
+        revokesDevices: Bool = false
+    ) async throws {
+        // The password first: with the old one a device could be enabled again.
+        try await accounts.setPassword(password, of: user)
+        try await log.write(.passwordChanged, user)
+        if revokesDevices { _ = try await devices.revokeAll(of: user) }
+    }
+
+    /// Ends all sessions of a user at this server: their tokens are over here.
+    ///
+    /// The devices stay, and so does the password.
+    ///
+    /// - Throws: ``ServerError`` where there is no such user, and the store's error.
+    public func endSessions(of user: LoginName) async throws {
+        // A token from this second is over too.
+        let next = Int(Date().timeIntervalSince1970) + 1
+        try await accounts.endSessions(of: user, before: next)
+        try await log.write(.sessionsEnded, user)
+    }
+
+    /// Removes a user and revokes all of their devices.
+    ///
+    /// Where it fails, it can be done again: it goes on with what is left.
+    public func remove(_ user: LoginName) async throws {
+        // The account first: with it a device could be enabled again.
+        let hadAccount = try await accounts.remove(user)
+        let revoked = try await devices.revokeAll(of: user)
+        guard hadAccount || !revoked.isEmpty else { throw Accounts.unknown(user) }
+        try await log.write(.userRemoved, user)
+    }
+
+    /// All users, in the order of their names.
+    public func all() async throws -> [LoginName] { try await accounts.all() }
+}

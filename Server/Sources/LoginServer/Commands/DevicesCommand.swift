@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import LoginAssertion
+public import RelyingParty
+
+/// What an operator does with devices, and reads of what has happened.
+public struct DevicesCommand: Sendable {
+    private let store: any RelyingPartyStore
+    private let log: OperatorLog
+
+    /// Works on a store.
+    public init(store: any RelyingPartyStore) {
+        self.store = store
+        log = OperatorLog(store: store)
+    }
+
+    /// The devices of a user, the oldest first.
+    public func list(of user: LoginName) async throws -> [RegisteredDevice] {
+        try await store.devices(of: user)
+    }
+
+    /// Revokes a device: it signs in no more, and its tokens are over here.
+    ///
+    /// - Throws: ``ServerError`` where the user has no such device, and the store's error.
+    public func revoke(_ device: LoginName, of user: LoginName) async throws {
+        let revoked = try await store.revoke(device, audit: log.entry(.revoked, user))
+        guard !revoked.isEmpty else { throw Self.unknown(device, user) }
+    }
+
+    /// Revokes all devices of a user.
+    ///
+    /// - Returns: Those that there were.
+    public func revokeAll(of user: LoginName) async throws -> [LoginName] {
+        try await store.revoke(nil, audit: log.entry(.revoked, user))
+    }
+
+    /// The newest lines of the audit log, the newest first.
+    ///
+    /// - Parameters:
+    ///   - user: Whose; `nil` for all.
+    ///   - count: How many at most.
+    /// - Returns: The lines.
+    /// - Throws: The store's error.
+    public func audit(of user: LoginName?, atMost count: Int) async throws -> [AuditEntry] {
+        try await store.audit(of: user, atMost: count)
+    }
+
+    static func unknown(_ device: LoginName, _ user: LoginName) -> ServerError {
+        ServerError(.account, "\(user.text) has no device \(device.text)", hint: "device list \(user.text)")
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+public import RelyingParty
+
+/// Sets up what a server works on, once: nothing else makes a database or a key file.
+public struct InitCommand: Sendable {
+    private let keyFile: String
+    private let usesKeyFile: Bool
+
+    /// Looks at the key file before anything is made.
+    ///
+    /// - Parameters:
+    ///   - keyFile: The file that is to seal the signing keys.
+    ///   - usesKeyFile: Takes the key file that is there, as where it comes from elsewhere; otherwise there may be none.
+    /// - Throws: ``ServerError`` where there is a key file and none is to be, or the other way round.
+    public init(keyFile: String, usesKeyFile: Bool) throws(ServerError) {
+        self.keyFile = keyFile
+        self.usesKeyFile = usesKeyFile
+        if usesKeyFile {
+            _ = try KeyFile.open(keyFile)
+        } else if KeyFile.exists(keyFile) {
+            throw ServerError(
+                .keyFile,
+                "there is a key file \(keyFile) already, so there was a database, too",
+                hint:
+                    "is its volume mounted, and --database right? For a new one with this key: --use-key-file"
+            )
+        }
+    }
+
+    /// Makes the key file and the first signing keys.
+    ///
+    /// - Throws: ``ServerError`` where the database was set up before, and the store's error.
+    public func run(on store: any RelyingPartyStore) async throws {
+        let documents = StoreDocuments(store: store)
+        try await TokenKeyStore.requireNone(in: documents)
+        let keys = TokenKeyStore(documents: documents, sealingKey: try KeyFile.openOrMake(keyFile))
+        try await keys.create(at: Int(Date().timeIntervalSince1970))
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import LoginAssertion
+internal import RelyingParty
+
+/// Writes what an operator does on the command line into the audit log.
+struct OperatorLog: Sendable {
+    let store: any RelyingPartyStore
+
+    func write(_ event: AuditEntry.Event, _ user: LoginName?) async throws {
+        try await store.record(entry(event, user))
+    }
+
+    /// A line from no address: the command line has none.
+    func entry(_ event: AuditEntry.Event, _ user: LoginName?, _ device: LoginName? = nil) -> AuditEntry {
+        AuditEntry(
+            at: Int(Date().timeIntervalSince1970),
+            event: event,
+            user: user,
+            device: device,
+            address: ""
+        )
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoginAssertion
+internal import Logging
+internal import RelyingParty
+
+extension RelyingPartyEvent {
+    /// Writes what happened into the log, with whom it concerns: names as clients send them, quoted by JSON.
+    func write(to logger: Logger) {
+        switch self {
+        case .challengeIssued(let user, let device):
+            logger.debug("challenge given out", metadata: Self.names(user, device))
+        case .enabled(let device):
+            logger.info("device enabled", metadata: Self.names(device))
+        case .signedIn(let device):
+            logger.info("signed in", metadata: Self.names(device))
+        case .domainStateChanged(let device):
+            logger.notice("signed in with other fingers than when enabled", metadata: Self.names(device))
+        case .revoked(let user, let device):
+            logger.info("device revoked", metadata: Self.names(user, device))
+        case .refused(let error, let user?, let device):
+            let names = Self.names(user, device)
+            logger.notice("refused", metadata: names.merging(["fault": "\(error.word)"]) { $1 })
+        case .refused(_, nil, _):
+            // It is in the line of its request, and concerns nobody who is known.
+            break
+        case .purgeFailed(let error):
+            logger.error("old rows could not be removed", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    private static func names(_ device: RegisteredDevice) -> Logger.Metadata {
+        names(device.user, device.device).merging(["key": "\(device.keyID)"]) { $1 }
+    }
+
+    private static func names(_ user: LoginName, _ device: LoginName?) -> Logger.Metadata {
+        var names: Logger.Metadata = ["user": "\(user)"]
+        if let device { names["device"] = "\(device)" }
+        return names
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+
+/// How a command writes what it found.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    /// Writes lines of columns, or one JSON document.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the list in JSON.
+    ///   - rows: What is listed.
+    ///   - columns: The line of one, with its columns in their order.
+    /// - Throws: What the encoder throws.
+    func write<Row: Encodable>(_ name: String, _ rows: [Row], columns: (Row) -> [String]) throws {
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+            FileHandle.standardOutput.write(try encoder.encode([name: rows]) + Data("\n".utf8))
+        } else {
+            let lines = rows.map { columns($0).joined(separator: "\t") + "\n" }
+            FileHandle.standardOutput.write(Data(lines.joined().utf8))
+        }
+    }
+
+    /// A time as people and programs read it (RFC 3339).
+    static func time(_ seconds: Int) -> String {
+        Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+    }
+}

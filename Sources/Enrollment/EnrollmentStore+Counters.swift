@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+
+extension EnrollmentStore {
+    /// Takes back that counters outside of the database count the sets of fingers, before these counters are removed.
+    ///
+    /// A set that is not sound stays as it is, so that it does not become sound by this.
+    ///
+    /// - Throws: `store`.
+    package func forgetCounters() async throws(EnrollmentError) {
+        let seal = templateSeal
+        try await write { db in
+            for profile in try String.fetchAll(db, sql: "SELECT name FROM profiles") {
+                let manifest = try Manifest(db, profile: profile)
+                guard manifest.isCounted(seal.keys), manifest.isAuthentic(seal) else { continue }
+                try manifest.save(db, keys: seal.keys, at: Date(), isCounted: false)
+            }
+        }
+    }
+}

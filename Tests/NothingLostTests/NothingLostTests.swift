@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SoftwareTPM
+import Testing
+
+/// Every access control in every place, after everything that may happen to it: the table says who opens an item, the chip
+/// judges, and whatever it says, the item is still there afterwards.
+@Suite(.timeLimit(.minutes(20)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+struct `Nothing that is kept is lost` {
+    @Test(arguments: Happening.allCases)
+    func `an item opens to whom the table names, and stays whoever was refused`(
+        _ happening: Happening
+    ) async throws {
+        let machine = try await Machine()
+        var things: [(thing: KeptThing, row: OpeningRow)] = []
+        for row in OpeningRow.table {
+            for place in row.places {
+                let thing = try await KeptThing(place, row.access, in: machine.program(of: .fingerFirst))
+                things.append((thing, row))
+            }
+        }
+        try await machine.change(by: happening)
+        for showing in Showing.allCases {
+            let program = machine.program(of: showing)
+            for (thing, row) in things where thing.canBeShown(showing) {
+                let refusal = await thing.refusal(in: program)
+                let opens = row.openers(after: happening).contains(showing.rawValue)
+                let cell = "\(thing.description), \(showing), \(happening)"
+                #expect((refusal == nil) == opens, "\(cell): \(String(describing: refusal))")
+                #expect(try await thing.isThere(in: program), "\(cell): it is gone")
+            }
+            await machine.letGo()
+        }
+        guard happening == .chipBusy else { return }
+        // Once the chip answers again, all is as it was.
+        machine.answerAgain()
+        let program = machine.program(of: .fingerFirst)
+        for (thing, _) in things {
+            let refusal = await thing.refusal(in: program)
+            #expect(refusal == nil, "\(thing.description) later: \(String(describing: refusal))")
+        }
+        await machine.letGo()
+    }
+}
+
+extension KeptThing {
+    /// A right and a login begin a prompt of their own each time, to which nothing can be shown before.
+    fileprivate func canBeShown(_ showing: Showing) -> Bool {
+        showing != .passcodeFirst || place != .right && place != .login
+    }
+}
