@@ -146,7 +146,7 @@ struct TPMStateTests {
         async throws
     {
         try await session.enroll()
-        try await session.enroll("left-thumb")
+        try await session.enroll("left-thumb", by: .rightIndex)
         let path = session.whorl.state + "/whorl.sqlite"
         let old = try Data(contentsOf: URL(filePath: path))
         #expect(try await session.run(["remove", "left-thumb"], reader: "mock:match").status == 0)

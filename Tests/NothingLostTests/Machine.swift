@@ -31,7 +31,11 @@ final class Machine: Sendable {
         let first = program(of: .fingerFirst)
         for finger in [Finger.leftIndex, .rightIndex] { try await first.services.enroll(finger) }
         let passcode = SecretBox(Person.secret(Person.passcode))
-        try await first.services.vault().setPasscode(passcode, of: first.services.profile)
+        try await first.services.vault().setPasscode(
+            passcode,
+            of: first.services.profile,
+            shown: .matchedFinger(of: first.services.profile)
+        )
         for showing in Showing.allCases {
             await letGo()
             // From here on the program has the database and its key.
@@ -58,10 +62,13 @@ final class Machine: Sendable {
         case .nothing: break
         case .fingerAdded: try await services.enroll(.leftThumb)
         case .fingerRemoved:
-            _ = try await FingerEnroller(store: services.store()).remove(
-                .finger(.rightIndex, on: nil),
+            let selection = FingerSelection.finger(.rightIndex, on: nil)
+            let standing = try await services.store().standing(of: services.profile)
+            _ = try await services.enroller().remove(
+                selection,
                 profile: services.profile,
-                readers: []
+                readers: [],
+                consent: OwnerConsent(to: .remove(selection), in: standing, by: .passcode)
             )
         case .otherStart: try tool("pcrextend", "7:sha256=" + String(repeating: "a5", count: 32))
         case .counterLost:

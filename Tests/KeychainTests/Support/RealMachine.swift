@@ -54,7 +54,11 @@ final class RealMachine: Sendable {
     /// Sets the owner's passcode, which is typed from now on where a prompt asks for it alone.
     func setPasscode(_ text: String) async throws {
         let passcode = SecretBox(SecretBytes(copying: Array(text.utf8).span.bytes))
-        try await services.vault().setPasscode(passcode, of: services.profile)
+        try await services.vault().setPasscode(
+            passcode,
+            of: services.profile,
+            shown: .matchedFinger(of: services.profile)
+        )
         presenter.type(text)
     }
 
