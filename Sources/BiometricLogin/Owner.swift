@@ -142,7 +142,8 @@ extension LoginError {
         switch error.code {
         case .enrollmentChanged: self.init(.mustEnableAgain(.fingersChanged))
         case .chipCleared, .itemTampered: self.init(.mustEnableAgain(.keyLost))
-        case .counterLost, .noChip, .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded, .chipFull,
+        case .counterLost, .noChip, .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded,
+            .chipFull,
             .chipLockedOut,
             .nameRefused, .noSuchItem, .itemExists, .measuredBootChanged, .accessDenied,
             .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty, .secretTooLarge,

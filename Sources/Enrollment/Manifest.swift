@@ -93,6 +93,7 @@ struct Manifest: Sendable {
     ///   - keys: What the MAC is made with.
     ///   - date: When, for a profile that is new.
     ///   - isCounted: Whether a counter outside of the database counts the generations.
+    /// - Throws: what SQLite reports.
     func save(_ db: Database, keys: StateKeys, at date: Date, isCounted: Bool) throws {
         // A generation is always one of an epoch, and thus far below the largest number.
         let generation = Int64(clamping: generation)

@@ -55,6 +55,7 @@ extension Vault {
     ///   - pinned: The counter that counts the profile's fingers now. After it was lost and the owner went on with a new
     ///     one, it is another one than an older item's; what that item was bound to has changed then.
     ///   - profile: Whose fingers, for errors.
+    /// - Returns: One answer for each set.
     private func look(
         for sets: Set<ItemBinding.Generation>,
         beside pinned: NVCounter?,

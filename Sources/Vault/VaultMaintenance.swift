@@ -145,7 +145,8 @@ extension StateError {
     fileprivate var isDamage: Bool {
         switch code {
         case .damaged, .keyDamaged, .keyMissing: true
-        case .notWritable, .tooOpen, .newerVersion, .foreign, .diskFull, .busy, .chipUnavailable, .failed: false
+        case .notWritable, .tooOpen, .newerVersion, .foreign, .diskFull, .busy, .chipUnavailable, .failed:
+            false
         }
     }
 }

@@ -52,7 +52,9 @@ struct OwnerLook: Sendable {
         }
         if model.isDead(name) {
             // A later passcode was taken, and is no more than a touch to what an earlier one opened.
-            let codes = opening == .presentSetOrPasscode ? ["enrollmentChanged", "accessDenied"] : ["enrollmentChanged"]
+            let codes =
+                opening == .presentSetOrPasscode
+                ? ["enrollmentChanged", "accessDenied"] : ["enrollmentChanged"]
             #expect(
                 outcome.status != 0 && codes.contains(outcome.errorCode ?? ""),
                 "\(name) works: \(outcome); \(trace)"

@@ -81,7 +81,9 @@ extension OwnerModel {
             let finger = Self.others[Int.random(in: 0..<Self.others.count, using: &generator)]
             return fingers.contains(finger) ? .remove(finger) : .enroll(finger)
         case 4...6:
-            let usable = Self.names.keys.sorted().filter { passcode != nil || !["pass", "either"].contains($0) }
+            let usable = Self.names.keys.sorted().filter {
+                passcode != nil || !["pass", "either"].contains($0)
+            }
             let name = usable[Int.random(in: 0..<usable.count, using: &generator)]
             if items[name] != nil { return .delete(name) }
             // Sealed by the chip up to 128 bytes, beyond that encrypted under a sealed key.

@@ -184,7 +184,9 @@ import Vault
             query[kSecMatchLimit] = kSecMatchLimitAll
             #expect(find(query as CFDictionary).object as? [Data] == [Data("new".utf8)])
             let label = [kSecAttrLabel: "l"] as CFDictionary
-            #expect(SecItemUpdate([kSecClass: kSecClassGenericPassword] as CFDictionary, label) == errSecSuccess)
+            #expect(
+                SecItemUpdate([kSecClass: kSecClassGenericPassword] as CFDictionary, label) == errSecSuccess
+            )
             for index in 0..<20 { #expect(SecItemDelete(generic("old \(index)")) == errSecSuccess) }
         }
     }
@@ -198,7 +200,9 @@ import Vault
             #expect(read("a") == errSecIO)
             #expect(add("a", .biometryCurrentSet) == errSecDuplicateItem)
             #expect(add("b", .biometryAny) == errSecSuccess)
-            #expect(SecItemUpdate(generic("b"), [kSecAttrAccount: "a"] as CFDictionary) == errSecDuplicateItem)
+            #expect(
+                SecItemUpdate(generic("b"), [kSecAttrAccount: "a"] as CFDictionary) == errSecDuplicateItem
+            )
             chip.isMute = false
             #expect(read("a") == errSecItemNotFound)
             #expect(add("a", .biometryCurrentSet) == errSecSuccess)

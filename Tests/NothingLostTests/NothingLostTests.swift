@@ -22,7 +22,7 @@ struct `Nothing that is kept is lost` {
         try await machine.change(by: happening)
         for showing in Showing.allCases {
             let program = machine.program(of: showing)
-            for (thing, row) in things where thing.canBeShown(showing) {
+            for (thing, row) in things where thing.people(after: happening).contains(showing) {
                 let refusal = await thing.refusal(in: program)
                 let opens = row.openers(after: happening).contains(showing.rawValue)
                 let cell = "\(thing.description), \(showing), \(happening)"
@@ -44,8 +44,17 @@ struct `Nothing that is kept is lost` {
 }
 
 extension KeptThing {
-    /// A right and a login begin a prompt of their own each time, to which nothing can be shown before.
-    fileprivate func canBeShown(_ showing: Showing) -> Bool {
-        showing != .passcodeFirst || place != .right && place != .login
+    /// Those who try to open it; where the table has the same for all, one of them is enough.
+    fileprivate func people(after happening: Happening) -> [Showing] {
+        let all: [Showing] =
+            switch happening {
+            case .nothing, .fingerAdded: Showing.allCases
+            case .fingerRemoved: [.finger, .fingerFirst]
+            case .otherStart: access.contains("pcrs") ? Showing.allCases : [.fingerFirst]
+            case .counterLost: [.finger, .passcode, .fingerFirst]
+            case .chipBusy, .chipCleared: [.fingerFirst]
+            }
+        // A right and a login begin a prompt of their own each time, to which nothing can be shown before.
+        return place == .right || place == .login ? all.filter { $0 != .passcodeFirst } : all
     }
 }

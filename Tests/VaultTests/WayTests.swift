@@ -52,7 +52,8 @@ struct WayTests {
         #expect(try bench.tpm.leaks().isEmpty)
     }
 
-    @Test func `with both shown, the finger opens an item while the chip compares no passcode`() async throws {
+    @Test func `with both shown, the finger opens an item while the chip compares no passcode`() async throws
+    {
         let name = try id(.secret, "s")
         try await vault.add(
             secret("x"),
@@ -68,7 +69,8 @@ struct WayTests {
         #expect(try await data(vault.secret(name, shown: both)) == data(secret("x")))
     }
 
-    @Test func `without its counter an item is not told as changed, and the passcode opens it`() async throws {
+    @Test func `without its counter an item is not told as changed, and the passcode opens it`() async throws
+    {
         let name = try id(.secret, "s")
         let alone = try id(.secret, "alone")
         try await vault.add(
