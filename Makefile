@@ -52,7 +52,7 @@ FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests Package.swif
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
 	install install-program install-udev uninstall
 
 help: ## lists these targets
@@ -92,7 +92,7 @@ check-openapi: test-server ## makes requests up from the login server's OpenAPI 
 
 check: export WHORL_STRICT = 1
 check: STRICT = --explicit-target-dependency-import-check error
-check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install
+check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, release builds
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	REQUIRE_PEERS=1 udev/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
@@ -105,6 +105,11 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/docs
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
+	@$(MAKE) --no-print-directory check-release
+
+# What the optimizer cannot compile shows in no debug build. Each has a folder of its own beside the debug build's products.
+check-release: program ## builds the program and the login server for release
+	$(SWIFT) build -c release --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
 
 docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
 	$(SWIFT) build

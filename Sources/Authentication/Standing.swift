@@ -127,17 +127,6 @@ extension Standing {
         }
     }
 
-    /// Why an evaluation ends before a finger is asked for; `nil` when one is.
-    ///
-    /// Asking for a passcode is not the engine's part: where only that is left, it is what keeps fingers
-    /// away.
-    package func refusal(of policy: Policy) -> AuthenticationError? {
-        switch plan(for: policy) {
-        case .finger: nil
-        case .passcode(insteadOf: let obstacle), .refuse(let obstacle): obstacle
-        }
-    }
-
     private func planWithoutFinger(_ obstacle: AuthenticationError) -> Plan {
         guard storeFailure == nil else { return .refuse(obstacle) }
         switch passcode {

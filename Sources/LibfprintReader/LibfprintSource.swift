@@ -120,8 +120,11 @@ public actor LibfprintSource: ReaderSource {
             case "virtual_device_storage": "FP_VIRTUAL_DEVICE_STORAGE"
             default: nil
             }
-        guard variable != nil else { return getenv("UMOCKDEV_DIR").map { String(cString: $0) + "/whorl" } }
-        return variable.flatMap { getenv($0) }.map { String(cString: $0) }
+        // secure_getenv(3): the variables of whoever starts a set-user-ID program do not count, since a file is made there.
+        guard let variable else {
+            return secure_getenv("UMOCKDEV_DIR").map { String(cString: $0) + "/whorl" }
+        }
+        return secure_getenv(variable).map { String(cString: $0) }
     }
 
     /// Driver and device id; a second reader with both alike gets a number, the lowest that is free.

@@ -6,12 +6,14 @@ internal import CTSS2
 /// cache, as the authority does.
 ///
 /// To start one costs the chip a decryption with the storage root, about as much as a signature; to go on with one costs
-/// nothing. Each command has fresh nonces on both sides, so nothing can be replayed. It never encrypts a parameter: what
-/// travels encrypted has a session of its own that ends with it, so that nobody who reads this one's key out of the memory
-/// can decrypt what was recorded.
+/// nothing. Each command has fresh nonces on both sides, so nothing can be replayed. It encrypts no secret: what must not be
+/// read has a session of its own that ends with it, so that a key read out of the memory later decrypts no recording. The
+/// nonce of a policy session, which it encrypts, is no secret: it need only be the chip's.
 struct AuthorizingSession: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR
+    /// Whether it was started now, and not taken from the cache.
+    let isFresh: Bool
 
     /// Takes the session from the cache, or starts it (TPM2_StartAuthSession).
     ///
@@ -23,10 +25,13 @@ struct AuthorizingSession: ~Copyable {
         let name =
             if let pinned = connection.pins.name(of: root) { pinned } else { try connection.name(of: root) }
         if let handle = connection.cache.borrowSession(saltedTo: name) {
+            try connection.prepare(handle, for: .goesOn)
             self.handle = handle
+            isFresh = false
         } else {
             let session = try Session(.hmac, saltedTo: root, on: connection)
             handle = try session.goingOn()
+            isFresh = true
             connection.cache.adopt(session: handle, saltedTo: name, on: connection)
         }
         self.connection = connection

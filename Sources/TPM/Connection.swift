@@ -16,6 +16,8 @@ final class Connection {
     var pins = Pins()
     /// The line to the TPM failed, or what it says is not believed: nothing can be flushed over it any more.
     private(set) var isBroken = false
+    /// The TPM itself has answered a command.
+    private(set) var hasAnswered = false
     /// How long objects may be kept without letting others in, where no resource manager does.
     let turn: Duration
     /// When this program began to keep objects loaded.
@@ -25,7 +27,6 @@ final class Connection {
 
     init(to address: TPMAddress, turn: Duration) throws(TPMError) {
         try DeviceNode.check(address)
-        Self.silenceLibrary()
         self.address = address
         self.turn = turn
         tcti = try Self.openTCTI(address)
@@ -57,11 +58,6 @@ final class Connection {
         return tcti
     }
 
-    /// tpm2-tss writes to standard error by itself, which a program's user did not ask for.
-    ///
-    /// A setting of theirs stands.
-    private static func silenceLibrary() { setenv("TSS2_LOG", "all+none", 0) }
-
     // MARK: Calls
 
     /// How long to wait before each further try when the TPM asks for one, in milliseconds; 2.5 s in all.
@@ -84,6 +80,8 @@ final class Connection {
                 throw TPMError(.connectionLost, command: command, cause: "it broke before")
             }
             let code = ResponseCode(raw: body(esys))
+            // tpm2-tss's own functions, such as `Esys_TR_Deserialize()`, ask nobody.
+            if code.isOfTPM, command.hasPrefix("TPM2_") { hasAnswered = true }
             if code.isSuccess { return }
             // After an answer that it does not accept, ESAPI takes no further command either.
             if !code.isOfTPM { isBroken = true }
@@ -118,7 +116,8 @@ final class Connection {
         // A second try, as a flush that does not happen fills the TPM for everybody.
         for _ in 0..<2 where !isBroken {
             let code = ResponseCode(raw: Esys_FlushContext(esys, handle))
-            if code.isSuccess { return }
+            // After a restart of the chip its number was another session's of ours, and is flushed already.
+            if code.isSuccess || code.saysUnknownHandle { return }
             if !code.isOfTPM { isBroken = true }
         }
         if isBroken, let leftover = leftover(of: handle) { leftovers.append(leftover) }

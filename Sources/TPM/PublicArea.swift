@@ -8,6 +8,15 @@ internal import CTSS2
 enum PublicArea {
     private static let bound = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT
 
+    /// Attributes of an object that its policy guards alone: also changing its authorization value and certifying it take a
+    /// policy that names that command, and no policy of ours does.
+    ///
+    /// - Parameter dictionaryAttack: Whether the TPM counts wrong values of its authorization value, and locks.
+    /// - Returns: The attributes, TPMA_OBJECT.
+    private static func guarded(dictionaryAttack: Bool) -> UInt32 {
+        bound | TPMA_OBJECT_ADMINWITHPOLICY | (dictionaryAttack ? 0 : TPMA_OBJECT_NODA)
+    }
+
     /// Attributes of the storage root: the TCG's template.
     static let storageRootAttributes =
         bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH
@@ -30,11 +39,11 @@ enum PublicArea {
     }
 
     /// A signing key: ECC P-256, ECDSA with SHA-256, by its policy alone.
-    static func signingKey(policy: PolicyDigest) throws(TPMError) -> TPM2B_PUBLIC {
+    static func signingKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         var area = empty(
             TPM2_ALG_ECC,
-            attributes: bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_SIGN_ENCRYPT
-                | TPMA_OBJECT_NODA
+            attributes: guarded(dictionaryAttack: dictionaryAttack) | TPMA_OBJECT_SENSITIVEDATAORIGIN
+                | TPMA_OBJECT_SIGN_ENCRYPT
         )
         area.publicArea.authPolicy = try TPM2B_DIGEST(public: policy.bytes)
         area.publicArea.parameters.eccDetail.symmetric.algorithm = TPM2_ALG_NULL
@@ -47,8 +56,8 @@ enum PublicArea {
     /// A key that signs and agrees on secrets: ECC P-256, by its policy alone.
     ///
     /// A key for both has no scheme of its own, so each command names one (Part 2, 12.2.3.6).
-    static func agreementKey(policy: PolicyDigest) throws(TPMError) -> TPM2B_PUBLIC {
-        var area = try signingKey(policy: policy)
+    static func agreementKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
+        var area = try signingKey(policy: policy, dictionaryAttack: dictionaryAttack)
         area.publicArea.objectAttributes |= TPMA_OBJECT_DECRYPT
         area.publicArea.parameters.eccDetail.scheme = TPMT_ECC_SCHEME()
         area.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_NULL
@@ -56,9 +65,9 @@ enum PublicArea {
     }
 
     /// Sealed data, by its policy alone.
-    static func sealed(policy: PolicyDigest) throws(TPMError) -> TPM2B_PUBLIC {
+    static func sealed(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         // The data is the caller's, so sensitiveDataOrigin is clear; the TPM insists on it.
-        var area = empty(TPM2_ALG_KEYEDHASH, attributes: bound | TPMA_OBJECT_NODA)
+        var area = empty(TPM2_ALG_KEYEDHASH, attributes: guarded(dictionaryAttack: dictionaryAttack))
         area.publicArea.authPolicy = try TPM2B_DIGEST(public: policy.bytes)
         area.publicArea.parameters.keyedHashDetail.scheme.scheme = TPM2_ALG_NULL
         return area

@@ -59,6 +59,9 @@ struct ResponseCode {
         isOfTPM && (RC.referenceH0...RC.referenceS6).contains(kind)
     }
 
+    /// ESAPI has no such handle any more; no command was sent.
+    var saysUnknownHandle: Bool { !isOfTPM && raw & 0xffff == TSS2_BASE_RC_BAD_TR }
+
     /// The kind of failure; what a command knows better is told by its caller (``TPMError/told(as:)``).
     var code: TPMError.Code {
         if isOfTransport { return .connectionLost }
@@ -85,9 +88,14 @@ struct ResponseCode {
         }
     }
 
+    /// TSS2_SYS_RC_BAD_SEQUENCE, of `Tss2_Sys_GetRspAuths()`.
+    private static let unauthorizedResponse: UInt32 = 8 << 16 | TSS2_BASE_RC_BAD_SEQUENCE
+
     /// Codes that tpm2-tss makes itself.
     private var codeOfLibrary: TPMError.Code {
-        // The response's HMAC is wrong, so what answered does not know the session's key; or it is no response at all.
+        // The response's HMAC is wrong, so what answered does not know the session's key; or it is no response at all; or
+        // the response has no authorization where the command had one, of which SAPI says that the order is wrong.
+        if raw == Self.unauthorizedResponse { return .alteredAnswer }
         let unbelievable: Set<UInt32> = [
             TSS2_BASE_RC_RSP_AUTH_FAILED, TSS2_BASE_RC_MALFORMED_RESPONSE, TSS2_BASE_RC_INSUFFICIENT_RESPONSE,
         ]

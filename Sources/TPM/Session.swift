@@ -19,12 +19,21 @@ struct Session: ~Copyable {
 
     /// Starts a session (TPM2_StartAuthSession), with AES-128-CFB for parameters and SHA-256.
     ///
+    /// By itself the answer is authenticated by nothing. With an authenticator, its HMAC covers the new session's nonce,
+    /// though not its handle; a command that carries the nonce then reaches this session alone.
+    ///
     /// - Parameters:
-    ///   - kind: What it is for.
+    ///   - kind: The purpose.
     ///   - root: The key that the salt is encrypted to.
-    ///   - connection: Where.
+    ///   - authenticator: A salted HMAC session that the answer's nonce is encrypted by and authenticated with.
+    ///   - connection: The connection to the TPM.
     /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the root is not there, and what the command throws.
-    init(_ kind: Kind, saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {
+    init(
+        _ kind: Kind,
+        saltedTo root: ESYS_TR,
+        authenticatedBy authenticator: ESYS_TR = Fixed.none,
+        on connection: Connection
+    ) throws(TPMError) {
         self.connection = connection
         let type: TPM2_SE =
             switch kind {
@@ -37,12 +46,15 @@ struct Session: ~Copyable {
         symmetric.mode.aes = TPM2_ALG_CFB
         var handle = Fixed.none
         do throws(TPMError) {
+            if authenticator != Fixed.none {
+                try connection.prepare(authenticator, for: [.goesOn, .encryptsResponse])
+            }
             try connection.call("TPM2_StartAuthSession") {
                 Esys_StartAuthSession(
                     $0,
                     root,
                     Fixed.none,
-                    Fixed.none,
+                    authenticator,
                     Fixed.none,
                     Fixed.none,
                     nil,
@@ -72,15 +84,23 @@ struct Session: ~Copyable {
         static let encryptsResponse = Use(rawValue: TPMA_SESSION_ENCRYPT)
     }
 
+    /// The nonce of the TPM's last answer for this session, as ESAPI remembers it.
+    var nonce: TPM2B_NONCE {
+        get throws(TPMError) {
+            let handle = handle
+            var nonce: UnsafeMutablePointer<TPM2B_NONCE>?
+            try connection.call("Esys_TRSess_GetNonceTPM") { Esys_TRSess_GetNonceTPM($0, handle, &nonce) }
+            return try CMemory.take(nonce, of: "Esys_TRSess_GetNonceTPM") { $0.pointee }
+        }
+    }
+
     /// Runs one command that uses the session; when it succeeds and the session was not to go on, it is ended.
     mutating func spend<Value: ~Copyable>(
         _ use: Use,
         on command: (ESYS_TR) throws(TPMError) -> Value
     ) throws(TPMError) -> Value {
         let handle = handle
-        try connection.call("Esys_TRSess_SetAttributes") {
-            Esys_TRSess_SetAttributes($0, handle, use.rawValue, 0xff)
-        }
+        try connection.prepare(handle, for: use)
         let value = try command(handle)
         if !use.contains(.goesOn) {
             // The TPM flushed it by itself; ESAPI keeps an entry of more than a kilobyte until it is told.
@@ -93,9 +113,7 @@ struct Session: ~Copyable {
     /// Gives the handle to somebody who flushes it, for commands that do not end the session.
     consuming func goingOn() throws(TPMError) -> ESYS_TR {
         let handle = handle
-        try connection.call("Esys_TRSess_SetAttributes") {
-            Esys_TRSess_SetAttributes($0, handle, Use.goesOn.rawValue, 0xff)
-        }
+        try connection.prepare(handle, for: .goesOn)
         self.handle = Fixed.none
         return handle
     }
@@ -105,11 +123,16 @@ struct Session: ~Copyable {
     }
 }
 
+extension Connection {
+    /// Says what the next command does with a session, in ESAPI's memory only.
+    func prepare(_ session: ESYS_TR, for use: Session.Use) throws(TPMError) {
+        try call("Esys_TRSess_SetAttributes") { Esys_TRSess_SetAttributes($0, session, use.rawValue, 0xff) }
+    }
+}
+
 /// ESAPI's fixed handles, as Swift's importer sees them under one type.
 enum Fixed {
     static let none = ESYS_TR_NONE
     static let password = ESYS_TR_PASSWORD
     static let owner = ESYS_TR_RH_OWNER
-    static let null = ESYS_TR_RH_NULL
-    static let lockout = ESYS_TR_RH_LOCKOUT
 }

@@ -93,6 +93,12 @@ final class SlotCache {
         if session?.handle == handle { session?.isInUse = false }
     }
 
+    /// Drops the kept session without flushing it: another program's may have its handle.
+    func forgetSession(on connection: Connection) {
+        if let session { connection.close(session.handle) }
+        session = nil
+    }
+
     // MARK: Letting go
 
     /// Flushes what is not in use.

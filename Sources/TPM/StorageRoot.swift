@@ -25,9 +25,6 @@ public struct StorageRoot: Sendable, Hashable {
         self.resource = resource
     }
 
-    /// Whether it is at a handle that only Whorl uses, so that removing it takes nothing from others.
-    public var isOurs: Bool { Self.ownHandles.contains(handle) }
-
     /// Reads what ``serialized`` gave.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.

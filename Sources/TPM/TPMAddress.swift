@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// Where the TPM is: a TCTI string of tpm2-tss, bounded and checked.
 ///
 /// Only known kinds are let through, and each must say where it goes. The loader of tpm2-tss would otherwise load a
@@ -60,14 +62,20 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether what is there is no chip as far as one can tell: a simulator, a program in between, or a node that is none
     /// of the kernel's TPMs, such as a pseudo-terminal with a program behind it.
     ///
-    /// Only root makes nodes in `/dev` itself, and only root says who has the resource manager's name on the system bus. A
-    /// privileged program refuses it, and results say `"hardware": false`.
+    /// Only root makes nodes in `/dev` itself, and only root says who has the resource manager's name on the system bus,
+    /// unless `DBUS_SYSTEM_BUS_ADDRESS` names another bus: GLib obeys it, except in a set-user-ID program. A privileged
+    /// program refuses a simulated TPM, and results say `"hardware": false`.
     public var isSimulated: Bool {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
         if isNone { return false }
-        if behind.hasPrefix("tabrmd:") { return behind.contains("session") }
+        if behind.hasPrefix("tabrmd:") {
+            return behind.contains("session") || getenv("DBUS_SYSTEM_BUS_ADDRESS") != nil
+        }
         return behind.wholeMatch(of: /device:\/dev\/tpm(rm)?[0-9]+/) == nil
     }
+
+    /// Whether tpm2-tss writes all traffic to a file, which a variable names (`TCTI_PCAP_FILE`).
+    public var isRecorded: Bool { text.hasPrefix("pcap:") }
 
     /// Whether a resource manager flushes what a connection has loaded when it ends.
     var flushesAtClose: Bool { text.contains("tabrmd:") || deviceNode?.hasPrefix("/dev/tpmrm") == true }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
-public import SecretMemory
 
 extension TPMCommands {
     /// Defines a counter and increments it once, since it has no value, and not its final name, before that.
@@ -14,7 +13,6 @@ extension TPMCommands {
     ///   - writePolicy: What must be met to increment it.
     ///   - root: The storage root.
     ///   - credentials: What meets the policy.
-    ///   - ownerAuth: The owner hierarchy's authorization value, where it has one.
     /// - Returns: The counter.
     /// - Throws: ``TPMError/Code-swift.enum/nvSpace``, ``TPMError/Code-swift.enum/nvDefined``,
     ///   ``TPMError/Code-swift.enum/ownerAuthNeeded`` and what any command throws.
@@ -24,13 +22,12 @@ extension TPMCommands {
         at index: UInt32? = nil,
         writePolicy: Policy,
         under root: StorageRoot,
-        credentials: Credentials,
-        ownerAuth: SecretBox? = nil
+        credentials: Credentials
     ) throws(TPMError) -> NVCounter {
         let index = if let index { index } else { try freeCounterIndex() }
         let template = try NVCounter.template(index: index, writePolicy: writePolicy.digest)
         return try connection.withRoot(root) { (root) throws(TPMError) in
-            let object = try connection.define(template, ownerAuth: ownerAuth, root: root)
+            let object = try connection.define(template)
             defer { connection.close(object) }
             do throws(TPMError) {
                 try connection.increment(object, meeting: writePolicy, with: credentials, root: root)
@@ -41,7 +38,7 @@ extension TPMCommands {
                     resource: try connection.serialize(object)
                 )
             } catch {
-                try? connection.undefine(object, ownerAuth: ownerAuth, root: root)
+                try? connection.undefine(object)
                 throw error
             }
         }
@@ -75,16 +72,8 @@ extension TPMCommands {
     /// Deletes a counter; everything whose policy names it is refused for good.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_UndefineSpace.
-    public func undefine(
-        _ counter: NVCounter,
-        under root: StorageRoot,
-        ownerAuth: SecretBox? = nil
-    ) throws(TPMError) {
-        try connection.withRoot(root) { (root) throws(TPMError) in
-            try connection.withCounter(counter) { (index) throws(TPMError) in
-                try connection.undefine(index, ownerAuth: ownerAuth, root: root)
-            }
-        }
+    public func undefine(_ counter: NVCounter) throws(TPMError) {
+        try connection.withCounter(counter) { (index) throws(TPMError) in try connection.undefine(index) }
     }
 
     /// What became of a counter; two commands where it is what it was, one where it is gone.
@@ -126,27 +115,6 @@ extension TPMCommands {
         return found
     }
 
-    /// Sets the count of wrong authorization values to zero, and unlocks.
-    ///
-    /// - Parameters:
-    ///   - root: The storage root.
-    ///   - lockoutAuth: The lockout hierarchy's authorization value, where it has one.
-    /// - Throws: ``TPMError/Code-swift.enum/lockoutAuthNeeded`` and what any command throws.
-    ///
-    /// Source: TPM 2.0 Library Part 3, TPM2_DictionaryAttackLockReset.
-    public func resetDictionaryAttackLock(under root: StorageRoot, lockoutAuth: SecretBox? = nil)
-        throws(TPMError)
-    {
-        try connection.withRoot(root) { (root) throws(TPMError) in
-            try connection.withHierarchy(Fixed.lockout, auth: lockoutAuth, saltedTo: root) {
-                (session) throws(TPMError) in
-                try connection.call("TPM2_DictionaryAttackLockReset") {
-                    Esys_DictionaryAttackLockReset($0, Fixed.lockout, session, Fixed.none, Fixed.none)
-                }
-            }
-        }
-    }
-
     private func freeCounterIndex() throws(TPMError) -> UInt32 {
         let taken = try Set(handles(.nvIndices))
         guard let index = NVCounter.ownIndices.first(where: { !taken.contains($0) }) else {
@@ -171,20 +139,16 @@ extension Connection {
         }
     }
 
-    fileprivate func define(
-        _ template: TPM2B_NV_PUBLIC,
-        ownerAuth: SecretBox?,
-        root: ESYS_TR
-    ) throws(TPMError) -> ESYS_TR {
+    fileprivate func define(_ template: TPM2B_NV_PUBLIC) throws(TPMError) -> ESYS_TR {
         var template = template
         var auth = TPM2B_AUTH()
         var object = Fixed.none
-        try withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: root) { (session) throws(TPMError) in
+        try asOwner { () throws(TPMError) in
             try call("TPM2_NV_DefineSpace") {
                 Esys_NV_DefineSpace(
                     $0,
                     Fixed.owner,
-                    session,
+                    Fixed.password,
                     Fixed.none,
                     Fixed.none,
                     &auth,
@@ -212,10 +176,10 @@ extension Connection {
         }
     }
 
-    fileprivate func undefine(_ index: ESYS_TR, ownerAuth: SecretBox?, root: ESYS_TR) throws(TPMError) {
-        try withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: root) { (session) throws(TPMError) in
+    fileprivate func undefine(_ index: ESYS_TR) throws(TPMError) {
+        try asOwner { () throws(TPMError) in
             try call("TPM2_NV_UndefineSpace") {
-                Esys_NV_UndefineSpace($0, Fixed.owner, index, session, Fixed.none, Fixed.none)
+                Esys_NV_UndefineSpace($0, Fixed.owner, index, Fixed.password, Fixed.none, Fixed.none)
             }
         }
     }

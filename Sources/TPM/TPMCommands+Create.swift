@@ -38,6 +38,7 @@ extension TPMCommands {
     ///   - root: The parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; without one there is none to count.
     /// - Returns: The object; it is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/tooLarge``, and as ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -46,10 +47,16 @@ extension TPMCommands {
         _ secret: SecretBox,
         under root: StorageRoot,
         policy: PolicyDigest,
-        auth: SecretBox? = nil
+        auth: SecretBox? = nil,
+        dictionaryAttack: Bool = true
     ) throws(TPMError) -> TPMObject {
         guard 1...Self.largestSealedSecret ~= secret.bytes.count else { throw TPMError(.tooLarge) }
-        return try create(PublicArea.sealed(policy: policy), under: root, auth: auth, data: secret)
+        return try create(
+            PublicArea.sealed(policy: policy, dictionaryAttack: dictionaryAttack && auth != nil),
+            under: root,
+            auth: auth,
+            data: secret
+        )
     }
 
     /// Makes a P-256 key that signs only when the policy is met.
@@ -58,6 +65,7 @@ extension TPMCommands {
     ///   - root: The parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; without one there is none to count.
     /// - Returns: The object; it is not loaded.
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -65,9 +73,15 @@ extension TPMCommands {
     public func createSigningKey(
         under root: StorageRoot,
         policy: PolicyDigest,
-        auth: SecretBox? = nil
+        auth: SecretBox? = nil,
+        dictionaryAttack: Bool = true
     ) throws(TPMError) -> TPMObject {
-        try create(PublicArea.signingKey(policy: policy), under: root, auth: auth, data: nil)
+        try create(
+            PublicArea.signingKey(policy: policy, dictionaryAttack: dictionaryAttack && auth != nil),
+            under: root,
+            auth: auth,
+            data: nil
+        )
     }
 
     /// Makes a P-256 key that signs, and agrees on secrets with others' public keys, only when the policy is met.
@@ -76,6 +90,7 @@ extension TPMCommands {
     ///   - root: The parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; without one there is none to count.
     /// - Returns: The object; it is not loaded.
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -83,9 +98,15 @@ extension TPMCommands {
     public func createAgreementKey(
         under root: StorageRoot,
         policy: PolicyDigest,
-        auth: SecretBox? = nil
+        auth: SecretBox? = nil,
+        dictionaryAttack: Bool = true
     ) throws(TPMError) -> TPMObject {
-        try create(PublicArea.agreementKey(policy: policy), under: root, auth: auth, data: nil)
+        try create(
+            PublicArea.agreementKey(policy: policy, dictionaryAttack: dictionaryAttack && auth != nil),
+            under: root,
+            auth: auth,
+            data: nil
+        )
     }
 
     /// Gives an authority another authorization value.

@@ -3,34 +3,6 @@
 internal import CTSS2
 internal import SecretMemory
 
-extension TPMCommands {
-    /// The digest that the TPM itself computes for what these credentials meet; for tests of the computation.
-    ///
-    /// It is of a real session. In a trial session TPM2_PolicyOR believes any list of branches.
-    public func provedDigest(
-        _ policy: Policy,
-        under root: StorageRoot,
-        credentials: Credentials
-    ) throws(TPMError) -> PolicyDigest {
-        try connection.withSequence(root) { (root) throws(TPMError) in
-            let session = try connection.session(
-                meeting: policy,
-                with: credentials,
-                root: root,
-                needed: nil
-            )
-            var digest: UnsafeMutablePointer<TPM2B_DIGEST>?
-            let handle = session.handle
-            try connection.call("TPM2_PolicyGetDigest") {
-                Esys_PolicyGetDigest($0, handle, Fixed.none, Fixed.none, Fixed.none, &digest)
-            }
-            return try CMemory.take(digest, of: "TPM2_PolicyGetDigest") {
-                PolicyDigest(bytes: $0.pointee.bytes)
-            }
-        }
-    }
-}
-
 extension Connection {
     /// A policy session that has met a policy.
     ///
@@ -67,12 +39,28 @@ extension Connection {
             if case .secret(let authority) = $0 { authority.object.name } else { nil }
         }
         cache.announce(Set(authorities + [needed].compactMap(\.self)))
-        let session = try Session(.policy, saltedTo: root, on: self)
+        let session = try policySession(isToBeAuthorized: !authorities.isEmpty, root: root)
         try run(way, on: session, root: root)
         return session
     }
 
-    fileprivate func run(
+    /// Starts a policy session; where an authority will authorize it, its nonce is known to be the chip's.
+    private func policySession(isToBeAuthorized: Bool, root: ESYS_TR) throws(TPMError) -> Session {
+        guard isToBeAuthorized else { return try Session(.policy, saltedTo: root, on: self) }
+        let authenticator = try AuthorizingSession(saltedTo: root, on: self)
+        let isFresh = authenticator.isFresh
+        do throws(TPMError) {
+            return try Session(.policy, saltedTo: root, authenticatedBy: authenticator.handle, on: self)
+        } catch {
+            guard error.code == .authFailed else { throw error }
+            // Another key has decrypted the salt. A kept session may also be gone, and its handle another program's now.
+            guard !isFresh else { throw error.told(as: .foreignRoot) }
+            cache.forgetSession(on: self)
+            throw error.told(as: .reset)
+        }
+    }
+
+    private func run(
         _ steps: [PolicyStep],
         on session: borrowing Session,
         root: ESYS_TR
@@ -80,7 +68,7 @@ extension Connection {
         let policy = session.handle
         for step in steps {
             switch step {
-            case .secret(let authority): try meetSecret(authority, policy: policy, root: root)
+            case .secret(let authority): try meetSecret(authority, policy: session, root: root)
             case .counter(let counter, let value): try meetCounter(counter, value, policy: policy)
             case .authValue:
                 try call("TPM2_PolicyAuthValue") {
@@ -93,29 +81,40 @@ extension Connection {
     }
 
     /// TPM2_PolicySecret, authorized by a salted HMAC session: the value itself never crosses the bus.
-    private func meetSecret(_ authority: Credentials.Authority, policy: ESYS_TR, root: ESYS_TR)
-        throws(TPMError)
-    {
+    ///
+    /// The chip compares the nonce with the policy session's own, so that it authorizes the session that answered to
+    /// ``Session/init(_:saltedTo:authenticatedBy:on:)`` and no other, whatever handle an interposer has put in.
+    private func meetSecret(
+        _ authority: Credentials.Authority,
+        policy: borrowing Session,
+        root: ESYS_TR
+    ) throws(TPMError) {
         let object = try LoadedObject(authority.object, under: root, on: self)
         let session = try AuthorizingSession(saltedTo: root, on: self)
-        let (authorityHandle, sessionHandle) = (object.handle, session.handle)
-        try withAuth(authority.auth.bytes, of: authorityHandle) { () throws(TPMError) in
-            try call("TPM2_PolicySecret") {
-                Esys_PolicySecret(
-                    $0,
-                    authorityHandle,
-                    policy,
-                    sessionHandle,
-                    Fixed.none,
-                    Fixed.none,
-                    nil,
-                    nil,
-                    nil,
-                    0,
-                    nil,
-                    nil
-                )
+        var nonce = try policy.nonce
+        let (authorityHandle, sessionHandle, policyHandle) = (object.handle, session.handle, policy.handle)
+        do throws(TPMError) {
+            try withAuth(authority.auth.bytes, of: authorityHandle) { () throws(TPMError) in
+                try call("TPM2_PolicySecret") {
+                    Esys_PolicySecret(
+                        $0,
+                        authorityHandle,
+                        policyHandle,
+                        sessionHandle,
+                        Fixed.none,
+                        Fixed.none,
+                        &nonce,
+                        nil,
+                        nil,
+                        0,
+                        nil,
+                        nil
+                    )
+                }
             }
+        } catch {
+            // TPM_RC_NONCE: the handle is that of another session.
+            throw error.culprit == .parameter(1) ? error.told(as: .alteredAnswer) : error
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
-public import SecretMemory
+internal import SecretMemory
 
 /// Whether the pinned storage root is still there.
 public enum StorageRootCheck: Sendable, Hashable {
@@ -19,18 +19,17 @@ extension TPMCommands {
     /// 0x81000001 is used when it is free or holds an ECC P-256 key of the TCG's template; where it holds anything else
     /// that stays as it is, and a handle of our own is used. It is done once; afterwards the pinned root needs no command.
     ///
-    /// - Parameter ownerAuth: The owner hierarchy's authorization value, where it has one.
     /// - Returns: The root, to be kept in its serialized form.
     /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded``, ``TPMError/Code-swift.enum/nvSpace`` and what any command
     ///   throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ReadPublic, TPM2_CreatePrimary, TPM2_EvictControl.
-    public func findOrMakeStorageRoot(ownerAuth: SecretBox? = nil) throws(TPMError) -> StorageRoot {
+    public func findOrMakeStorageRoot() throws(TPMError) -> StorageRoot {
         if let root = try findStorageRoot() { return root }
         let taken = try Set(handles(.persistent))
         let candidates = [StorageRoot.commonHandle] + StorageRoot.ownHandles
         guard let handle = candidates.first(where: { !taken.contains($0) }) else { throw TPMError(.nvSpace) }
-        return try makeStorageRoot(at: handle, ownerAuth: ownerAuth)
+        return try makeStorageRoot(at: handle)
     }
 
     /// Finds a storage root that fits, if there is one.
@@ -54,17 +53,6 @@ extension TPMCommands {
         }
     }
 
-    /// Removes a root that is at a handle of our own; one at the common handle stays, as others may use it.
-    public func remove(_ root: StorageRoot, ownerAuth: SecretBox? = nil) throws(TPMError) {
-        guard root.isOurs else { return }
-        try connection.withRoot(root) { (object) throws(TPMError) in
-            try connection.withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: object) {
-                (session) throws(TPMError) in
-                try connection.evict(object, handle: root.handle, session: session)
-            }
-        }
-    }
-
     private func readStorageRoot(at handle: UInt32) throws(TPMError) -> StorageRoot? {
         guard try connection.publicArea(at: handle).map(PublicArea.fitsStorageRoot) == true else {
             return nil
@@ -74,12 +62,9 @@ extension TPMCommands {
         }
     }
 
-    private func makeStorageRoot(at handle: UInt32, ownerAuth: SecretBox?) throws(TPMError) -> StorageRoot {
-        // Three slots: the new key, and the one that a session for the owner's value is salted to.
-        connection.cache.flushIdle(on: connection)
-        return try connection.withHierarchy(Fixed.owner, auth: ownerAuth, saltedTo: nil) {
-            (session) throws(TPMError) in
-            let primary = try connection.createPrimary(in: Fixed.owner, session: session)
+    private func makeStorageRoot(at handle: UInt32) throws(TPMError) -> StorageRoot {
+        try connection.asOwner { () throws(TPMError) in
+            let primary = try connection.createPrimary()
             defer { connection.flush(primary) }
             var persistent = Fixed.none
             try connection.call("TPM2_EvictControl") {
@@ -87,7 +72,7 @@ extension TPMCommands {
                     $0,
                     Fixed.owner,
                     primary,
-                    session,
+                    Fixed.password,
                     Fixed.none,
                     Fixed.none,
                     handle,
@@ -128,8 +113,8 @@ extension Connection {
         }
     }
 
-    /// Makes the storage root's key in a hierarchy; the caller flushes it.
-    fileprivate func createPrimary(in hierarchy: ESYS_TR, session: ESYS_TR) throws(TPMError) -> ESYS_TR {
+    /// Makes the storage root's key; the caller flushes it.
+    fileprivate func createPrimary() throws(TPMError) -> ESYS_TR {
         var template = PublicArea.storageRoot()
         var sensitive = TPM2B_SENSITIVE_CREATE()
         var outside = TPM2B_DATA()
@@ -138,8 +123,8 @@ extension Connection {
         try call("TPM2_CreatePrimary") {
             Esys_CreatePrimary(
                 $0,
-                hierarchy,
-                session,
+                Fixed.owner,
+                Fixed.password,
                 Fixed.none,
                 Fixed.none,
                 &sensitive,
@@ -156,33 +141,14 @@ extension Connection {
         return object
     }
 
-    fileprivate func evict(_ object: ESYS_TR, handle: UInt32, session: ESYS_TR) throws(TPMError) {
-        var gone = Fixed.none
-        try call("TPM2_EvictControl") {
-            Esys_EvictControl($0, Fixed.owner, object, session, Fixed.none, Fixed.none, handle, &gone)
-        }
-    }
-
-    /// Lends a session that authorizes commands of a hierarchy.
+    /// Runs commands that the owner hierarchy authorizes, by its empty value; nothing to hide.
     ///
-    /// With an authorization value it is a salted HMAC session, so that the value does not cross the bus. Before there is
-    /// a storage root, the salt goes to a primary key of the null hierarchy, which nobody can pin.
-    func withHierarchy<Value>(
-        _ hierarchy: ESYS_TR,
-        auth: SecretBox?,
-        saltedTo root: ESYS_TR?,
-        _ body: (ESYS_TR) throws(TPMError) -> Value
-    ) throws(TPMError) -> Value {
-        let needed: TPMError.Code = hierarchy == Fixed.lockout ? .lockoutAuthNeeded : .ownerAuthNeeded
+    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded`` where it has another one.
+    func asOwner<Value>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
         do throws(TPMError) {
-            guard let auth else { return try body(Fixed.password) }
-            let helper = root == nil ? try createPrimary(in: Fixed.null, session: Fixed.password) : nil
-            defer { if let helper { flush(helper) } }
-            guard let salt = root ?? helper else { preconditionFailure("one of the two is there") }
-            let session = try Session(.hmac, saltedTo: salt, on: self)
-            return try withAuth(auth.bytes, of: hierarchy) { () throws(TPMError) in try body(session.handle) }
+            return try body()
         } catch {
-            throw error.code == .authFailed ? error.told(as: needed) : error
+            throw error.code == .authFailed ? error.told(as: .ownerAuthNeeded) : error
         }
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// A TPM 2.0, on a thread of its own, one command at a time.
 ///
 /// The connection is opened at the first use, opened anew after it was lost, and closed after some time without work,
@@ -7,10 +9,11 @@
 public actor TPMDevice {
     /// Where the TPM is.
     public nonisolated let address: TPMAddress
-    private nonisolated let thread = TPMThread()
+    private nonisolated let thread: TPMThread
     private let idle: Duration
     private let turn: Duration
     private nonisolated let slot = ConnectionSlot()
+    private nonisolated let hasHeard = Atomic(false)
     /// Counts sequences, so that the watch sees whether there was work.
     private var sequences = 0
     private var isWatched = false
@@ -32,6 +35,9 @@ public actor TPMDevice {
 
     /// The same, with a time without work that holds for every TPM: who counts commands can keep the connection open.
     package init(_ address: TPMAddress, uncut idle: Duration, turn: Duration = .seconds(3)) {
+        // setenv(3) fails for want of memory alone.
+        precondition(LibraryLog.isSettled, "the environment cannot be changed")
+        thread = TPMThread()
         self.address = address
         self.idle = idle
         self.turn = turn
@@ -103,8 +109,12 @@ public actor TPMDevice {
         return fresh
     }
 
+    /// Whether the TPM has answered a command since this was made; a connection alone is no answer.
+    public nonisolated var hasAnswered: Bool { hasHeard.load(ordering: .relaxed) }
+
     private func finish(_ used: Connection) {
         sequences += 1
+        if used.hasAnswered { hasHeard.store(true, ordering: .relaxed) }
         if used.isBroken { abandon(used) } else { watch() }
     }
 

@@ -22,10 +22,8 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case lockout(seconds: Int?)
         /// An authorization value was wrong.
         case authFailed
-        /// The owner hierarchy has an authorization value, and the right one was not given.
+        /// The owner hierarchy has an authorization value, which is never asked for.
         case ownerAuthNeeded
-        /// The lockout hierarchy has an authorization value, and the right one was not given.
-        case lockoutAuthNeeded
         /// The item's policy was not met.
         case policyFailed
         /// The caller has nothing that could meet the policy; the chip was not asked.
@@ -106,7 +104,6 @@ extension TPMError {
         case .lockout: "The TPM is locked after too many wrong tries."
         case .authFailed: "The TPM refused an authorization value."
         case .ownerAuthNeeded: "The TPM's owner hierarchy has an authorization value."
-        case .lockoutAuthNeeded: "The TPM's lockout hierarchy has an authorization value."
         case .policyFailed: "The TPM refused: the item's policy is not met."
         case .missingCredential: "Nothing at hand can meet the item's policy."
         case .nvSpace: "The TPM has no room left."
@@ -144,8 +141,7 @@ extension TPMError {
         case .lockout(nil):
             "Wait until it opens, or clear it with the lockout authorization: `tpm2_dictionarylockout -c`."
         case .authFailed: "Check the passcode, then try again."
-        case .ownerAuthNeeded: "Give the owner's authorization value."
-        case .lockoutAuthNeeded: "Give the lockout authorization value."
+        case .ownerAuthNeeded: "Clear it for the moment: `tpm2_changeauth -c owner -p OLD`."
         case .policyFailed:
             "The set of fingers or the measured boot may have changed: unlock with the passcode, or make the item anew."
         case .missingCredential: "Use one of the ways that the item was made for."

@@ -35,8 +35,6 @@ public struct TPMObject: Sendable, Hashable {
     public let policy: PolicyDigest?
     /// The public key; `nil` for what is no key pair.
     public let publicPoint: ECPoint?
-    /// The attributes, TPMA_OBJECT.
-    private let attributes: UInt32
 
     /// Reads what ``serialized`` gave.
     ///
@@ -86,7 +84,6 @@ public struct TPMObject: Sendable, Hashable {
         self.publicBlob = publicBlob
         self.privateBlob = privateBlob
         name = TPMName(ofPublicArea: publicBlob.dropFirst(2))
-        attributes = area.publicArea.objectAttributes
         let policy = area.publicArea.authPolicy.bytes
         self.policy = policy.isEmpty ? nil : PolicyDigest(bytes: policy)
         publicPoint =
@@ -98,20 +95,6 @@ public struct TPMObject: Sendable, Hashable {
 
     /// The form to keep; it holds no secret that another TPM, or this one without the policy, would tell.
     public var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
-
-    /// Whether it is bound to this TPM and this parent.
-    public var isBoundToChip: Bool {
-        let bound = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT
-        return attributes & bound == bound
-    }
-
-    /// Whether it is bound to this TPM, and its policy is the only way to use it.
-    public var isGuardedByPolicy: Bool {
-        isBoundToChip && attributes & TPMA_OBJECT_USERWITHAUTH == 0 && policy != nil
-    }
-
-    /// Whether wrong authorization values are counted, and locked out, by the TPM.
-    public var countsWrongTries: Bool { attributes & TPMA_OBJECT_NODA == 0 }
 
     /// The two areas as structures, for TPM2_Load.
     func areas() throws(TPMError) -> (public: TPM2B_PUBLIC, private: TPM2B_PRIVATE) {

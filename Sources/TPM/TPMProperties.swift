@@ -147,17 +147,12 @@ extension TPMCommands {
         return TPMProperties(try connection.properties(from: Property.variable).merging(fixed) { $1 })
     }
 
-    /// What the TPM counts about wrong authorization values.
-    public func dictionaryAttack() throws(TPMError) -> DictionaryAttackState {
-        TPMProperties(try connection.properties(from: Property.variable)).dictionaryAttack
-    }
-
     /// The handles of a kind that the TPM lists now, also other programs'.
     public func handles(_ kind: HandleKind) throws(TPMError) -> [UInt32] {
         var handles: [UInt32] = []
+        var next = kind.first
         var isMore = true
         while isMore {
-            let next = handles.last.map { $0 &+ 1 } ?? kind.first
             let page = try connection.capability(TPM2_CAP_HANDLES, from: next) { data, more in
                 let list = data.data.handles
                 isMore = more && list.count > 0
@@ -166,6 +161,9 @@ extension TPMCommands {
                 }
             }
             handles += page
+            // One that repeats itself, or ends at the highest number, has told all.
+            guard let last = page.max(), last >= next, last < .max else { break }
+            next = last + 1
         }
         return handles
     }
@@ -187,7 +185,9 @@ extension Connection {
                 }
             }
             for (property, value) in page where property & ~0xff == first { properties[property] = value }
-            if let last = page.last, last.0 & ~0xff == first { next = last.0 + 1 } else { isMore = false }
+            // One that repeats itself, or goes on with another group, has told all.
+            guard let last = page.map(\.0).max(), last >= next, last & ~0xff == first else { break }
+            next = last + 1
         }
         return properties
     }

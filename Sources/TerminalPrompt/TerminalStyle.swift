@@ -56,7 +56,7 @@ package struct TerminalStyle: Sendable, Hashable {
 
     /// What stands before a line, by the outcome that it tells.
     package enum Mark: Sendable {
-        case good, bad, neutral
+        case good, bad, warning, neutral
     }
 
     /// The sign for an outcome.
@@ -64,6 +64,7 @@ package struct TerminalStyle: Sendable, Hashable {
         switch mark {
         case .good: paint(ascii ? "ok" : "✓", .green)
         case .bad: paint(ascii ? "no" : "✗", .red)
+        case .warning: paint("!", .yellow)
         case .neutral: paint(ascii ? "--" : "–", .faint)
         }
     }

@@ -107,7 +107,9 @@ package struct SealedStateKey: Sendable {
                     key,
                     under: authority.root,
                     policy: Policy.authValue.digest,
-                    auth: authority.authorization
+                    auth: authority.authorization,
+                    // 32 random bytes, which need no count; a locked chip must not keep the directory shut.
+                    dictionaryAttack: false
                 )
             }
         } catch {

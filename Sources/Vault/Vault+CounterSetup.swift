@@ -56,7 +56,7 @@ extension Vault {
         }
         if let left {
             if try isCounted(left, commands) { return left }
-            try commands.undefine(left, under: authority.root)
+            try commands.undefine(left)
         }
         return try commands.defineCounter(
             at: index,
@@ -123,7 +123,7 @@ extension Vault {
         let strays = try await strays(authority)
         guard !strays.isEmpty else { return }
         try await chip { commands throws(TPMError) in
-            for stray in strays { try commands.undefine(stray, under: authority.root) }
+            for stray in strays { try commands.undefine(stray) }
         }
     }
 }

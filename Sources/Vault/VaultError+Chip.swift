@@ -18,10 +18,11 @@ extension VaultError {
             case .foreignRoot: .chipCleared
             case .foreignBlob, .malformed: .itemTampered
             case .pointRefused: .publicKeyRefused
-            case .alteredAnswer, .lockoutAuthNeeded, .nvDefined, .tooLarge, .unsupported, .failureMode,
+            case .alteredAnswer, .nvDefined, .tooLarge, .unsupported, .failureMode,
                 .other:
                 .chipFailed
             }
-        self.init(code, subject, cause: error.description)
+        // Where there is no chip, the address that was tried says more than the item.
+        self.init(code, code == .noChip ? error.cause : subject, cause: error.description)
     }
 }

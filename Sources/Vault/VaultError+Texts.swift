@@ -6,7 +6,7 @@ extension VaultError {
     /// What happened, in one sentence.
     public var message: String {
         switch code {
-        case .noChip: "There is no TPM that this user can use."
+        case .noChip: "There is no TPM that this user can use" + (subject.isEmpty ? "." : " (\(subject)).")
         case .chipBusy: "The TPM is busy, or the connection to it was lost."
         case .chipCrowded:
             "The TPM's memory is taken by other programs, or by what killed ones have left in it."
@@ -14,7 +14,8 @@ extension VaultError {
         case .chipCleared: "The TPM was cleared, or it is not the one that this vault was made with."
         case .ownerAuthorizationNeeded: "The TPM's owner authorization is set, and Whorl does not know it."
         case .chipFull: "The TPM has no room left."
-        case .chipLockedOut: "The TPM compares no passcode for now: too many were wrong."
+        case .chipLockedOut:
+            "The TPM compares no passcode and no application password for now: too many were wrong."
         case .counterLost: "The counter that binds keys to the enrolled fingers is gone from the TPM."
         case .nameRefused(let refusal): refusal.message
         case .noSuchItem: "There is no \(subject)."
@@ -48,6 +49,8 @@ extension VaultError {
     /// What the person can do, in one sentence.
     public var recovery: String {
         switch code {
+        case .noChip where !subject.isEmpty && !subject.hasPrefix("/dev/tpm"):
+            "Correct what `--tcti` or WHORL_TCTI names, or start it; `--tcti none` goes without a TPM."
         case .noChip:
             "Turn the TPM on in the firmware, or join the group that may use it: "
                 + "`sudo usermod -aG tss $USER`, then log in again; `whorl doctor` says which."

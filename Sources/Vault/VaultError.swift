@@ -20,7 +20,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case ownerAuthorizationNeeded
         /// The chip has no room for another counter or permanent key.
         case chipFull
-        /// The chip compares no passcode for a while, after too many wrong ones.
+        /// The chip compares no passcode and no application password for a while, after too many wrong ones.
         case chipLockedOut
         /// The counter that binds keys to a set of fingers is gone from the chip, or was made anew.
         case counterLost
@@ -73,7 +73,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// What kind of failure it is.
     public let code: Code
-    /// The item, profile or file that it is about; empty when it is about the chip.
+    /// The item, profile or file that it is about; for `noChip` the address that was tried, with the system's words; empty
+    /// when it is about the chip otherwise.
     public let subject: String
     /// What the chip or the system said, for logs; may be empty.
     ///

@@ -100,7 +100,7 @@ public struct VaultMaintenance: Sendable {
             do {
                 try await device.perform { commands throws(TPMError) in
                     let counters = try commands.findCounters(writePolicy: authority.writePolicy.digest)
-                    for counter in counters { try commands.undefine(counter, under: authority.root) }
+                    for counter in counters { try commands.undefine(counter) }
                 }
             } catch {
                 let error = VaultError(error)

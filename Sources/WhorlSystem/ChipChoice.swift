@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 internal import TPM
 internal import Vault
 
 /// Finds the TPM that is meant; nothing is opened before something needs it.
 ///
-/// A simulated TPM is taken only when it is named, and refused where the configuration does not allow one.
+/// A simulated TPM is taken only when it is named, and refused where the configuration does not allow one. A TPM that is
+/// named and fails is an error; the kernel's resource manager that nobody named may be absent.
 final class ChipChoice: Sendable {
     /// The chip; one that is never there where the choice is refused.
     let device: TPMDevice
+    /// Whether somebody named a TPM, by an option or a variable; `none` names none.
+    let isNamed: Bool
     /// Why the choice is refused; `nil` when it is not.
     private let refusal: VaultError?
-    private let wasUsed = Atomic(false)
 
     /// - Parameters:
     ///   - wanted: A TCTI string; `nil` means the kernel's resource manager.
@@ -24,23 +25,21 @@ final class ChipChoice: Sendable {
             do {
                 address = try TPMAddress(wanted)
             } catch {
-                refusal = VaultError(.noChip, cause: error.description)
+                refusal = VaultError(.noChip, error.cause, cause: error.description)
             }
         }
-        if address.isSimulated, !allowsSimulated {
-            refusal = VaultError(
-                .noChip,
-                cause: "a simulated TPM is named, and this program allows none"
-            )
+        if !allowsSimulated, let kind = address.kindForPeople {
+            let why = "a \(kind) TPM is named, and this program allows none"
+            refusal = VaultError(.noChip, why, cause: why)
         }
         device = TPMDevice(refusal == nil ? address : .none)
+        isNamed = wanted != nil && !address.isNone
         self.refusal = refusal
     }
 
-    /// The chip, which is about to be used.
+    /// The chip, unless the choice is refused.
     func inUse() throws(VaultError) -> TPMDevice {
         if let refusal { throw refusal }
-        wasUsed.store(true, ordering: .relaxed)
         return device
     }
 
@@ -54,9 +53,17 @@ final class ChipChoice: Sendable {
         }
     }
 
-    /// Whether a simulated chip was asked for something.
-    var usedSimulated: Bool { device.address.isSimulated && wasUsed.load(ordering: .relaxed) }
+    /// Whether a simulated chip has answered.
+    var usedSimulated: Bool { device.address.isSimulated && device.hasAnswered }
 
     /// Whether a real chip is meant.
     var isReal: Bool { !device.address.isNone && !device.address.isSimulated }
+}
+
+extension TPMAddress {
+    /// The word for a TPM that a program with more rights than its caller refuses; `nil` for a chip.
+    fileprivate var kindForPeople: String? {
+        // A recorded one would write to a file that the caller's variable names.
+        isSimulated ? "simulated" : isRecorded ? "recorded" : nil
+    }
 }

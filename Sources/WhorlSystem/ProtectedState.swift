@@ -73,8 +73,6 @@ actor ProtectedState {
     private func vault(on database: StateDatabase) -> Vault {
         if let vault { return vault }
         let made = Vault(device: chip.device, database: database)
-        // From here on the chip is asked for its counters.
-        if (try? made.isProvisioned) != false { _ = try? chip.inUse() }
         vault = made
         return made
     }
@@ -140,8 +138,8 @@ actor ProtectedState {
             do throws(VaultError) {
                 return try await SealedStateKey(device: try chip.inUse(), directory: directory).new()
             } catch {
-                // Without a chip the key is a file's, and whoever asks is told so.
-                guard error.code == .noChip else { throw error }
+                // Without a chip the key is a file's, and every answer says so. One that was named must not fail unheard.
+                guard error.code == .noChip, !chip.isNamed else { throw error }
                 return file
             }
         }

@@ -80,6 +80,9 @@ extension SystemServices {
     /// The TPM that is meant, as a TCTI string; `none` where there shall be none, or where the named one is refused.
     public var tpmAddress: String { chip.device.address.text }
 
-    /// Whether a simulated TPM was asked for something.
+    /// Whether somebody named the TPM, by an option or a variable: then it is an error where it fails.
+    public var isTPMNamed: Bool { chip.isNamed }
+
+    /// Whether a simulated TPM has answered.
     public var usedSimulatedTPM: Bool { chip.usedSimulated }
 }

@@ -35,6 +35,8 @@ struct Check: Sendable, Equatable {
     enum Verdict: Sendable {
         case good
         case bad
+        /// It works, and protects less than it could.
+        case warning
         /// Nothing is wrong and nothing is proved: a fact that helps.
         case note
     }
@@ -55,6 +57,10 @@ struct Check: Sendable, Equatable {
         Check(name: name, verdict: .note, detail: detail, remedy: remedy)
     }
 
+    static func warning(_ name: String, _ detail: String, remedy: String) -> Check {
+        Check(name: name, verdict: .warning, detail: detail, remedy: remedy)
+    }
+
     static func bad(_ name: String, _ detail: String, remedy: String) -> Check {
         Check(name: name, verdict: .bad, detail: detail, remedy: remedy)
     }
@@ -67,7 +73,7 @@ struct Check: Sendable, Equatable {
     /// Whether it needs no mending.
     var isOK: Bool {
         switch verdict {
-        case .good, .note: true
+        case .good, .warning, .note: true
         case .bad: false
         }
     }
@@ -85,6 +91,7 @@ struct Check: Sendable, Equatable {
             switch verdict {
             case .good: .good
             case .bad: .bad
+            case .warning: .warning
             case .note: .neutral
             }
         let text = TerminalText.line("\(name): \(detail)", columns: 2000, ascii: style.ascii)

@@ -20,6 +20,18 @@ struct Passcode: AsyncParsableCommand {
         subcommands: [Set.self, Change.self, Verify.self, Remove.self]
     )
 
+    /// The size from which a new passcode is taken without a word.
+    private static let recommendedSize = 8
+
+    /// A line about a short passcode, which is taken all the same.
+    private static func advice(on new: SecretBox) -> [String] {
+        guard new.bytes.count < recommendedSize else { return [] }
+        return [
+            "It is short. On most machines the TPM's count of wrong ones can be reset (`whorl doctor` tells), and then "
+                + "only the length protects: \(recommendedSize) characters or more are recommended."
+        ]
+    }
+
     /// The command `whorl passcode set`.
     struct Set: Verb {
         static let configuration = CommandConfiguration(
@@ -44,7 +56,7 @@ struct Passcode: AsyncParsableCommand {
             try await failing { () async throws(VaultError) in
                 try await vault.setPasscode(new, of: profile, shown: proof)
             }
-            return Answer(result: ["set": true], text: ["The passcode is set."])
+            return Answer(result: ["set": true], text: ["The passcode is set."] + Passcode.advice(on: new))
         }
     }
 
@@ -65,7 +77,10 @@ struct Passcode: AsyncParsableCommand {
             try await failing { () async throws(VaultError) in
                 try await vault.changePasscode(old, to: new, of: session.services.profile)
             }
-            return Answer(result: ["changed": true], text: ["The passcode is another one now."])
+            return Answer(
+                result: ["changed": true],
+                text: ["The passcode is another one now."] + Passcode.advice(on: new)
+            )
         }
     }
 

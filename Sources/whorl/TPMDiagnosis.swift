@@ -36,9 +36,12 @@ struct TPMDiagnosis: Sendable {
             return .note("TPM", "None is to be used. \(loss)")
         }
         let (detail, remedy) = session.deviceTrouble ?? (failure.message, failure.recovery)
-        return status.isProvisioned
-            ? .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
-            : .note("TPM", "\(detail) \(loss)", remedy: remedy)
+        if status.isProvisioned {
+            return .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
+        }
+        // What was named must be there; nothing takes its place.
+        if session.services.isTPMNamed { return .bad("TPM", detail, remedy: failure.recovery) }
+        return .note("TPM", "\(detail) \(loss)", remedy: remedy)
     }
 
     private func vault(_ status: VaultStatus) -> Check {
@@ -95,9 +98,10 @@ struct TPMDiagnosis: Sendable {
 
     private func lockoutAuthorization(_ chip: TPMProperties) -> Check {
         guard !chip.lockoutAuthSet else { return .good("TPM lockout authorization", "It is set.") }
-        return .note(
+        return .warning(
             "TPM lockout authorization",
-            "It is empty: any program that may use the TPM can reset its count of wrong passcodes.",
+            "It is empty: any program that may use the TPM, and whoever starts this machine from another disk, "
+                + "can reset its count of wrong passcodes, and then finds a short one.",
             remedy: "tpm2_changeauth -c lockout NEW"
         )
     }

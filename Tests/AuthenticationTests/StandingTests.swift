@@ -179,3 +179,13 @@ extension DecisionCase {
         #expect(AuthenticationError.lockout(.open) == nil)
     }
 }
+
+extension Standing {
+    /// The obstacle between a policy and a finger; `nil` where a finger is asked for.
+    fileprivate func refusal(of policy: Policy) -> AuthenticationError? {
+        switch plan(for: policy) {
+        case .finger: nil
+        case .passcode(insteadOf: let obstacle), .refuse(let obstacle): obstacle
+        }
+    }
+}

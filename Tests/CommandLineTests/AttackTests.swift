@@ -150,7 +150,25 @@ struct AttackTests {
         )
         #expect(chip.status == 31 && chip.errorCode == "noChip", "\(chip)")
         #expect(try session.tpm.leaks().isEmpty)
-        // The same program with its caller's rights alone takes both.
+        // tpm2-tss would write what it does to a file that the caller names. Its loader finds no such library, and tells it.
+        let log = session.whorl.home + "/log"
+        let logging = ["TSS2_LOG": "all+trace", "TSS2_LOGFILE": log]
+        let loader = "secret add s --access none \(common) --tcti tabrmd:bus_name=no.such.name"
+        let traced = try await session.sh(
+            "printf x | \(asOther) '\(privileged)' \(loader)",
+            environment: logging
+        )
+        #expect(traced.status == 31, "\(traced)")
+        #expect(!FileManager.default.fileExists(atPath: log) && !traced.err.contains("tcti"), "\(traced)")
+        let recorded = try await session.sh(
+            "printf x | \(asOther) '\(privileged)' secret add s --access none \(common) --tcti pcap:device:/dev/tpmrm0",
+            environment: ["TCTI_PCAP_FILE": log]
+        )
+        #expect(recorded.status == 31 && recorded.out.contains("a recorded TPM"), "\(recorded)")
+        #expect(!FileManager.default.fileExists(atPath: log))
+        // The same program with its caller's rights alone takes all of them.
+        let own = try await session.sh("printf x | '\(privileged)' \(loader)", environment: logging)
+        #expect(own.status == 31 && FileManager.default.fileExists(atPath: log), "\(own)")
         let plain = try await session.sh("'\(privileged)' devices \(common)", environment: environment)
         #expect(plain.out.contains("mock"), "\(plain)")
     }

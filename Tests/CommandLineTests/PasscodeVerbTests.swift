@@ -13,6 +13,13 @@ struct PasscodeVerbTests {
     @Test func `it is set once, checked, changed and removed`() async throws {
         #expect(try await session.withPasscode("1234", run: "passcode verify").status == 14)
         #expect(try await session.withPasscode("123", run: "passcode set").status == 64)
+        // Short ones are taken with advice.
+        let long = try await session.withPasscode("12345678", run: "passcode set")
+        #expect(long.status == 0 && long.out == "The passcode is set.\n", "\(long)")
+        let short = try await session.withPasscode("12345678", "1234567", run: "passcode change")
+        #expect(short.status == 0 && short.out.contains("It is short. "), "\(short)")
+        #expect(short.out.contains("8 characters or more are recommended"), "\(short)")
+        #expect(try await session.withPasscode("1234567", run: "passcode remove").status == 0)
         let set = try await session.withPasscode("1234", run: "passcode set --json")
         #expect(set.status == 0 && set.isHardware == false && set.tpm == "simulated", "\(set)")
         #expect(try await session.withPasscode("4321", run: "passcode set").status == 34)

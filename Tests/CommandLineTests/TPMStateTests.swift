@@ -33,6 +33,50 @@ struct TPMStateTests {
         #expect(!FileManager.default.fileExists(atPath: session.whorl.state))
     }
 
+    @Test(arguments: ["swtpm:path=/nowhere/s", "swtpm:port=many", "mssim:host=localhost,port=1"])
+    func `a TPM that is named and fails is an error, and nothing is said to have answered`(
+        address: String
+    ) async throws {
+        let named = ["WHORL_TCTI": address]
+        let reader = "mock:then=match"
+        for verb in [["enroll", "left-thumb"], ["vault", "provision"], ["secret", "get", "s"]] {
+            let outcome = try await session.run(verb, reader: reader, environment: named)
+            #expect(outcome.status == 31, "\(outcome)")
+            let first = outcome.err.split(separator: "\n").first ?? ""
+            #expect(first.hasPrefix("whorl: error: "), "\(outcome)")
+            #expect(first.contains("(\(address): tcti:"), "\(outcome)")
+            #expect(
+                outcome.err.contains("whorl: hint: correct what `--tcti` or WHORL_TCTI names"),
+                "\(outcome)"
+            )
+            #expect(!outcome.err.contains("answered") || outcome.err.contains("mock reader"), "\(outcome)")
+            #expect(!outcome.err.contains("simulated TPM"), "\(outcome)")
+            let json = try await session.run(verb + ["--json"], reader: reader, environment: named)
+            #expect(json.status == 31 && json.tpm == nil, "\(json)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: session.whorl.state + "/state.key"))
+        let doctor = try await session.run(["doctor"], reader: reader, environment: named)
+        #expect(doctor.status == 1, "\(doctor)")
+        #expect(doctor.lines.contains { $0.hasPrefix("✗ TPM: ") && $0.contains(address) }, "\(doctor)")
+        #expect(!doctor.err.contains("simulated TPM"), "\(doctor)")
+    }
+
+    @Test func `an empty lockout authorization is a warning with its remedy, and a set one is none`()
+        async throws
+    {
+        let empty = try await session.run(["doctor"], reader: "mock:match")
+        let line = try #require(
+            empty.lines.firstIndex { $0.hasPrefix("! TPM lockout authorization: It is empty") }
+        )
+        #expect(
+            empty.lines[line + 1] == "  → tpm2_changeauth -c lockout NEW" && empty.status == 0,
+            "\(empty)"
+        )
+        #expect(try session.tpm.tool("changeauth", "-c", "lockout", "new").status == 0)
+        let set = try await session.run(["doctor"], reader: "mock:match")
+        #expect(set.lines.contains("✓ TPM lockout authorization: It is set."), "\(set)")
+    }
+
     @Test func `without a TPM what needs none is answered`() async throws {
         let none = ["WHORL_TCTI": "none"]
         func check() async throws {

@@ -19,18 +19,19 @@ struct `The session that authorities are asked by` {
         try await bench.expectNothingLeft()
     }
 
-    /// So that its key, which lives longer, decrypts nothing of what was recorded.
-    @Test func `is never the one that encrypts`() async throws {
+    /// So that its key, which lives longer, decrypts no secret in what was recorded.
+    @Test func `is never the one that encrypts a secret`() async throws {
         let (bench, bus) = try await behindInterposer()
         let object = try await item(bench)
         #expect(try await opens(object, bench))
         bus.forget()
         #expect(try await opens(object, bench))
-        _ = try await item(bench)
         let verdict = try await bench.run { tpm throws(TPMError) in
             try tpm.verify(bench.auth, of: bench.authority, under: bench.root)
         }
         #expect(verdict == .right)
+        // Last, as it may need the kept one's room.
+        _ = try await item(bench)
         let kept = bus.heard.filter { $0.code == 0x151 }.map(\.sessions)
         #expect(kept.count == 1 && kept[0].count == 1)
         for heard in bus.heard where [0x153, 0x155, 0x15e].contains(heard.code) {
@@ -66,6 +67,28 @@ struct `The session that authorities are asked by` {
         #expect(try bench.chip.handles(from: 0x0200_0000) == [])
         #expect(try await opens(object, bench))
         try await bench.expectNothingLeft()
+    }
+
+    /// As where the chip has lost it and another program's session has its handle, on a TPM without a resource manager.
+    @Test func `whose HMAC the chip finds wrong, is started anew once`() async throws {
+        let (bench, bus) = try await behindInterposer()
+        let object = try await item(bench)
+        #expect(try await opens(object, bench))
+        bus.forget()
+        // TPM_RC_AUTH_FAIL of the first session.
+        bus.decide { number, _ in number == 0 ? .answer(0x98e) : .pass }
+        #expect(try await opens(object, bench))
+        #expect(bus.sessionsStarted(0x00) == 1 && bus.sessionsStarted(0x01) == 2)
+
+        bus.decide { _, code in
+            guard code == 0x176 else { return .pass }
+            let refusal: [UInt8] = [0x80, 1, 0, 0, 0, 10, 0, 0, 9, 0x8e]
+            return .serve { command, tpm in command[1] == 2 ? refusal : tpm(command) }
+        }
+        let error = try await failure { () async throws(TPMError) in
+            try await unseal(object, bench, bench.credentials)
+        }
+        #expect(error.code == .foreignRoot)
     }
 
     /// What can decrypt one root's salt need not hold another root.

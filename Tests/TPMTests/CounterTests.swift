@@ -78,7 +78,7 @@ struct `Counters in the TPM` {
         let object = try await bench.run { tpm throws(TPMError) in
             try tpm.seal(secret([5]), under: bench.root, policy: policy.digest)
         }
-        try await bench.run { tpm throws(TPMError) in try tpm.undefine(counter, under: bench.root) }
+        try await bench.run { tpm throws(TPMError) in try tpm.undefine(counter) }
         let gone = try await bench.run { tpm throws(TPMError) in try tpm.check(counter) }
         #expect(gone == .missing)
         let missing = try await failure { () async throws(TPMError) in

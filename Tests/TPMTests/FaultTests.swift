@@ -38,7 +38,10 @@ struct `Failures in the middle` {
                 {
                     #expect(kept == indices, "\(error)")
                 }
-                try await expectClean(bench, bus, "\(sequence) \(fault) at \(at): \(error)")
+                // Where the answer to its start is not believed, nothing tells which session is left; a resource manager
+                // flushes it.
+                let unknown = fault == .changed && error.command == "TPM2_StartAuthSession" ? 1 : 0
+                try await expectClean(bench, bus, "\(sequence) \(fault) at \(at): \(error)", but: unknown)
                 number += 1
                 guard number < 40 else { break }
                 continue
@@ -51,11 +54,16 @@ struct `Failures in the middle` {
         #expect(fault == .noMemory ? failures == 0 : failures > 0)
     }
 
-    private func expectClean(_ bench: Bench, _ bus: Interposer, _ what: String) async throws {
+    private func expectClean(
+        _ bench: Bench,
+        _ bus: Interposer,
+        _ what: String,
+        but unknown: Int = 0
+    ) async throws {
         let count = bus.heard.count
         await bench.device.close()
         bus.decide { _, _ in .pass }
-        #expect(try bench.chip.leaks() == [], "\(what); \(count) commands: \(bus.names)")
+        #expect(try bench.chip.leaks().count <= unknown, "\(what); \(count) commands: \(bus.names)")
         // What this test itself may have made leak must not fill the slots.
         for handle in try bench.chip.leaks() {
             try bench.chip.tool("flushcontext", "0x" + String(handle, radix: 16))
@@ -120,7 +128,7 @@ private struct Parts: Sendable {
                     under: root,
                     credentials: credentials
                 )
-                try tpm.undefine(counter, under: root)
+                try tpm.undefine(counter)
             }
         }
     }

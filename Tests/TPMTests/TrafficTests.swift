@@ -65,7 +65,7 @@ struct `Traffic on the bus` {
         await bench.device.close()
         #expect(
             bus.names == [
-                "StartAuthSession", "Load", "StartAuthSession", "PolicySecret", "PolicyNV", "Load", "Sign",
+                "StartAuthSession", "StartAuthSession", "Load", "PolicySecret", "PolicyNV", "Load", "Sign",
                 "FlushContext", "FlushContext", "FlushContext",
             ]
         )

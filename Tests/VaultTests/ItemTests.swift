@@ -144,6 +144,31 @@ struct ItemTests {
         #expect(try bench.tpm.leaks().isEmpty)
     }
 
+    @Test func `wrong application passwords are counted by the chip, and its lock is told as one`()
+        async throws
+    {
+        let bench = try VaultBench()
+        let vault = try bench.vault()
+        let access = AccessControl.biometryAny.withApplicationPassword
+        let name = try id(.secret, "app")
+        try await vault.add(secret("x"), as: name, access: access, applicationPassword: secret("pw"))
+        try await vault.add(secret("y"), as: id(.secret, "plain"), access: .biometryAny)
+        let open = { (password: String) in
+            try await vault.secret(name, shown: finger(), applicationPassword: secret(password))
+        }
+        // swtpm locks at the third wrong one.
+        for _ in 0..<3 { #expect(await code { try await open("PW") } == .applicationPasswordWrong) }
+        #expect(await code { try await open("pw") } == .chipLockedOut)
+        // What has no password of its own goes on.
+        let plain = try await vault.secret(id(.secret, "plain"), shown: finger())
+        #expect(data(plain) == data(secret("y")))
+        await vault.letGo()
+        #expect(try bench.tpm.tool("dictionarylockout", "-c").status == 0)
+        #expect(try await data(open("pw")) == data(secret("x")))
+        await vault.letGo()
+        #expect(try bench.tpm.leaks().isEmpty)
+    }
+
     @Test func `names are taken once for each kind and profile, and deleting frees them`() async throws {
         let bench = try VaultBench()
         let vault = try bench.vault()

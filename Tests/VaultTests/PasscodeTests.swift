@@ -254,7 +254,8 @@ struct PasscodeTests {
     }
 
     private func failures(_ vault: Vault) async throws -> Int {
-        try await vault.device.perform { commands throws(TPMError) in try commands.dictionaryAttack().failures
+        try await vault.device.perform { commands throws(TPMError) in
+            try commands.properties().dictionaryAttack.failures
         }
     }
 }

@@ -26,12 +26,42 @@ struct ChipChoiceTests {
         #expect(!services.usedSimulatedTPM && !services.isProtectedByHardware)
     }
 
-    @Test func `a simulated TPM that is named is taken, and said to be one`() async throws {
+    @Test func `a TPM that is named and does not answer is an error, and a file takes no place of its`()
+        async throws
+    {
         let services = services { _ in }
         let error = await #expect(throws: VaultError.self) { try await services.vault() }
         #expect(error?.code == .noChip)
-        #expect(services.usedSimulatedTPM && !services.isProtectedByHardware)
-        #expect(!FileManager.default.fileExists(atPath: services.stateDirectory.path))
+        #expect(error?.message.contains("swtpm:path=/nowhere/at/all: tcti:") == true, "\(error as Any)")
+        #expect(error?.recovery.contains("WHORL_TCTI") == true)
+        let refused = await #expect(throws: StateError.self) { try await services.store() }
+        #expect(refused?.code == .chipUnavailable)
+        #expect(refused?.message.contains("swtpm:path=/nowhere/at/all") == true)
+        #expect(services.isTPMNamed && !services.usedSimulatedTPM && !services.isProtectedByHardware)
+        let key = services.stateDirectory.path + "/state.key"
+        #expect(!FileManager.default.fileExists(atPath: key))
+    }
+
+    @Test func `a recorded TPM is refused where no simulated one is allowed`() async throws {
+        let services = services {
+            $0.tpm = "pcap:device:/dev/tpmrm0"
+            $0.allowsSimulatedTPM = false
+        }
+        let error = await #expect(throws: VaultError.self) { try await services.vault() }
+        #expect(error?.message.contains("a recorded TPM is named") == true, "\(error as Any)")
+        await #expect(throws: StateError.self) { try await services.store() }
+    }
+
+    @Test func `a TPM that nobody named may be absent`() async throws {
+        for tpm in [nil, "none"] {
+            let services = services { $0.tpm = tpm }
+            #expect(!services.isTPMNamed)
+            guard tpm != nil || !FileManager.default.fileExists(atPath: "/dev/tpmrm0") else { continue }
+            _ = try await services.store()
+            let key = services.stateDirectory.path + "/state.key"
+            #expect(FileManager.default.fileExists(atPath: key))
+            try FileManager.default.removeItem(atPath: services.stateDirectory.path)
+        }
     }
 
     @Test func `what is no address is never handed on`() async throws {
@@ -39,5 +69,6 @@ struct ChipChoiceTests {
         #expect(services.tpmAddress == "none")
         let error = await #expect(throws: VaultError.self) { try await services.provisionVault() }
         #expect(error?.code == .noChip)
+        await #expect(throws: StateError.self) { try await services.store() }
     }
 }

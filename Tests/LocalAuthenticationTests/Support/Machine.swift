@@ -61,7 +61,10 @@ final class Machine: AuthenticationService {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
         sink.yield(request)
-        if let refusal = standing.refusal(of: request.policy) { throw refusal }
+        switch standing.plan(for: request.policy) {
+        case .finger: break
+        case .passcode(insteadOf: let obstacle), .refuse(let obstacle): throw obstacle
+        }
         if request.reuse > .zero { return evaluation(.biometry, isReused: true) }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
         let prompt = PromptTexts().prompt(for: request, at: .test, hasPasscode: standing.hasPasscode)

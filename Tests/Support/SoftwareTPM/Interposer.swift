@@ -25,6 +25,8 @@ public final class Interposer: Sendable {
         case elsewhere(socket: String)
         /// The program that sent it is killed (SIGKILL) and the line is cut; the TPM does the command before that, or not at all.
         case killSender(commandIsDone: Bool)
+        /// This answers in the TPM's place; it gets the command and a way to the TPM.
+        case serve(@Sendable (_ command: [UInt8], _ tpm: ([UInt8]) -> [UInt8]?) -> [UInt8]?)
     }
 
     /// One command as it went by.
@@ -133,6 +135,7 @@ public final class Interposer: Sendable {
             if commandIsDone { _ = forward(command, to: target) }
             sender.killPeer()
             return nil
+        case .serve(let body): return body(command) { forward($0, to: target) }
         }
     }
 
