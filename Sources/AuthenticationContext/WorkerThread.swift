@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import Synchronization
+internal import WhorlSupport
 
 /// A thread that runs the jobs of tasks, so that they get on while every thread of the shared pool waits.
 ///
@@ -16,28 +17,13 @@ package final class WorkerThread: TaskExecutor {
     /// For operations on protected items.
     package static let releases = WorkerThread(name: "whorl-release")
 
-    private let jobs = Mutex<[UnownedJob]>([])
-    private let available = DispatchSemaphore(value: 0)
+    private let thread: JobThread
 
-    private init(name: String) {
-        let thread = Thread { [self] in
-            while true { runNext() }
-        }
-        thread.name = name
-        thread.start()
-    }
+    private init(name: String) { thread = JobThread(name) }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        jobs.withLock { $0.append(job) }
-        available.signal()
-    }
-
-    private func runNext() {
-        available.wait()
-        // One signal for each job: there is one.
-        let job = jobs.withLock { $0.removeFirst() }
-        job.runSynchronously(on: asUnownedTaskExecutor())
+        thread.add { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
     /// Does asynchronous work on this thread, and blocks the caller meanwhile.

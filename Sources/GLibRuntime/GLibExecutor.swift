@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CGLib
-internal import Foundation
+internal import WhorlSupport
 
 /// Runs the jobs of an actor on GLib's default main context.
 ///
@@ -18,11 +18,9 @@ package final class GLibExecutor: SerialExecutor {
     package static let shared = GLibExecutor()
 
     private init() {
-        let thread = Thread {
+        requireThread("whorl-glib") {
             while true { g_main_context_iteration(nil, gboolean(1)) }
         }
-        thread.name = "whorl-glib"
-        thread.start()
     }
 
     /// Enqueues at `G_PRIORITY_DEFAULT`, so that jobs run in their order, and in turns with the sources of libfprint.
