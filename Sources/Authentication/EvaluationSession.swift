@@ -127,8 +127,7 @@ struct EvaluationSession: Sendable {
         let lock = try await EvaluationLock.acquire(path, within: limits.wait)
         let turn: ReaderTurn
         do throws(ReaderError) {
-            turn = try await ReaderTurns.take("evaluate", on: reader)
-            try await reader.open()
+            turn = try await ReaderOpening.open(reader, waiting: limits.wait)
         } catch {
             throw AuthenticationError(duringScan: error)
         }
