@@ -45,7 +45,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
-        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "SoftwareTPM",
+        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "MainLoopProbe", "SoftwareTPM",
         "SyntheticFingers", "Vault", "whorl", "whorl-login-http",
     ],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
@@ -208,7 +208,8 @@ let package = Package(
         .target(
             name: "AuthenticationContext",
             dependencies: [
-                "Authentication", "SecretMemory", "StateStore", "Vault", "WhorlSupport", "WhorlSystem",
+                "Authentication", "GLibRuntime", "SecretMemory", "StateStore", "Vault", "WhorlSupport",
+                "WhorlSystem",
             ],
             swiftSettings: common
         ),
@@ -312,6 +313,12 @@ let package = Package(
             dependencies: ["Fingerprint", "LibfprintReader"],
             path: "Tests/Support/ReaderProbe",
             exclude: ["testbed.py"],
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "MainLoopProbe",
+            dependencies: ["CGLib", "LocalAuthentication"],
+            path: "Tests/Support/MainLoopProbe",
             swiftSettings: common
         ),
         .executableTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import GLibRuntime
 internal import Synchronization
 internal import WhorlSupport
 
@@ -32,12 +33,14 @@ package final class WorkerThread: TaskExecutor {
     package func wait<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -> Value {
         let answer = Answer<Value>()
         let done = DispatchSemaphore(value: 0)
-        Task(executorPreference: self) {
-            let value = await work()
-            answer.value.withLock { $0 = value }
-            done.signal()
+        MainContext.wait(for: done) { wakeUp in
+            Task(executorPreference: self) {
+                let value = await work()
+                answer.value.withLock { $0 = value }
+                done.signal()
+                wakeUp()
+            }
         }
-        done.wait()
         guard let value = answer.value.withLock({ $0 }) else {
             preconditionFailure("the signal comes after the answer")
         }
