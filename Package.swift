@@ -37,7 +37,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "ArchitectureTests": [],
     "AuthenticationTests": [
         "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "SoftwareTPM", "StateStore", "TPM",
-        "Vault", crypto, grdb,
+        "Vault", "WhorlSupport", crypto, grdb,
     ],
     "BiometricLoginTests": [
         "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Fingerprint",
@@ -45,8 +45,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
-        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "SoftwareTPM", "SyntheticFingers",
-        "Vault", "whorl", "whorl-login-http",
+        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "MainLoopProbe", "SoftwareTPM",
+        "SyntheticFingers", "Vault", "whorl", "whorl-login-http",
     ],
     "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
     "FingerprintTests": ["Fingerprint"],
@@ -59,7 +59,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LibfprintReaderTests": [
         "BlockedPool", "CGLib", "ChildPipe", "Fingerprint", "GLibRuntime", "LibfprintReader",
-        "ReaderConformance", "ReaderProbe", "SyntheticFingers",
+        "ReaderConformance", "ReaderProbe", "SyntheticFingers", "WhorlSupport",
     ],
     "LocalAuthenticationTests": [
         "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
@@ -87,9 +87,10 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "TPMTests": ["BlockedPool", "SecretMemory", "SoftwareTPM", "TPM", crypto],
     "TerminalPromptTests": ["Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt"],
     "VaultTests": [
-        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", crypto, cryptoExtras,
-        grdb,
+        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", "WhorlSupport", crypto,
+        cryptoExtras, grdb,
     ],
+    "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
     "WhorlSystemTests": [
         "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
     ],
@@ -99,14 +100,15 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 let fuzzed: [Target.Dependency] = [
     "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
     "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory", "StateStore",
-    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem", "whorl", crypto, grdb,
+    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSupport", "WhorlSystem", "whorl", crypto,
+    grdb,
 ]
 
 /// What the command line uses.
 let program: [Target.Dependency] = [
     "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "GreyscalePNG",
     "LoginAssertion", "LoginTransport", "SecretMemory", "StateStore", "SyntheticFingers", "TPM",
-    "TerminalPrompt", "Vault", "WhorlSystem", arguments, crypto, logging,
+    "TerminalPrompt", "Vault", "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
 ]
 
 let package = Package(
@@ -151,46 +153,52 @@ let package = Package(
 
         // Ground
         .target(name: "SecretMemory", swiftSettings: common),
-        .target(name: "GLibRuntime", dependencies: ["CGLib"], swiftSettings: common),
+        .target(name: "WhorlSupport", swiftSettings: common),
+        .target(name: "GLibRuntime", dependencies: ["CGLib", "WhorlSupport"], swiftSettings: common),
 
         // The TPM
-        .target(name: "TPM", dependencies: ["CTSS2", "SecretMemory", crypto], swiftSettings: common),
+        .target(
+            name: "TPM",
+            dependencies: ["CTSS2", "SecretMemory", "WhorlSupport", crypto],
+            swiftSettings: common
+        ),
 
         // The reader model, and a reader made of a script
         .target(name: "Fingerprint", swiftSettings: pure),
         .target(name: "MockReader", dependencies: ["Fingerprint"], swiftSettings: pure),
         .target(
             name: "LibfprintReader",
-            dependencies: ["CFprint", "CGLib", "Fingerprint", "GLibRuntime", logging],
+            dependencies: ["CFprint", "CGLib", "Fingerprint", "GLibRuntime", "WhorlSupport", logging],
             swiftSettings: common
         ),
 
         // What is on the disk; whose fingers; who may
         .target(
             name: "StateStore",
-            dependencies: ["SecretMemory", crypto, grdb, sqlite],
+            dependencies: ["SecretMemory", "WhorlSupport", crypto, grdb, sqlite],
             swiftSettings: common
         ),
         .target(
             name: "Enrollment",
-            dependencies: ["Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
+            dependencies: ["Fingerprint", "SecretMemory", "StateStore", "WhorlSupport", crypto, grdb],
             swiftSettings: common
         ),
         .target(
             name: "Vault",
-            dependencies: ["SecretMemory", "StateStore", "TPM", crypto, cryptoExtras, grdb],
+            dependencies: ["SecretMemory", "StateStore", "TPM", "WhorlSupport", crypto, cryptoExtras, grdb],
             swiftSettings: common
         ),
         .target(
             name: "Authentication",
             dependencies: [
-                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", crypto, grdb, logging,
+                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
+                grdb, logging,
             ],
             swiftSettings: common
         ),
         .target(
             name: "TerminalPrompt",
-            dependencies: ["Authentication", "Fingerprint", "SecretMemory"],
+            dependencies: ["Authentication", "Fingerprint", "SecretMemory", "WhorlSupport"],
             swiftSettings: common
         ),
 
@@ -199,19 +207,23 @@ let package = Package(
             name: "WhorlSystem",
             dependencies: [
                 "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader",
-                "StateStore", "TPM", "TerminalPrompt", "Vault",
+                "StateStore", "TPM", "TerminalPrompt", "Vault", "WhorlSupport",
             ],
             swiftSettings: common
         ),
         .target(
             name: "AuthenticationContext",
-            dependencies: ["Authentication", "SecretMemory", "StateStore", "Vault", "WhorlSystem"],
+            dependencies: [
+                "Authentication", "GLibRuntime", "SecretMemory", "StateStore", "Vault", "WhorlSupport",
+                "WhorlSystem",
+            ],
             swiftSettings: common
         ),
         .target(
             name: "Keychain",
             dependencies: [
-                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault", asn1,
+                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault",
+                "WhorlSupport", asn1,
                 crypto, cryptoExtras, grdb,
             ],
             swiftSettings: common
@@ -220,7 +232,7 @@ let package = Package(
             name: "LocalAuthentication",
             dependencies: [
                 "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
-                "StateStore", "Vault",
+                "StateStore", "Vault", "WhorlSupport",
             ],
             swiftSettings: common
         ),
@@ -238,7 +250,7 @@ let package = Package(
             name: "LocalAuthenticationTesting",
             dependencies: [
                 "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
-                "SecretMemory", "StateStore", "Vault", crypto,
+                "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
             ],
             swiftSettings: common
         ),
@@ -255,21 +267,21 @@ let package = Package(
         .target(name: "RelyingParty", dependencies: ["LoginAssertion", crypto, grdb], swiftSettings: common),
         .target(
             name: "RelyingPartyPostgreSQL",
-            dependencies: ["CPQ", "LoginAssertion", "RelyingParty"],
+            dependencies: ["CPQ", "LoginAssertion", "RelyingParty", "WhorlSupport"],
             swiftSettings: common
         ),
 
         // The device's half; the network is apart from it, so that whoever brings one of his own links no other
         .target(
             name: "LoginTransport",
-            dependencies: ["LoginAssertion", "SecretMemory"],
+            dependencies: ["LoginAssertion", "SecretMemory", "WhorlSupport"],
             swiftSettings: common
         ),
         .target(
             name: "BiometricLogin",
             dependencies: [
                 "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
-                "LoginTransport", "SecretMemory", "StateStore", "Vault", crypto,
+                "LoginTransport", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
             ],
             swiftSettings: common
         ),
@@ -290,7 +302,9 @@ let package = Package(
             : .executableTarget(name: "whorl", dependencies: program, swiftSettings: common),
         .executableTarget(
             name: "whorl-login-http",
-            dependencies: ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory"],
+            dependencies: [
+                "BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory", "WhorlSupport",
+            ],
             swiftSettings: common
         ),
 
@@ -306,6 +320,12 @@ let package = Package(
             dependencies: ["Fingerprint", "LibfprintReader"],
             path: "Tests/Support/ReaderProbe",
             exclude: ["testbed.py"],
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "MainLoopProbe",
+            dependencies: ["CGLib", "LocalAuthentication"],
+            path: "Tests/Support/MainLoopProbe",
             swiftSettings: common
         ),
         .executableTarget(

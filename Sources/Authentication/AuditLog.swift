@@ -4,6 +4,7 @@ public import Fingerprint
 public import Foundation
 package import GRDB
 public import StateStore
+internal import WhorlSupport
 
 /// One line of the audit log.
 public struct AuditEntry: Sendable, Hashable, Identifiable {

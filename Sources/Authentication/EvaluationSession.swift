@@ -4,6 +4,7 @@ import Enrollment
 import Fingerprint
 import Logging
 import StateStore
+import WhorlSupport
 
 /// One evaluation, from its request to its answer.
 struct EvaluationSession: Sendable {
@@ -123,11 +124,10 @@ struct EvaluationSession: Sendable {
         _ run: (Scan) async -> PromptRace.Outcome
     ) async throws(AuthenticationError) -> Evaluation {
         let path = EvaluationLock.path(in: books.database.directory, profile: engine.profile)
-        let lock = SharedEvaluationLock(try await EvaluationLock.acquire(path, within: limits.wait))
+        let lock = try await EvaluationLock.acquire(path, within: limits.wait)
         let turn: ReaderTurn
         do throws(ReaderError) {
-            turn = try await ReaderTurns.take("evaluate", on: reader)
-            try await reader.open()
+            turn = try await ReaderOpening.open(reader, waiting: limits.wait)
         } catch {
             throw AuthenticationError(duringScan: error)
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import WhorlSupport
 
 /// How long a prompt waits for a person who does nothing.
 package final class Patience: Sendable {
@@ -28,7 +29,7 @@ package final class Patience: Sendable {
         while true {
             let end = deadline
             guard end > .now else { return true }
-            guard await Pause.wait(end - .now) else { return false }
+            guard await OffPoolTimer.wait(end - .now) else { return false }
         }
     }
 }

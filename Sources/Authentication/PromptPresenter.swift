@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Fingerprint
+internal import WhorlSupport
 
 /// What a prompt shows from the beginning.
 public struct Prompt: Sendable, Hashable {

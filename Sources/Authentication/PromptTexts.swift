@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Fingerprint
+internal import WhorlSupport
 
 /// The texts that a prompt has where a request brings none.
 public struct PromptTexts: Sendable, Hashable {

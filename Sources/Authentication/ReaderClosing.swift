@@ -4,6 +4,7 @@ import Dispatch
 package import Fingerprint
 import Foundation
 import Logging
+import WhorlSupport
 
 /// Closes readers whose evaluation has its answer.
 ///

@@ -2,6 +2,7 @@
 
 package import Fingerprint
 import Synchronization
+import WhorlSupport
 
 /// What became of one presentation of a finger.
 package enum Touch: Sendable {
@@ -30,7 +31,7 @@ package struct TouchSource: Sendable {
     ///
     /// The reader has ended its operation when this returns.
     package func next(_ line: PromptLine) async -> Touch {
-        let limit = Pause(timeout)
+        let limit = OffPoolTimer(timeout)
         // A task of its own, since a task group would wait for the pause's end too, on the way from a match to its
         // answer. It runs where its caller does.
         let presentation = Task.immediate(executorPreference: currentExecutor) { await present(line) }

@@ -3,6 +3,7 @@
 package import Authentication
 internal import Synchronization
 package import Vault
+internal import WhorlSupport
 
 /// Why an operation on a protected item did not come to its end.
 package enum ReleaseFailure: Error, Sendable {

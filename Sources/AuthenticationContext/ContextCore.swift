@@ -4,6 +4,7 @@ package import Authentication
 internal import Dispatch
 package import SecretMemory
 internal import Synchronization
+internal import WhorlSupport
 
 /// The state of a context and the work on it.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Authentication
+internal import WhorlSupport
 
 extension LAError {
     /// The code that a program gets for a failure of the service.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import GLibRuntime
 internal import Synchronization
+internal import WhorlSupport
 
 /// A thread that runs the jobs of tasks, so that they get on while every thread of the shared pool waits.
 ///
@@ -16,28 +18,13 @@ package final class WorkerThread: TaskExecutor {
     /// For operations on protected items.
     package static let releases = WorkerThread(name: "whorl-release")
 
-    private let jobs = Mutex<[UnownedJob]>([])
-    private let available = DispatchSemaphore(value: 0)
+    private let thread: JobThread
 
-    private init(name: String) {
-        let thread = Thread { [self] in
-            while true { runNext() }
-        }
-        thread.name = name
-        thread.start()
-    }
+    private init(name: String) { thread = JobThread(name) }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        jobs.withLock { $0.append(job) }
-        available.signal()
-    }
-
-    private func runNext() {
-        available.wait()
-        // One signal for each job: there is one.
-        let job = jobs.withLock { $0.removeFirst() }
-        job.runSynchronously(on: asUnownedTaskExecutor())
+        thread.add { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
     /// Does asynchronous work on this thread, and blocks the caller meanwhile.
@@ -46,12 +33,14 @@ package final class WorkerThread: TaskExecutor {
     package func wait<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -> Value {
         let answer = Answer<Value>()
         let done = DispatchSemaphore(value: 0)
-        Task(executorPreference: self) {
-            let value = await work()
-            answer.value.withLock { $0 = value }
-            done.signal()
+        MainContext.wait(for: done) { wakeUp in
+            Task(executorPreference: self) {
+                let value = await work()
+                answer.value.withLock { $0 = value }
+                done.signal()
+                wakeUp()
+            }
         }
-        done.wait()
         guard let value = answer.value.withLock({ $0 }) else {
             preconditionFailure("the signal comes after the answer")
         }

@@ -7,6 +7,7 @@ internal import LoginAssertion
 internal import LoginTransport
 internal import SecretMemory
 internal import Vault
+internal import WhorlSupport
 
 /// What one call of a client works with: the owner, the records, the server.
 struct LoginDesk {

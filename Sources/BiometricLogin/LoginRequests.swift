@@ -104,7 +104,7 @@ enum JSONText {
                 _ = room.append(UInt8(ascii: "\\"))
                 _ = room.append(byte)
             case 0..<0x20:
-                for character in "\\u00".utf8 { _ = room.append(character) }
+                room.append(contentsOf: "\\u00".utf8)
                 _ = room.append(digits[Int(byte >> 4)])
                 _ = room.append(digits[Int(byte & 15)])
             default: _ = room.append(byte)
@@ -150,29 +150,17 @@ extension SecretBox {
 
     static func joined(_ parts: [SecretBox]) -> SecretBox {
         var room = SecretBuffer(capacity: max(1, parts.reduce(0) { $0 + $1.bytes.count }))
-        for part in parts {
-            part.bytes.withUnsafeBytes { bytes in for byte in bytes { _ = room.append(byte) } }
-        }
+        for part in parts { room.append(contentsOf: part.bytes) }
         return SecretBox(room.take())
     }
 
     /// `prefix`, and all parts together in Base64 with padding (RFC 4648, 4).
     static func joined(_ prefix: String, base64 parts: [SecretBox]) -> SecretBox {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         let whole = joined(parts)
-        let size = whole.bytes.count
-        var room = SecretBuffer(capacity: prefix.utf8.count + (size + 2) / 3 * 4)
-        for byte in prefix.utf8 { _ = room.append(byte) }
-        whole.bytes.withUnsafeBytes { source in
-            for start in stride(from: 0, to: size, by: 3) {
-                let count = min(3, size - start)
-                let bits = (0..<3).reduce(0) { $0 << 8 | ($1 < count ? Int(source[start + $1]) : 0) }
-                for place in 0..<4 {
-                    let digit = alphabet[bits >> (18 - 6 * place) & 63]
-                    _ = room.append(place <= count ? digit : UInt8(ascii: "="))
-                }
-            }
-        }
+        let size = SecretBuffer.base64Size(of: whole.bytes.count)
+        var room = SecretBuffer(capacity: max(1, prefix.utf8.count + size))
+        room.append(contentsOf: prefix.utf8)
+        whole.bytes.withUnsafeBytes { _ = room.append(base64: $0) }
         return SecretBox(room.take())
     }
 }

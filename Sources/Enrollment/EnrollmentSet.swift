@@ -3,6 +3,7 @@
 import Fingerprint
 import Foundation
 import StateStore
+import WhorlSupport
 
 /// What the digest is made of: the generation, and of each print what makes it that print.
 ///
@@ -54,7 +55,7 @@ struct EnrollmentSet: Hashable, Sendable {
         for member in members {
             bytes.append(raw: member.id.bytes)
             bytes.append(member.finger.number)
-            bytes.append(sized: Data(member.reader.rawValue.utf8))
+            bytes.append(sized: member.reader.rawValue)
             bytes.append(raw: member.templateDigest)
         }
         return bytes.data
@@ -75,8 +76,7 @@ struct EnrollmentSet: Hashable, Sendable {
         for _ in 0..<count {
             guard let id = bytes.take(16).flatMap(PrintID.init(bytes:)),
                 let finger = bytes.number(UInt8.self).flatMap(Finger.init(number:)),
-                let size = bytes.number(UInt32.self),
-                let reader = bytes.take(Int(size)).flatMap({ String(data: $0, encoding: .utf8) }),
+                let reader = bytes.text(),
                 let digest = bytes.take(32)
             else { return nil }
             members.append(

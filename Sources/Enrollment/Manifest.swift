@@ -4,6 +4,7 @@ import Fingerprint
 import Foundation
 import GRDB
 import StateStore
+import WhorlSupport
 
 /// All that the database holds about one profile's enrolled prints, at one moment.
 struct Manifest: Sendable {
@@ -76,11 +77,11 @@ struct Manifest: Sendable {
     /// Not covered: labels, the reader's name and match times, which only order and describe; and the templates, which
     /// are sealed to their rows.
     private func authenticated(isCounted: Bool) -> Data {
-        var bytes = ByteWriter(Data((isCounted ? "whorl counted manifest v1" : "whorl manifest v1").utf8))
-        bytes.append(sized: Data(profile.utf8))
+        var bytes = ByteWriter(isCounted ? "whorl counted manifest v1" : "whorl manifest v1")
+        bytes.append(sized: profile)
         bytes.append(sized: set.encoded)
         for print in prints {
-            bytes.append(sized: Data(print.storage.rawValue.utf8))
+            bytes.append(sized: print.storage.rawValue)
             bytes.append(print.enrolledAt.bitPattern)
         }
         return bytes.data

@@ -3,6 +3,7 @@
 import Fingerprint
 import Foundation
 import GRDB
+import StateStore
 
 /// One row of the table `prints`, whose columns all have a meaning.
 struct PrintRow: Sendable, Hashable {
@@ -110,17 +111,5 @@ extension PrintRow {
                 lastMatchedAt, state.rawValue,
             ]
         )
-    }
-}
-
-/// The columns of a row as what they are; GRDB's own conversions end the program when a value does not fit.
-struct Columns {
-    private let row: Row
-
-    init(_ row: Row) { self.row = row }
-
-    subscript<Value>(_ name: String) -> Value? {
-        let value: (any DatabaseValueConvertible)? = row[name]
-        return value as? Value
     }
 }

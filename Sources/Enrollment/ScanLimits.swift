@@ -2,6 +2,7 @@
 
 import Fingerprint
 import Synchronization
+import WhorlSupport
 
 /// The two limits of every operation that waits for a finger: how long one presentation is waited for, and how
 /// many in a row may be unreadable.
@@ -144,11 +145,7 @@ final class ScanLimits: Sendable {
         while true {
             let end = state.withLock { $0.waitingSince } + timeout
             if ContinuousClock.now >= end { return true }
-            do {
-                try await Task.sleep(until: end, clock: .continuous)
-            } catch {
-                return false
-            }
+            guard await OffPoolTimer.wait(end - .now) else { return false }
         }
     }
 }

@@ -5,6 +5,7 @@ import Fingerprint
 import Foundation
 import SecretMemory
 import StateStore
+import WhorlSupport
 
 /// Encrypts templates for the database: AES-256-GCM, bound to the print that they belong to.
 ///
@@ -15,6 +16,7 @@ import StateStore
 /// What it decrypts is wiped here, except for the ``Template`` that it gives, which wipes itself.
 struct TemplateSeal: Sendable {
     let keys: StateKeys
+    private var cipher: SaltedCipher { SaltedCipher(keys, .templates) }
 
     func seal(_ template: Template, for row: PrintRow) throws -> Data {
         var plain = Data(template.bytes)
@@ -49,35 +51,20 @@ struct TemplateSeal: Sendable {
         template.bytes.withUnsafeBytes { Data(SecretHash<SHA256>.hash($0)) }
     }
 
-    /// What a ciphertext begins with: the format's name, then the salt of its key, then AES-GCM's nonce, bytes and tag.
+    /// The name of the format, with which a ciphertext begins.
     ///
-    /// What begins otherwise was written by an earlier version, with one key for all.
+    /// A ciphertext that begins otherwise was written by an earlier version, with one key for all.
     private static let header = Data("WHC2".utf8)
-    private static let saltSize = 16
 
     private func seal(_ plain: Data, _ context: Data) throws -> Data {
-        let salt = SymmetricKey(size: SymmetricKeySize(bitCount: 8 * TemplateSeal.saltSize))
-            .withUnsafeBytes { Data($0) }
-        let key = keys.cipherKey(.templates, salt: salt)
-        let box = try AES.GCM.seal(plain, using: key, authenticating: context)
-        // With the nonce of 12 bytes that GCM makes itself, the combined form is always there.
-        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
-        return TemplateSeal.header + salt + combined
+        TemplateSeal.header + (try cipher.seal(plain, authenticating: context))
     }
 
     private func open(_ sealed: Data?, _ context: Data) -> Data? {
         guard let sealed else { return nil }
-        var bytes = ByteReader(sealed)
-        guard bytes.take(TemplateSeal.header.count) == TemplateSeal.header,
-            let salt = bytes.take(TemplateSeal.saltSize)
-        else { return open(sealed, with: keys.plainKey(.templates), context) }
-        let rest = sealed.dropFirst(TemplateSeal.header.count + TemplateSeal.saltSize)
-        return open(rest, with: keys.cipherKey(.templates, salt: salt), context)
-    }
-
-    private func open(_ combined: Data, with key: SymmetricKey, _ context: Data) -> Data? {
-        guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
-        return try? AES.GCM.open(box, using: key, authenticating: context)
+        return sealed.starts(with: TemplateSeal.header)
+            ? cipher.open(sealed.dropFirst(TemplateSeal.header.count), authenticating: context)
+            : cipher.openUnsalted(sealed, authenticating: context)
     }
 
     /// The bytes are this value's alone, so that nothing is copied first.
@@ -89,9 +76,9 @@ struct TemplateSeal: Sendable {
     func context(_ row: PrintRow, _ purpose: String) -> Data {
         var bytes = ByteWriter(Data("whorl \(purpose) v1".utf8))
         bytes.append(raw: row.id.bytes)
-        bytes.append(sized: Data(row.profile.utf8))
+        bytes.append(sized: row.profile)
         bytes.append(row.finger.number)
-        bytes.append(sized: Data(row.reader.rawValue.utf8))
+        bytes.append(sized: row.reader.rawValue)
         bytes.append(sized: row.templateDigest)
         return bytes.data
     }
@@ -110,10 +97,10 @@ enum Intent: Sendable, Hashable {
         case .besides(nil): bytes.append(UInt8(0))
         case .besides(let kept?):
             bytes.append(UInt8(1))
-            for template in kept { bytes.append(sized: Data(template.bytes)) }
+            for template in kept { bytes.append(sized: template.bytes) }
         case .exactly(let template):
             bytes.append(UInt8(2))
-            bytes.append(sized: Data(template.bytes))
+            bytes.append(sized: template.bytes)
         }
         return bytes.data
     }

@@ -58,6 +58,8 @@ extension Actor {
         start: (Reply<Value, Failure>) -> Void
     ) async throws(Failure) -> Value {
         let cancel = cancellable.trigger
+        GLibExecutor.shared.beginCall()
+        defer { GLibExecutor.shared.endCall() }
         return try await withTaskCancellationHandler {
             // It also keeps this closure on the actor; without it the closure leaves the actor silently
             // (Swift 6.3.1), the C call starts on a foreign thread, and never completes.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CGLib
-internal import Foundation
+internal import Synchronization
+internal import WhorlSupport
 
 /// Runs the jobs of an actor on GLib's default main context.
 ///
@@ -9,20 +10,20 @@ internal import Foundation
 /// its devices answer, and gusb delivers hotplug and blocks for synchronous transfers on it. On a thread with a
 /// context of its own, `fp_context_enumerate()` never returns as soon as one device is there (seen with 1.94.5).
 ///
-/// A thread of ours iterates the context, one iteration at a time: each one takes the context and lets it go.
-/// In a program that runs a GLib main loop itself (GTK does), that loop then owns the context, our thread
-/// waits, and the jobs run on the program's loop. Nothing is ever torn down: a job that was enqueued after the end
-/// of a loop would wait for ever.
+/// A thread of ours dispatches what is ready in the context, and owns the context for no longer than that. So a program
+/// can start a GLib main loop of its own at any time (`g_application_run()` gives up if another thread owns the context
+/// when it starts); that loop then owns the context, and the jobs run on its thread. Nothing is ever torn down: a job
+/// that was enqueued after the end of a loop would wait for ever.
 package final class GLibExecutor: SerialExecutor {
     /// The only one; there is only one default context in a process.
     package static let shared = GLibExecutor()
 
+    private let watch: ContextWatch
+
     private init() {
-        let thread = Thread {
-            while true { g_main_context_iteration(nil, gboolean(1)) }
-        }
-        thread.name = "whorl-glib"
-        thread.start()
+        let watch = ContextWatch()
+        self.watch = watch
+        requireThread("whorl-glib") { watch.run() }
     }
 
     /// Enqueues at `G_PRIORITY_DEFAULT`, so that jobs run in their order, and in turns with the sources of libfprint.
@@ -48,6 +49,7 @@ package final class GLibExecutor: SerialExecutor {
         )
         g_source_attach(source, nil)
         g_source_unref(source)
+        watch.wake()
     }
 
     /// Runs `work` at once where the caller is on the context's thread, else as ``perform(_:)`` does; for what
@@ -55,6 +57,15 @@ package final class GLibExecutor: SerialExecutor {
     package func performAtOnceIfPossible(_ work: @escaping @Sendable () -> Void) {
         if g_main_context_is_owner(nil) != 0 { work() } else { perform(work) }
     }
+
+    /// Has the context looked at often until ``endCall()``: an asynchronous C call goes on.
+    func beginCall() {
+        watch.calls.add(1, ordering: .relaxed)
+        watch.wake()
+    }
+
+    /// Ends what ``beginCall()`` began.
+    func endCall() { watch.calls.subtract(1, ordering: .relaxed) }
 
     /// Whether the caller is on the thread that owns the context now; `assumeIsolated` in C callbacks needs it.
     package func isIsolatingCurrentContext() -> Bool? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import StateStore
+internal import WhorlSupport
 
 /// The value of an attribute.
 ///
@@ -38,20 +39,20 @@ package enum AttributeValue: Sendable, Hashable {
     }
 
     /// `nil` for what ``encoded`` does not give.
-    init?(encoded: UnsafeRawBufferPointer) {
-        var bytes = RecordReader(encoded)
-        guard let kind = bytes.byte(), let rest = bytes.take(bytes.left) else { return nil }
-        var numbers = RecordReader(rest)
+    init?(encoded: Slice<UnsafeRawBufferPointer>) {
+        var bytes = ByteReader(encoded)
+        guard let kind = bytes.number(UInt8.self) else { return nil }
+        let rest = bytes.rest
         switch kind {
         case 1:
-            guard let text = RecordReader.text(rest) else { return nil }
+            guard let text = String(validating: rest, as: UTF8.self) else { return nil }
             self = .text(text)
         case 2: self = .data(Data(rest))
         case 3:
-            guard rest.count == 8, let number = numbers.number() else { return nil }
+            guard let number = bytes.number(UInt64.self), bytes.isAtEnd else { return nil }
             self = .number(Int64(bitPattern: number))
         case 4:
-            guard rest.count == 8, let bits = numbers.number() else { return nil }
+            guard let bits = bytes.number(UInt64.self), bytes.isAtEnd else { return nil }
             self = .date(Double(bitPattern: bits))
         default: return nil
         }
@@ -92,7 +93,7 @@ package enum AttributeValue: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 
     private func numbered(_ kind: UInt8, _ bits: UInt64) -> Data {
-        var bytes = ByteWriter(Data([kind]))
+        var bytes = ByteWriter(CollectionOfOne(kind))
         bytes.append(bits)
         return bytes.data
     }

@@ -2,6 +2,7 @@
 
 internal import StateStore
 package import Vault
+internal import WhorlSupport
 
 /// The value of an item as it lies in its row.
 package enum ItemContents: Sendable, Hashable {
@@ -46,7 +47,7 @@ package enum ItemContents: Sendable, Hashable {
     /// value need not be read to trust its attributes.
     var covered: Data {
         switch self {
-        case .sealed(let bytes): bytes.suffix(ValueSeal.tagSize)
+        case .sealed(let bytes): bytes.suffix(SaltedCipher.tagSize)
         case .secret, .key: encoded
         }
     }
@@ -63,9 +64,9 @@ package enum ItemContents: Sendable, Hashable {
 extension SealedItem {
     /// All that is needed to have the item back.
     fileprivate var columnValue: Data {
-        var bytes = ByteWriter(Data([1]))
-        bytes.append(sized: Data(profile.utf8))
-        bytes.append(sized: Data(access.text.utf8))
+        var bytes = ByteWriter(CollectionOfOne(1))
+        bytes.append(sized: profile)
+        bytes.append(sized: access.text)
         bytes.append(sized: publicKey ?? Data())
         bytes.append(sized: encoded)
         return bytes.data
@@ -74,8 +75,8 @@ extension SealedItem {
     fileprivate init?(columnValue: Data, kind: ItemKind) {
         var bytes = ByteReader(columnValue)
         guard bytes.number(UInt8.self) == 1,
-            let profile = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) }),
-            let access = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) })
+            let profile = bytes.text(),
+            let access = bytes.text()
                 .flatMap({ try? AccessControl($0) }),
             let publicKey = bytes.sized(), let encoded = bytes.sized(), bytes.isAtEnd
         else { return nil }

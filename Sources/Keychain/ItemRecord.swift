@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import StateStore
+internal import WhorlSupport
 
 /// All that the keychain knows of an item besides its value.
 package struct ItemRecord: Sendable, Hashable {
@@ -46,7 +47,7 @@ package struct ItemRecord: Sendable, Hashable {
 
     /// One encoding for each record: the attributes are sorted by name.
     var encoded: Data {
-        var bytes = RecordWriter(ItemRecord.form)
+        var bytes = ByteWriter(ItemRecord.form)
         bytes.append(sized: itemClass.rawValue)
         bytes.append(sized: accessGroup)
         bytes.append(sized: accessible)
@@ -68,24 +69,24 @@ package struct ItemRecord: Sendable, Hashable {
     /// Reads what ``encoded`` gave, as a code beside it says: that it is the one encoding is not looked at again.
     init?(own encoded: Data) {
         let record = encoded.withUnsafeBytes { bytes in
-            var bytes = RecordReader(bytes)
+            var bytes = ByteReader(bytes)
             return ItemRecord(&bytes)
         }
         guard let record else { return nil }
         self = record
     }
 
-    private init?(_ bytes: inout RecordReader) {
+    private init?(_ bytes: inout ByteReader<UnsafeRawBufferPointer>) {
         guard let start = bytes.take(ItemRecord.form.utf8CodeUnitCount),
             ItemRecord.form.isEqual(to: start),
             let itemClass = bytes.text().flatMap(ItemClass.init(rawValue:)),
             let accessGroup = bytes.text(), let accessible = bytes.text(),
-            let flags = bytes.number(), let synchronizable = bytes.byte(),
+            let flags = bytes.number(UInt64.self), let synchronizable = bytes.number(UInt8.self),
             synchronizable <= 1
         else { return nil }
         var attributes: [String: AttributeValue] = [:]
         attributes.reserveCapacity(6)
-        while bytes.left > 0 {
+        while !bytes.isAtEnd {
             guard let name = bytes.text(), let value = bytes.sized().flatMap(AttributeValue.init(encoded:))
             else { return nil }
             attributes[name] = value
@@ -111,7 +112,7 @@ package struct ItemRecord: Sendable, Hashable {
 
     /// What two items of a profile must not both have.
     func identity(of profile: String) -> Data {
-        var bytes = RecordWriter("whorl keychain name v1")
+        var bytes = ByteWriter("whorl keychain name v1")
         bytes.append(sized: profile)
         bytes.append(sized: itemClass.rawValue)
         bytes.append(sized: accessGroup)
@@ -135,7 +136,7 @@ package struct ItemRecord: Sendable, Hashable {
 
 extension StaticString {
     /// Whether its UTF-8 is these bytes.
-    fileprivate func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
+    fileprivate func isEqual(to bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         var isEqual = false
         withUTF8Buffer { isEqual = bytes.elementsEqual($0) }
         return isEqual

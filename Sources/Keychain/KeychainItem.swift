@@ -2,6 +2,7 @@
 
 internal import GRDB
 internal import StateStore
+internal import WhorlSupport
 
 /// An item of the keychain as its row has it; the row's code was found right.
 package struct KeychainItem: Sendable, Hashable {
@@ -46,7 +47,7 @@ package struct KeychainItem: Sendable, Hashable {
         _ sealing: Int,
         _ covered: Data
     ) -> Data {
-        var bytes = RecordWriter("whorl keychain row v1")
+        var bytes = ByteWriter("whorl keychain row v1")
         bytes.append(UInt64(bitPattern: id))
         bytes.append(sized: profile)
         bytes.append(sized: record)
@@ -75,7 +76,7 @@ package struct KeychainItem: Sendable, Hashable {
                     profile,
                     record,
                     sealing,
-                    sealing == 1 ? value.suffix(ValueSeal.tagSize) : value
+                    sealing == 1 ? value.suffix(SaltedCipher.tagSize) : value
                 ),
                 .keychainRows
             ),

@@ -4,6 +4,7 @@ internal import CFprint
 internal import CGLib
 public import Fingerprint
 internal import GLibRuntime
+internal import WhorlSupport
 
 /// A reader that a driver of libfprint speaks to.
 ///
@@ -24,7 +25,7 @@ public actor LibfprintReader: FingerprintReader {
     var statusChanges: SignalConnection?
     /// Whether the system sleeps, or is about to.
     var sleep = Sleep()
-    private var lock: ReaderLock?
+    private var lock: FileLock?
 
     init(_ handle: DeviceHandle, id: ReaderID, emulation: String?) {
         self.handle = handle
@@ -72,7 +73,7 @@ public actor LibfprintReader: FingerprintReader {
             guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: "open") }
             guard fp_device_is_open(device) == 0 else { return }
             try requireAwake("open")
-            var lock: ReaderLock? = try ReaderLock(for: id, emulation: emulation)
+            let lock = try ReaderLock.take(for: id, emulation: emulation)
             do throws(ReaderError) {
                 try await call("open", finish: fp_device_open_finish) { cancellable, reply in
                     fp_device_open(device, cancellable, readyCallback, reply)
@@ -80,9 +81,13 @@ public actor LibfprintReader: FingerprintReader {
             } catch {
                 handle.releaseUSBDevice()
                 guard error.code == .inUse else { throw error }
-                throw ReaderError(.inUse, operation: "open", cause: "\(ReaderHolder.likely()) \(error.cause)")
+                throw ReaderError(
+                    .inUse,
+                    operation: "open",
+                    cause: "\(await ReaderHolder.likely()) \(error.cause)"
+                )
             }
-            self.lock = lock.take()
+            self.lock = lock
         }
     }
 

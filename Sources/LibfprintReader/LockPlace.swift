@@ -2,6 +2,7 @@
 
 internal import Fingerprint
 internal import Glibc
+internal import WhorlSupport
 
 /// Where the lock files of readers are: a folder that is this user's alone.
 ///
@@ -31,82 +32,103 @@ struct LockPlace: Sendable {
             + [LockPlace(parent: "/tmp", folders: ["whorl-\(user)"])]
     }
 
-    /// The places of this process's user.
-    static var ours: [LockPlace] {
-        let home = getenv("HOME").map { String(cString: $0) }
-        return all(user: getuid(), home: home?.hasPrefix("/") == true ? home : nil)
+    /// The places of this process's effective user.
+    ///
+    /// A program with more rights than its caller does not obey the caller's `HOME`: it asks the user database.
+    static var ours: [LockPlace] { ours(isElevated: ThisProcess.isElevated) }
+
+    static func ours(isElevated: Bool) -> [LockPlace] {
+        let home = isElevated ? ThisProcess.homeFolder : getenv("HOME").map { String(cString: $0) }
+        return all(user: geteuid(), home: home?.hasPrefix("/") == true ? home : nil)
     }
 
     /// Opens the first of the places that can be had, and makes it where it is not there.
     ///
+    /// - Parameters:
+    ///   - places: The places.
+    ///   - followsLinks: Whether a folder above the last one may be a link; not in an elevated program.
     /// - Returns: A descriptor of the folder, which the caller closes, and its path.
     /// - Throws: `lockUnusable` when the folder belongs to another, is a link, no folder or too open, or when there
     ///   is no place at all; the cause says what to do.
-    static func open(_ places: [LockPlace]) throws(ReaderError) -> (descriptor: CInt, path: String) {
+    static func open(
+        _ places: [LockPlace],
+        followsLinks: Bool = !ThisProcess.isElevated
+    ) throws(ReaderError) -> (descriptor: CInt, path: String) {
         for place in places {
-            if let descriptor = try place.open() { return (descriptor, place.path) }
+            if let descriptor = try place.open(followsLinks) { return (descriptor, place.path) }
         }
         throw refusal(
             "none of \(places.map(\.path).joined(separator: ", ")) can be made; make one of them, mode 700"
         )
     }
 
-    /// `nil` when the place cannot be had by this user at all.
-    private func open() throws(ReaderError) -> CInt? {
+    /// A descriptor of the folder; `nil` if this user cannot have the place at all.
+    private func open(_ followsLinks: Bool) throws(ReaderError) -> CInt? {
         var path = parent
         for (index, folder) in folders.enumerated() {
             path += "/" + folder
-            // 0700 for those between as well: what is there already is left as it is.
+            // 0700 for those between as well: a folder that is there already is left as it is.
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else { return nil }
-            // What is between is the user's own affair, links included.
-            guard index == folders.count - 1 else { continue }
+            guard index == folders.count - 1 else {
+                if !followsLinks, FileFault(linkAt: path) == .link {
+                    throw LockPlace.refusal(.unusable(.link), path, expecting: S_IFDIR)
+                }
+                continue
+            }
             let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             let reason = errno
-            guard descriptor >= 0 else { throw LockPlace.trouble(with: path, reason) }
-            do throws(ReaderError) {
-                try LockPlace.requireOurs(descriptor, path)
-                return descriptor
-            } catch {
-                close(descriptor)
-                throw error
+            guard descriptor >= 0 else {
+                let fault = FileFault(linkAt: path).map { FileLockError.unusable($0) }
+                throw LockPlace.refusal(fault ?? .system(reason), path, expecting: S_IFDIR)
             }
+            var found = stat()
+            let fault = fstat(descriptor, &found) == 0 ? FileFault(found, expecting: S_IFDIR) : .link
+            guard let fault else { return descriptor }
+            close(descriptor)
+            throw LockPlace.refusal(.unusable(fault), path, expecting: S_IFDIR)
         }
         return nil
     }
 
-    private static func requireOurs(_ descriptor: CInt, _ path: String) throws(ReaderError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw trouble(with: path, errno) }
-        guard status.st_uid == getuid() else {
-            throw refusal("\(path) belongs to user \(status.st_uid); have it removed: sudo rm -r \(path)")
+    /// Says why a lock file, or the folder of the lock files, cannot be used, and how to mend that.
+    static func refusal(
+        _ error: FileLockError,
+        _ path: String,
+        expecting kind: mode_t = S_IFREG
+    ) -> ReaderError {
+        let isFolder = kind == S_IFDIR
+        // In `/tmp` only the owner, or root, can remove a file.
+        var found = stat()
+        let isOurs = lstat(path, &found) != 0 || found.st_uid == geteuid()
+        let removal = (isOurs ? "rm" : "sudo rm") + (found.st_mode & S_IFMT == S_IFDIR ? " -r" : "")
+        switch error {
+        case .held, .cancelled: return refusal("\(path) is locked")
+        case .system(let code): return refusal("\(path): \(String(cString: strerror(code)))")
+        case .unusable(.link): return refusal("\(path) is a link; remove it: \(removal) \(path)")
+        case .unusable(.kind(let present)):
+            let words = isFolder ? "is not a folder" : present == S_IFDIR ? "is a folder" : "is not a file"
+            return refusal("\(path) \(words); remove it: \(removal) \(path)")
+        case .unusable(.owner(let user)):
+            let command = isFolder ? "sudo rm -r" : "sudo rm"
+            return refusal("\(path) belongs to user \(user); have it removed: \(command) \(path)")
+        case .unusable(.mode):
+            // `flock(2)` asks for no right to write: a program that can open the file can lock it.
+            return refusal(
+                "\(path) is open to other users, who could lock it; close it: chmod \(isFolder ? 700 : 600) \(path)"
+            )
         }
-        // Whoever can open a file in it, to read only, can lock it.
-        guard status.st_mode & 0o077 == 0 else {
-            throw refusal("\(path) is open to other users; close it: chmod 700 \(path)")
-        }
-    }
-
-    private static func trouble(with path: String, _ reason: CInt) -> ReaderError {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return refusal("\(path): \(text(reason))") }
-        switch status.st_mode & S_IFMT {
-        case S_IFLNK: return refusal("\(path) is a link; remove it: \(removal(of: path, status)) \(path)")
-        case S_IFDIR:
-            return status.st_uid == getuid()
-                ? refusal("\(path) cannot be read; open it: chmod 700 \(path)")
-                : refusal("\(path) belongs to user \(status.st_uid); have it removed: sudo rm -r \(path)")
-        default: return refusal("\(path) is not a folder; remove it: \(removal(of: path, status)) \(path)")
-        }
-    }
-
-    /// In `/tmp` only the owner, or root, can remove it.
-    static func removal(of path: String, _ status: stat) -> String {
-        status.st_uid == getuid() ? "rm" : "sudo rm"
     }
 
     static func refusal(_ cause: String) -> ReaderError {
         ReaderError(.lockUnusable, operation: "open", cause: cause)
     }
+}
 
-    static func text(_ reason: CInt) -> String { String(cString: strerror(reason)) }
+extension FileFault {
+    /// Checks a folder without following a link; `nil` if it is in order or cannot be looked at.
+    fileprivate init?(linkAt path: String) {
+        var found = stat()
+        guard lstat(path, &found) == 0 else { return nil }
+        self.init(found, expecting: S_IFDIR)
+    }
 }

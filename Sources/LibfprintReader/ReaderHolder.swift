@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import WhorlSupport
 
 /// Guesses who holds a USB reader that cannot be claimed.
 enum ReaderHolder {
     /// A running fprintd, or another process of this user that has a USB device open; empty when none is seen.
     ///
-    /// The kernel does not tell who claimed an interface, so it is a guess: for a message, never for a decision.
-    static func likely() -> String {
+    /// The kernel does not tell who claimed an interface, so it is a guess: for a message, never for a decision. It is
+    /// made on a thread of its own: the GLib thread, which may be a program's main thread, must not wait for `/proc`.
+    static func likely() async -> String { await onThread("whorl-holder", search) ?? "" }
+
+    private static func search() -> String {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         for process in processes {
             guard let id = Int32(process), id != getpid() else { continue }

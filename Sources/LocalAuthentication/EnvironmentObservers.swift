@@ -5,6 +5,7 @@ internal import AuthenticationContext
 internal import Dispatch
 internal import Foundation
 internal import Synchronization
+internal import WhorlSupport
 
 /// Who observes an environment, and the watch that runs while somebody does.
 final class EnvironmentObservers: Sendable {
@@ -94,7 +95,7 @@ final class EnvironmentObservers: Sendable {
         // On the watch's own thread, and without the pool's clock: a program may block every thread of the pool.
         let plugs = Task(executorPreference: currentExecutor) { for await _ in events { sink.yield(true) } }
         let clock = Task(executorPreference: currentExecutor) {
-            while await Pause.wait(period) { sink.yield(false) }
+            while await OffPoolTimer.wait(period) { sink.yield(false) }
         }
         defer {
             plugs.cancel()

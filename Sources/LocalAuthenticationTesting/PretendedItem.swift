@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StateStore
 internal import Vault
+internal import WhorlSupport
 
 /// A sealed item that no chip has sealed: a name for what a test's own vault keeps in memory.
 ///
@@ -27,7 +28,7 @@ struct PretendedItem: Sendable, Hashable {
     /// What its keeper stores, and what it tells of it.
     var sealed: SealedItem {
         var bytes = ByteWriter(PretendedItem.start)
-        for part in [profile, access.text, id.uuidString] { bytes.append(sized: Data(part.utf8)) }
+        for part in [profile, access.text, id.uuidString] { bytes.append(sized: part) }
         bytes.append(sized: publicKey ?? Data())
         return SealedItem(
             kind: kind,
@@ -42,10 +43,10 @@ struct PretendedItem: Sendable, Hashable {
     init?(encoded: Data) {
         guard encoded.count <= 4096, encoded.starts(with: PretendedItem.start) else { return nil }
         var bytes = ByteReader(encoded.dropFirst(PretendedItem.start.count))
-        guard let profile = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) }),
-            let access = bytes.sized().flatMap({ String(validating: $0, as: UTF8.self) })
+        guard let profile = bytes.text(),
+            let access = bytes.text()
                 .flatMap({ try? AccessControl($0) }),
-            let id = bytes.sized().flatMap({ UUID(uuidString: String(decoding: $0, as: UTF8.self)) }),
+            let id = bytes.text().flatMap({ UUID(uuidString: $0) }),
             let publicKey = bytes.sized(), [0, 65].contains(publicKey.count),
             bytes.isAtEnd
         else { return nil }

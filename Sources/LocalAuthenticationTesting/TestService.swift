@@ -9,6 +9,7 @@ internal import SecretMemory
 internal import StateStore
 internal import Synchronization
 internal import Vault
+internal import WhorlSupport
 
 /// The real engine over a scripted reader and a temporary state directory, and the vault in memory.
 final class TestService: AuthenticationService {

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import LoginAssertion
 package import SecretMemory
+internal import WhorlSupport
 
 /// A request and its answer as bytes, for a transport in another process: fields with their sizes before them.
 ///
@@ -12,18 +13,22 @@ package enum LoginFrames {
     package static let largest = 65_536
 
     package static func encode(_ request: LoginRequest) -> SecretBox {
-        var frame = Writer()
-        frame.append(request.origin.text)
-        frame.append(request.method.rawValue)
-        frame.append(request.path)
-        frame.append(request.authorization)
-        frame.append(request.body)
-        return frame.finish()
+        var frame = SecretBuffer(capacity: largest)
+        frame.append(sized: request.origin.text.utf8)
+        frame.append(sized: request.method.rawValue.utf8)
+        frame.append(sized: request.path.utf8)
+        frame.append(secret: request.authorization)
+        frame.append(secret: request.body)
+        return SecretBox(frame.take())
     }
 
     /// `nil` for anything but what ``encode(_:)-(LoginRequest)`` gives.
     package static func request(_ bytes: SecretBox) -> LoginRequest? {
-        var frame = Reader(bytes)
+        bytes.bytes.withUnsafeBytes { request(ByteReader($0)) }
+    }
+
+    private static func request(_ frame: ByteReader<UnsafeRawBufferPointer>) -> LoginRequest? {
+        var frame = frame
         guard let origin = frame.text().flatMap({ LoginOrigin($0) }),
             let method = frame.text().flatMap({ LoginRequest.Method(rawValue: $0) }),
             let path = frame.text(), path.hasPrefix("/"),
@@ -39,22 +44,28 @@ package enum LoginFrames {
     }
 
     package static func encode(_ outcome: Result<LoginResponse, LoginTransportError>) -> SecretBox {
-        var frame = Writer()
+        var frame = SecretBuffer(capacity: largest)
         switch outcome {
-        case .failure(let error): frame.append(error.rawValue)
+        case .failure(let error): frame.append(sized: error.rawValue.utf8)
         case .success(let response):
-            frame.append("answer")
-            frame.append(String(response.status))
-            frame.append(response.contentType.map { String($0.prefix(200)) } ?? "")
-            frame.append(response.retryAfter.map { String($0) } ?? "")
-            frame.append(response.body)
+            frame.append(sized: "answer".utf8)
+            frame.append(sized: String(response.status).utf8)
+            frame.append(sized: (response.contentType.map { String($0.prefix(200)) } ?? "").utf8)
+            frame.append(sized: (response.retryAfter.map { String($0) } ?? "").utf8)
+            frame.append(secret: response.body)
         }
-        return frame.finish()
+        return SecretBox(frame.take())
     }
 
     /// The answer; `malformed` for anything but what the other side writes.
     package static func outcome(_ bytes: SecretBox) -> Result<LoginResponse, LoginTransportError> {
-        var frame = Reader(bytes)
+        bytes.bytes.withUnsafeBytes { outcome(ByteReader($0)) }
+    }
+
+    private static func outcome(
+        _ frame: ByteReader<UnsafeRawBufferPointer>
+    ) -> Result<LoginResponse, LoginTransportError> {
+        var frame = frame
         guard let kind = frame.text() else { return .failure(.malformed) }
         if let error = LoginTransportError(rawValue: kind), frame.isAtEnd { return .failure(error) }
         guard kind == "answer", let status = frame.text().flatMap({ Int($0) }), let type = frame.text(),
@@ -69,58 +80,22 @@ package enum LoginFrames {
             )
         )
     }
+}
 
-    private struct Writer: ~Copyable {
-        private var room = SecretBuffer(capacity: LoginFrames.largest)
-
-        /// What does not fit is left out whole, and the frame is then refused by its reader.
-        private mutating func append(size: Int, _ bytes: (inout SecretBuffer) -> Void) {
-            guard size <= room.capacity - room.count - 4 else { return }
-            for shift in [24, 16, 8, 0] { _ = room.append(UInt8(truncatingIfNeeded: size >> shift)) }
-            bytes(&room)
+extension SecretBuffer {
+    /// Puts a field at the end; one that does not fit is left out whole, and the frame is then refused by its reader.
+    fileprivate mutating func append(secret: SecretBox?) {
+        guard let secret else {
+            append(sized: EmptyCollection())
+            return
         }
-
-        mutating func append(_ text: String) {
-            append(size: text.utf8.count) { room in for byte in text.utf8 { _ = room.append(byte) } }
-        }
-
-        mutating func append(_ secret: SecretBox?) {
-            append(size: secret?.bytes.count ?? 0) { room in
-                secret?.bytes.withUnsafeBytes { bytes in for byte in bytes { _ = room.append(byte) } }
-            }
-        }
-
-        mutating func finish() -> SecretBox { SecretBox(room.take()) }
+        secret.bytes.withUnsafeBytes { _ = append(sized: $0) }
     }
+}
 
-    private struct Reader {
-        private let frame: SecretBox
-        private var place = 0
-
-        init(_ frame: SecretBox) { self.frame = frame }
-
-        var isAtEnd: Bool { place == frame.bytes.count }
-
-        mutating func secret() -> SecretBox? {
-            guard let range = range() else { return nil }
-            return frame.bytes.withBytes { span in SecretBox(SecretBytes(copying: span.extracting(range))) }
-        }
-
-        /// For fields that are no secret.
-        mutating func text() -> String? {
-            guard let range = range() else { return nil }
-            return frame.bytes.withUnsafeBytes { String(validating: $0[range], as: UTF8.self) }
-        }
-
-        private mutating func range() -> Range<Int>? {
-            guard frame.bytes.count - place >= 4 else { return nil }
-            let size = frame.bytes.withUnsafeBytes { bytes in
-                bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
-            }
-            guard size <= frame.bytes.count - place - 4 else { return nil }
-            let start = place + 4
-            place = start + size
-            return start..<place
-        }
+extension ByteReader<UnsafeRawBufferPointer> {
+    /// A field that may be a secret.
+    fileprivate mutating func secret() -> SecretBox? {
+        sized().map { SecretBox(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0).bytes)) }
     }
 }

@@ -3,6 +3,7 @@
 internal import Dispatch
 internal import RelyingParty
 internal import Synchronization
+internal import WhorlSupport
 
 /// What waits for a connection, in the order in which it came, without a thread.
 ///
@@ -46,7 +47,6 @@ final class PostgreSQLLine: Sendable {
     private let state = Mutex(State())
     /// Counts the jobs that came; some of them may be refused before a thread comes for them.
     private let ready = DispatchSemaphore(value: 0)
-    private let watch = DispatchQueue(label: "whorl-login-pg-line")
 
     init(patience: Duration) { self.patience = patience }
 
@@ -87,8 +87,7 @@ final class PostgreSQLLine: Sendable {
 
     /// Refuses those who have waited too long, as long as somebody waits.
     private func refuseLate(from time: ContinuousClock.Instant) {
-        let wait = max(.zero, time - .now) / .seconds(1)
-        watch.asyncAfter(deadline: .now() + wait) { [self] in
+        OffPoolTimer.run(after: max(.zero, time - .now)) { [self] in
             let now = ContinuousClock.now
             let (late, first) = state.withLock { state in
                 var late: [Job] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
 internal import RelyingParty
+internal import WhorlSupport
 
 /// A few connections, each with a thread of its own, since libpq waits on the thread that calls it.
 ///
@@ -17,12 +17,10 @@ final class PostgreSQLPool: Sendable {
         self.size = max(1, size)
         line = PostgreSQLLine(patience: .seconds(patience))
         for _ in 0..<self.size {
-            let thread = Thread { [line] in
+            requireThread("whorl-login-pg") { [line] in
                 var session = PostgreSQLSession(url: url, patience: patience)
                 while let job = line.take() { job.run(&session) }
             }
-            thread.name = "whorl-login-pg"
-            thread.start()
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Glibc
+import WhorlSupport
 
 /// Directories and files that their owner alone may read and write.
 package enum PrivateFiles {
@@ -26,15 +27,9 @@ package enum PrivateFiles {
             if errno == ENOENT { return false }
             throw StateError(errno: errno, path: path)
         }
-        guard found.st_mode & S_IFMT == S_IFDIR else {
-            throw StateError(
-                .notWritable,
-                path: path,
-                message: "\(path) is not a directory.",
-                recovery: "Move it away, or name another directory with --state-dir."
-            )
+        if let fault = FileFault(found, expecting: S_IFDIR) {
+            throw StateError(folder: fault, path: path)
         }
-        try checkAccess(found, path, closing: "chmod 700")
         return true
     }
 
@@ -53,42 +48,7 @@ package enum PrivateFiles {
 
     /// The same for a file that is open.
     package static func checkPlainFile(_ found: stat, _ path: String) throws(StateError) {
-        guard found.st_mode & S_IFMT == S_IFREG else {
-            let what = found.st_mode & S_IFMT == S_IFLNK ? "a link" : "not a plain file"
-            throw StateError(
-                .tooOpen,
-                path: path,
-                message: "\(path) is \(what), and state is not written through that.",
-                recovery: "Look where it came from, then move it away: `mv \(shellQuoted(path)) /var/tmp/`."
-            )
-        }
-        try checkAccess(found, path, closing: "chmod 600")
-    }
-
-    private static func checkAccess(
-        _ found: stat,
-        _ path: String,
-        closing command: String
-    ) throws(StateError) {
-        guard found.st_uid == geteuid() else {
-            throw StateError(
-                .tooOpen,
-                path: path,
-                message: "\(path) belongs to another user (uid \(found.st_uid)).",
-                recovery:
-                    "Use it as that user, give it back with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
-                    + "or name another directory with --state-dir."
-            )
-        }
-        guard found.st_mode & 0o077 == 0 else {
-            let mode = "0" + String(found.st_mode & 0o777, radix: 8)
-            throw StateError(
-                .tooOpen,
-                path: path,
-                message: "\(path) is open to others than its owner (mode \(mode)).",
-                recovery: "Close it: `\(command) \(shellQuoted(path))`."
-            )
-        }
+        if let fault = FileFault(found, expecting: S_IFREG) { throw StateError(file: fault, path: path) }
     }
 
     /// Makes a file of mode 0600 that was not there, without contents; the caller closes it.
@@ -128,8 +88,11 @@ package enum PrivateFiles {
 
     /// A name beside `path` that no other process uses.
     package static func temporaryName(beside path: String) -> String {
-        "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16)).new"
+        "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))\(temporarySuffix)"
     }
+
+    /// The end of a file's name until it is whole.
+    static let temporarySuffix = ".new"
 
     private static func makeParents(_ path: String) throws(StateError) {
         var found = stat()

@@ -43,46 +43,7 @@ enum Marshalling {
     }
 }
 
-/// Takes fixed-size big-endian parts from the front of stored bytes.
-struct ByteReader {
-    private(set) var rest: ArraySlice<UInt8>
-
-    init(_ bytes: [UInt8]) { rest = bytes[...] }
-
-    /// The next `count` bytes.
-    ///
-    /// - Throws: ``TPMError/Code-swift.enum/malformed`` when there are fewer.
-    mutating func take(_ count: Int) throws(TPMError) -> [UInt8] {
-        guard rest.count >= count else { throw TPMError(.malformed, cause: "cut off") }
-        defer { rest = rest.dropFirst(count) }
-        return Array(rest.prefix(count))
-    }
-
-    mutating func integer<Number: FixedWidthInteger & UnsignedInteger>(_: Number.Type) throws(TPMError)
-        -> Number
-    {
-        try take(MemoryLayout<Number>.size).reduce(0) { $0 << 8 | Number($1) }
-    }
-
-    /// Two bytes of size and that many bytes, at most `limit`.
-    mutating func sized(limit: Int) throws(TPMError) -> [UInt8] {
-        let size = Int(try integer(UInt16.self))
-        guard size <= limit else { throw TPMError(.malformed, cause: "a part is too large") }
-        return try take(size)
-    }
-
-    /// - Throws: ``TPMError/Code-swift.enum/malformed`` when something is left.
-    func end() throws(TPMError) {
-        guard rest.isEmpty else { throw TPMError(.malformed, cause: "too many bytes") }
-    }
-}
-
 extension FixedWidthInteger {
     /// The bytes, most significant first.
     var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
-}
-
-extension Array<UInt8> {
-    /// Two bytes of size, and the bytes.
-    var sized: [UInt8] { UInt16(count).bigEndianBytes + self }
 }

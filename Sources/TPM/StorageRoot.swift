@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTSS2
+internal import WhorlSupport
 
 /// The key under which everything else lies: persistent, and pinned by its name.
 ///
@@ -45,7 +46,11 @@ enum PinnedResource: UInt8 {
     private static let maximumSize = 2048
 
     static func bytes(_ kind: Self, _ handle: UInt32, _ name: TPMName, _ resource: [UInt8]) -> [UInt8] {
-        [version, kind.rawValue] + handle.bigEndianBytes + name.bytes.sized + resource.sized
+        var stored = ByteWriter([version, kind.rawValue])
+        stored.append(handle)
+        stored.append(sized: name.bytes, by: UInt16.self)
+        stored.append(sized: resource, by: UInt16.self)
+        return stored.bytes
     }
 
     static func read(
@@ -53,14 +58,14 @@ enum PinnedResource: UInt8 {
         kind: Self
     ) throws(TPMError) -> (handle: UInt32, name: TPMName, resource: [UInt8]) {
         var reader = ByteReader(bytes)
-        guard try reader.take(2) == [version, kind.rawValue] else {
+        guard reader.take(2)?.elementsEqual([version, kind.rawValue]) == true else {
             throw TPMError(.malformed, cause: "unknown kind or version")
         }
-        let handle = try reader.integer(UInt32.self)
-        let name = try reader.sized(limit: 66)
-        let resource = try reader.sized(limit: maximumSize)
-        try reader.end()
-        return (handle, TPMName(bytes: name), resource)
+        guard let handle = reader.number(UInt32.self),
+            let name = reader.sized(by: UInt16.self), name.count <= 66,
+            let resource = reader.sized(by: UInt16.self), resource.count <= maximumSize, reader.isAtEnd
+        else { throw TPMError(.malformed, cause: "a part is cut off or too large") }
+        return (handle, TPMName(bytes: Array(name)), Array(resource))
     }
 }
 

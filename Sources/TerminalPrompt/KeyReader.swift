@@ -3,6 +3,7 @@
 internal import Dispatch
 internal import Glibc
 import SecretMemory
+internal import WhorlSupport
 
 /// Reads keys on a thread of its own, so that nothing of Swift's thread pool ever waits for a person.
 ///
@@ -11,21 +12,21 @@ final class KeyReader: Sendable {
     /// The keys in their order, until this is let go of or the terminal goes away.
     let keys: AsyncStream<Key>
     private let line: TypedLine
-    private let wakeUp: CInt
+    private let wake: PipeEnds
     private let ended = DispatchSemaphore(value: 0)
 
     /// Starts to read from `descriptor`; `nil` when the system has no pipe or thread left.
     init?(_ descriptor: CInt, typing: TypedLine.Typing = .ignored) {
-        guard let wake = WakePipe() else { return nil }
+        guard let wake = PipeEnds() else { return nil }
         let resumptions = TerminalMode.resumptions
         let (keys, continuation) = AsyncStream.makeStream(of: Key.self)
         let line = TypedLine(typing)
         self.keys = keys
         self.line = line
-        wakeUp = wake.writeEnd
+        self.wake = wake
         let end = wake.readEnd
         let ended = ended
-        let started = startThread {
+        let started = startThread("whorl-keys") {
             Self.read(from: descriptor, until: end, resumptions, line) { continuation.yield($0) }
             continuation.finish()
             close(end)
@@ -43,9 +44,8 @@ final class KeyReader: Sendable {
     /// The thread has ended then: what is typed later is the next prompt's or the shell's, and it would take it from them.
     deinit {
         line.set(.ignored)
-        // A byte, and not the end alone: a program that was started meanwhile may have this end of the pipe too.
-        _ = write(wakeUp, [0], 1)
-        close(wakeUp)
+        wake.wake()
+        close(wake.writeEnd)
         ended.wait()
     }
 

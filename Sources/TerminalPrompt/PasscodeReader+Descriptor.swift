@@ -2,7 +2,7 @@
 
 internal import Glibc
 public import SecretMemory
-internal import Synchronization
+internal import WhorlSupport
 
 extension PasscodeReader {
     private typealias Outcome = Result<SecretBox, PasscodeReadingError>
@@ -18,22 +18,18 @@ extension PasscodeReader {
     /// - Throws: `isTerminal`, `empty`, `tooLong`, `control`, `unreadable`, `cancelled`.
     public static func read(from descriptor: CInt) async throws(PasscodeReadingError) -> SecretBox {
         guard isatty(descriptor) == 0 else { throw PasscodeReadingError(.isTerminal) }
-        guard let wake = WakePipe() else { throw unreadable() }
-        let writeEnd = ClosingOnce(wake.writeEnd)
-        defer { writeEnd.close() }
-        return try await withTaskCancellationHandler {
-            await withCheckedContinuation { (done: CheckedContinuation<Outcome, Never>) in
-                let started = startThread {
-                    done.resume(returning: line(from: descriptor, until: wake.readEnd))
-                    close(wake.readEnd)
-                }
-                guard !started else { return }
-                close(wake.readEnd)
-                done.resume(returning: .failure(unreadable()))
-            }
+        guard let wake = PipeEnds() else { throw unreadable() }
+        // Not before the thread has ended, and a cancellation has written its byte: both ends are open until then.
+        defer { wake.close() }
+        let outcome = await withTaskCancellationHandler {
+            await onThread("whorl-passcode") { line(from: descriptor, until: wake.readEnd) }
         } onCancel: {
-            writeEnd.close()
-        }.get()
+            wake.wake()
+        }
+        guard let outcome else {
+            throw PasscodeReadingError(.unreadable, cause: "the system has no thread left")
+        }
+        return try outcome.get()
     }
 
     private static func line(from descriptor: CInt, until wake: CInt) -> Outcome {
@@ -71,19 +67,5 @@ extension PasscodeReader {
 
     private static func unreadable() -> PasscodeReadingError {
         PasscodeReadingError(.unreadable, cause: String(cString: strerror(errno)))
-    }
-}
-
-/// A descriptor that is closed once, by whoever comes first.
-private final class ClosingOnce: Sendable {
-    private let descriptor: Mutex<CInt>
-
-    init(_ descriptor: CInt) { self.descriptor = Mutex(descriptor) }
-
-    func close() {
-        descriptor.withLock { descriptor in
-            if descriptor >= 0 { Glibc.close(descriptor) }
-            descriptor = -1
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Synchronization
+internal import WhorlSupport
 
 /// Turns off echo and line input of one terminal for as long as a prompt is on it.
 ///
@@ -119,10 +120,14 @@ private enum Saved {
 
     static func watchSignals() {
         _ = atExit
+        // Each is made at its first use, which takes memory and opens files: a handler may do neither.
+        _ = (descriptor, original, quiet, dropsInput, resumptions, previous, watched)
         for number in ending { install(number) { Saved.giveBack($0) } }
         install(SIGCONT) { _ in
+            let before = errno
             Saved.takeAgain()
             Saved.tellResumption()
+            errno = before
         }
     }
 
@@ -149,6 +154,8 @@ private enum Saved {
 
     /// Handler: gives the terminal back, then lets the signal do what it does by default.
     private static func giveBack(_ number: CInt) {
+        let before = errno
+        defer { errno = before }
         restore()
         var action = sigaction()
         var mine = sigaction()
@@ -171,11 +178,9 @@ private enum Saved {
 
     /// Handler: others may have written to the terminal meanwhile.
     private static func tellResumption() {
-        let before = errno
         var byte: UInt8 = 0
         // Full, it says all that it has to.
         _ = write(resumptions.pointee.writeEnd, &byte, 1)
-        errno = before
     }
 }
 
@@ -185,9 +190,8 @@ private struct ResumptionPipe {
     var writeEnd: CInt = -1
 
     init() {
-        guard let ends = WakePipe() else { return }
+        guard let ends = PipeEnds(isBlocking: false) else { return }
         readEnd = ends.readEnd
         writeEnd = ends.writeEnd
-        for end in [readEnd, writeEnd] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
 }

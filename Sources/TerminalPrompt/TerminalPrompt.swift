@@ -2,6 +2,7 @@
 
 public import Authentication
 internal import Synchronization
+internal import WhorlSupport
 
 /// The prompt of an evaluation on a terminal.
 ///

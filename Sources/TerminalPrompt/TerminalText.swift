@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Authentication
+internal import WhorlSupport
 
 /// Text from outside, made to fit a line of a terminal.
 package enum TerminalText {

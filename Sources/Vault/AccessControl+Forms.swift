@@ -2,6 +2,7 @@
 
 import Foundation
 import StateStore
+import WhorlSupport
 
 /// The text that people write: `biometry-any`, `biometry-current-set-or-passcode`,
 /// `user-presence+application-password`, `none+pcrs:7`.

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import StateStore
 import TPM
+import WhorlSupport
 
 /// Which counter in the chip a profile has, as it lies in the database.
 ///
@@ -30,7 +31,7 @@ struct CounterRow: Sendable {
                 bytes.append(index)
             case .pinned(let counter):
                 bytes.append(UInt8(1))
-                bytes.append(raw: Data(counter.serialized))
+                bytes.append(raw: counter.serialized)
             }
             return bytes.data
         }

@@ -3,6 +3,7 @@
 import Foundation
 import StateStore
 import TPM
+import WhorlSupport
 
 /// What an item's policy names besides the authority: fixed when the item is made, stored with it, and covered by
 /// its MAC.
@@ -24,11 +25,11 @@ struct ItemBinding: Sendable, Hashable {
 
     /// Version, then each part behind its size; a part that is not there has none.
     var encoded: Data {
-        var bytes = ByteWriter(Data([1]))
+        var bytes = ByteWriter(CollectionOfOne(1))
         var counted = ByteWriter()
         if let generation {
             counted.append(generation.value)
-            counted.append(raw: Data(generation.counter.serialized))
+            counted.append(raw: generation.counter.serialized)
         }
         bytes.append(sized: counted.data)
         bytes.append(sized: Data(passcode?.bytes ?? []))

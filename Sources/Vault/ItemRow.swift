@@ -5,6 +5,7 @@ import GRDB
 import SecretMemory
 import StateStore
 import TPM
+import WhorlSupport
 
 /// An item as it lies in the database, checked to be what Whorl wrote.
 struct ItemRow: KeptItem {
@@ -28,10 +29,10 @@ struct ItemRow: KeptItem {
     var identity: Data { ItemRow.identity(id, unique: unique, access: access) }
 
     static func identity(_ id: ItemID, unique: Data, access: AccessControl) -> Data {
-        var bytes = ByteWriter(Data("whorl item v1".utf8))
-        bytes.append(sized: Data(id.profile.utf8))
-        bytes.append(sized: Data(id.kind.rawValue.utf8))
-        bytes.append(sized: Data(id.name.text.utf8))
+        var bytes = ByteWriter("whorl item v1")
+        bytes.append(sized: id.profile)
+        bytes.append(sized: id.kind.rawValue)
+        bytes.append(sized: id.name.text)
         bytes.append(raw: unique)
         bytes.append(sized: access.encoded)
         return bytes.data
@@ -169,17 +170,5 @@ extension ItemRow {
             body: body,
             createdAt: Date(timeIntervalSince1970: createdAt)
         )
-    }
-}
-
-/// Columns by name whose type a damaged file may have changed: those are `nil` instead of the end of the process.
-struct Columns {
-    private let row: Row
-
-    init(_ row: Row) { self.row = row }
-
-    subscript<Value: DatabaseValueConvertible>(_ name: String) -> Value? {
-        let stored: DatabaseValue = row[name]
-        return stored.isNull ? nil : Value.fromDatabaseValue(stored)
     }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import StateStore
 import TPM
+import WhorlSupport
 
 /// What the bytes of a ``SealedItem`` hold: all that a row of the vault's table holds but a name, and a MAC.
 ///
@@ -36,8 +37,8 @@ struct LooseItem: KeptItem {
 
     /// What a large secret's ciphertext is bound to, besides the key that is used for it alone.
     static func identity(of profile: String, _ access: AccessControl) -> Data {
-        var bytes = ByteWriter(Data("whorl sealed item body v1".utf8))
-        bytes.append(sized: Data(profile.utf8))
+        var bytes = ByteWriter("whorl sealed item body v1")
+        bytes.append(sized: profile)
         bytes.append(sized: access.encoded)
         return bytes.data
     }
@@ -65,10 +66,10 @@ struct LooseItem: KeptItem {
         _ body: Data?
     ) -> Data {
         var bytes = ByteWriter(start)
-        bytes.append(sized: Data(profile.utf8))
+        bytes.append(sized: profile)
         bytes.append(sized: access.encoded)
         bytes.append(sized: binding.encoded)
-        bytes.append(sized: Data(object.serialized))
+        bytes.append(sized: object.serialized)
         bytes.append(sized: body ?? Data())
         return bytes.data
     }
@@ -77,7 +78,7 @@ struct LooseItem: KeptItem {
     init?(encoded: Data) {
         guard encoded.count <= LooseItem.largest, encoded.starts(with: LooseItem.start) else { return nil }
         var bytes = ByteReader(encoded.dropFirst(LooseItem.start.count))
-        guard let profile = bytes.sized().flatMap({ String(data: $0, encoding: .utf8) }),
+        guard let profile = bytes.text(),
             let access = bytes.sized().flatMap({ AccessControl(encoded: $0) }),
             let binding = bytes.sized().flatMap({ ItemBinding(encoded: $0) }),
             let object = bytes.sized().flatMap({ try? TPMObject(serialized: [UInt8]($0)) }),

@@ -5,6 +5,7 @@ import CryptoExtras
 import Foundation
 import SecretMemory
 import StateStore
+import WhorlSupport
 
 /// How a passcode becomes the 32 bytes that the chip compares: scrypt (RFC 7914) with a salt of its own.
 ///
@@ -77,13 +78,10 @@ struct PasscodeDerivation: Sendable, Hashable {
     }
 
     private func derived(_ passcode: SecretBox) async throws(VaultError) -> SecretBox {
-        let result = await withCheckedContinuation { done in
-            let thread = Thread {
-                done.resume(returning: Result { () throws(VaultError) in try derive(passcode) })
-            }
-            thread.name = "whorl-scrypt"
-            thread.start()
+        let result = await onThread("whorl-scrypt") {
+            Result { () throws(VaultError) in try derive(passcode) }
         }
+        guard let result else { throw VaultError(.chipFailed, cause: "the system has no thread left") }
         return try result.get()
     }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import StateStore
+import WhorlSupport
 
 /// Authenticates rows of the vault: HMAC-SHA-256 with a key of the state key.
 ///
@@ -21,8 +22,8 @@ struct RowSeal: Sendable {
     }
 
     private static func covered(_ table: String, _ columns: [Data]) -> Data {
-        var bytes = ByteWriter(Data("whorl vault row v1".utf8))
-        bytes.append(sized: Data(table.utf8))
+        var bytes = ByteWriter("whorl vault row v1")
+        bytes.append(sized: table)
         for column in columns { bytes.append(sized: column) }
         return bytes.data
     }

@@ -2,6 +2,7 @@
 
 import StateStore
 import TPM
+import WhorlSupport
 
 /// The generation of a profile's fingers, counted in the chip.
 ///

@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import SecretMemory
 import StateStore
+import WhorlSupport
 
 /// The form of the vault's small files: a line that names them, parts behind their sizes, perhaps a secret of 32 bytes,
 /// and a checksum against damage.
@@ -33,15 +34,15 @@ struct VaultFile: Sendable {
     }
 
     func encoded(as kind: Kind) -> SecretBytes {
-        var head = ByteWriter(Data(kind.rawValue.utf8))
+        var head = ByteWriter(kind.rawValue.utf8)
         head.append(UInt8(clamping: parts.count))
         head.append(UInt8(secret == nil ? 0 : 1))
-        for part in parts { head.append(sized: Data(part)) }
-        let body = head.data.count + (secret?.bytes.count ?? 0)
+        for part in parts { head.append(sized: part) }
+        let body = head.bytes.count + (secret?.bytes.count ?? 0)
         return SecretBytes(count: body + VaultFile.checksumSize) { room in
-            head.data.copyBytes(to: room)
+            room.copyBytes(from: head.bytes)
             secret?.bytes.withUnsafeBytes { bytes in
-                UnsafeMutableRawBufferPointer(rebasing: room[head.data.count...]).copyMemory(from: bytes)
+                UnsafeMutableRawBufferPointer(rebasing: room[head.bytes.count...]).copyMemory(from: bytes)
             }
             let checksum = SecretHash<SHA256>.hash(UnsafeRawBufferPointer(rebasing: room[..<body]))
             checksum.withUnsafeBytes {
@@ -68,8 +69,8 @@ struct VaultFile: Sendable {
         guard body[start - 1] <= 1 else { return nil }
         let hasSecret = body[start - 1] == 1
         let open = body[start...].dropLast(hasSecret ? secretSize : 0)
-        // Only what is no secret is copied out of the locked memory.
-        var reader = ByteReader(Data(open))
+        // Only the parts, which are no secrets, are copied out of the locked memory.
+        var reader = ByteReader(open)
         var parts: [[UInt8]] = []
         for _ in 0..<body[start - 2] {
             guard let part = reader.sized() else { return nil }

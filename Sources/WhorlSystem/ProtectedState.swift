@@ -4,6 +4,7 @@ internal import Authentication
 internal import Dispatch
 internal import StateStore
 internal import Vault
+internal import WhorlSupport
 
 /// The state directory under its protection: opened when it is first needed, with the key from where it is kept, and
 /// with the chip only where it keeps the key.

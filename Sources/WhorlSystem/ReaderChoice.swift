@@ -5,6 +5,7 @@ internal import Fingerprint
 internal import LibfprintReader
 internal import MockReader
 internal import Synchronization
+internal import WhorlSupport
 
 /// Finds the reader that is meant.
 ///

@@ -2,6 +2,7 @@
 
 public import Authentication
 internal import Foundation
+internal import WhorlSupport
 
 /// What a person or a program chooses before Whorl starts; every choice has a default.
 public struct SystemConfiguration: Sendable {

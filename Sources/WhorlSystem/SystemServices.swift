@@ -6,6 +6,7 @@ public import Fingerprint
 public import StateStore
 internal import TerminalPrompt
 import Vault
+internal import WhorlSupport
 
 /// Everything put together for one configuration: the only place that knows every part.
 ///

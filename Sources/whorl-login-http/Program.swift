@@ -4,6 +4,7 @@ import BiometricLoginHTTP
 import Glibc
 import LoginTransport
 import SecretMemory
+import WhorlSupport
 
 /// The network of `whorl login`: reads one request from standard input, writes what came of it to standard output.
 ///
@@ -13,7 +14,7 @@ import SecretMemory
 enum Program {
     static func main() async {
         // First: there is no password here yet.
-        hideMemory()
+        guard ThisProcess.hideMemory() else { exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
         // What a library of `whorl` has left open, such as a reader, is not this program's.
         for number in 3..<CInt(1024) { close(number) }

@@ -70,7 +70,7 @@ func patiently<Value: Sendable>(
     observer: @escaping ScanObserver,
     _ operation: @escaping @Sendable (@escaping ScanObserver) async throws(ReaderError) -> Value
 ) async throws(Failure) -> Value {
-    let deadline = Deadline(limit)
+    let deadline = Patience(limit)
     let work = Task { () async -> Result<Value, ReaderError> in
         do throws(ReaderError) {
             return .success(
@@ -84,8 +84,7 @@ func patiently<Value: Sendable>(
         }
     }
     let watch = Task {
-        await deadline.passes()
-        if !Task.isCancelled { work.cancel() }
+        if await deadline.end() { work.cancel() }
     }
     let result = await withTaskCancellationHandler {
         await work.value
@@ -95,32 +94,8 @@ func patiently<Value: Sendable>(
     watch.cancel()
     switch result {
     case .success(let value): return value
-    case .failure(let error) where error.code == .cancelled && deadline.isPast && !Task.isCancelled:
+    case .failure(let error) where error.code == .cancelled && deadline.deadline <= .now && !Task.isCancelled:
         throw Failure(.init(.systemCancel, cause: error.description))
     case .failure(let error): throw Failure(error)
-    }
-}
-
-/// A time limit that begins anew whenever something happens.
-private final class Deadline: Sendable {
-    private let limit: Duration
-    private let end: Mutex<ContinuousClock.Instant>
-
-    init(_ limit: Duration) {
-        self.limit = limit
-        end = Mutex(.now + limit)
-    }
-
-    func restart() { end.withLock { $0 = .now + limit } }
-
-    var isPast: Bool { end.withLock { $0 <= .now } }
-
-    /// Returns when the time is up, or the task is cancelled.
-    func passes() async {
-        while !Task.isCancelled {
-            let end = end.withLock(\.self)
-            if end <= .now { return }
-            try? await Task.sleep(until: end, clock: .continuous)
-        }
     }
 }

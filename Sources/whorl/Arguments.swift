@@ -3,6 +3,7 @@
 import Authentication
 import Enrollment
 import Fingerprint
+import WhorlSupport
 
 extension Finger {
     /// The finger that an argument names.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Authentication
+import WhorlSupport
 import WhorlSystem
 
 /// The command `whorl biometry`.

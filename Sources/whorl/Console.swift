@@ -5,6 +5,7 @@ import Fingerprint
 import Glibc
 import SecretMemory
 import Synchronization
+import WhorlSupport
 
 /// Where a command's words go: the answer to standard output, all else to standard error; with `--json`, lines of
 /// JSON to standard output and nothing else there.

@@ -4,6 +4,7 @@ import ArgumentParser
 import Authentication
 import Fingerprint
 import TerminalPrompt
+import WhorlSupport
 import WhorlSystem
 
 /// The command `whorl devices`.

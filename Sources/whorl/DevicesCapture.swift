@@ -5,6 +5,7 @@ import Authentication
 import Fingerprint
 import GreyscalePNG
 import TerminalPrompt
+import WhorlSupport
 
 /// The command `whorl devices capture`.
 struct DevicesCapture: Verb {

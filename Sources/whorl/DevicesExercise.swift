@@ -4,6 +4,7 @@ import ArgumentParser
 import Authentication
 import Fingerprint
 import TerminalPrompt
+import WhorlSupport
 
 /// The command `whorl devices exercise`.
 struct DevicesExercise: Verb {

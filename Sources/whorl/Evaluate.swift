@@ -5,6 +5,7 @@ import Authentication
 import Fingerprint
 import FoundationEssentials
 import TerminalPrompt
+import WhorlSupport
 import WhorlSystem
 
 /// The command `whorl evaluate`.

@@ -6,6 +6,7 @@ import Fingerprint
 import GreyscalePNG
 import StateStore
 import SyntheticFingers
+import WhorlSupport
 
 /// Why a command did not do what it was asked, in the words of every layer below.
 struct Failure: Error, Sendable, Equatable {

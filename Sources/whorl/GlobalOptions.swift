@@ -3,6 +3,7 @@
 import ArgumentParser
 import Authentication
 import TPM
+import WhorlSupport
 import WhorlSystem
 
 /// The options that every command takes.

@@ -4,6 +4,7 @@ import BiometricLogin
 import Glibc
 import SecretMemory
 import Synchronization
+import WhorlSupport
 import WhorlSystem
 
 /// Has the program `whorl-login-http` carry each request: one process, one request, over two pipes.
@@ -38,9 +39,8 @@ struct HelperTransport: LoginTransport {
         let helper = try Helper(program)
         let frame = LoginFrames.encode(request)
         return try await withTaskCancellationHandler {
-            await withCheckedContinuation { (done: CheckedContinuation<SecretBox, Never>) in
-                startThread { done.resume(returning: helper.exchange(frame)) }
-            }
+            await onThread("whorl-login") { helper.exchange(frame) }
+                ?? SecretBox(SecretBytes(count: 0) { _ in })
         } onCancel: {
             helper.end()
         }.outcome(isCancelled: Task.isCancelled).get()
@@ -62,30 +62,22 @@ private final class Helper: Sendable {
     private let output: CInt
 
     init(_ program: String) throws(LoginTransportError) {
-        guard let request = Self.pipe() else { throw .failed }
-        guard let answer = Self.pipe() else {
-            for end in request { close(end) }
+        guard let request = PipeEnds() else { throw .failed }
+        guard let answer = PipeEnds() else {
+            request.close()
             throw .failed
         }
-        let started = Self.start(program, reading: request[0], writing: answer[1])
-        close(request[0])
-        close(answer[1])
-        input = request[1]
-        output = answer[0]
+        let started = Self.start(program, reading: request.readEnd, writing: answer.writeEnd)
+        close(request.readEnd)
+        close(answer.writeEnd)
+        input = request.writeEnd
+        output = answer.readEnd
         process = Mutex(started)
         guard started != nil else {
             close(input)
             close(output)
             throw .failed
         }
-    }
-
-    /// Two ends, of which the helper gets one as a standard stream and the other not.
-    private static func pipe() -> [CInt]? {
-        var ends = [CInt](repeating: -1, count: 2)
-        guard Glibc.pipe(&ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return ends
     }
 
     /// Starts it with these two ends as its standard input and output; it closes what else it was left.

@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import WhorlSupport
 
 /// Turns the signals that ask a program to end into the cancellation of its work.
 ///
@@ -24,11 +25,9 @@ enum Interruption {
     /// A signal that whoever started the program has set to be ignored (`nohup`, a background job) stays ignored.
     static func listen() {
         signal(SIGPIPE, SIG_IGN)
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0 else { return }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        notices.pointee = ends[1]
-        startThread { [source = ends[0]] in
+        guard let ends = PipeEnds() else { return }
+        notices.pointee = ends.writeEnd
+        requireThread("whorl-signals") { [source = ends.readEnd] in
             while let number = next(from: source) { end(by: status(of: number)) }
         }
         // SIGQUIT, since a process that it ended by default would leave the terminal without echo.
@@ -109,27 +108,4 @@ enum Interruption {
         guard sigaction(number, nil, &action) == 0, action.sa_flags & SA_SIGINFO == 0 else { return false }
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
     }
-}
-
-/// Runs `body` on a detached thread of its own; without a thread left the program has no way to go on.
-func startThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    // Retained here, taken by the thread once.
-    let box = Unmanaged.passRetained(Box(body))
-    var thread = pthread_t()
-    let failure = pthread_create(
-        &thread,
-        nil,
-        { argument in
-            guard let argument else { return nil }
-            Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
-            return nil
-        },
-        box.toOpaque()
-    )
-    precondition(failure == 0, "the system has no thread left")
-    pthread_detach(thread)
 }

@@ -7,6 +7,7 @@ import BiometricLogin
 import Glibc
 import SecretMemory
 import TerminalPrompt
+import WhorlSupport
 import WhorlSystem
 
 /// Which server, and how the owner is asked for it.

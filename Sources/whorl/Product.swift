@@ -36,41 +36,16 @@ struct Product: Sendable {
     func line(closing line: String) -> SecretBytes {
         let end = "}}"
         precondition(line.hasSuffix(end), "the line is no result")
-        let head = Array((line.dropLast(end.count) + ",\"\(name)\":\"").utf8)
-        let tail = Array(("\"" + end + "\n").utf8)
-        let size =
-            switch form {
-            case .base64: (bytes.bytes.count + 2) / 3 * 4
-            case .text: bytes.bytes.count
-            }
-        return SecretBytes(count: head.count + size + tail.count) { room in
-            room.copyBytes(from: head)
-            put(into: UnsafeMutableRawBufferPointer(rebasing: room[head.count..<head.count + size]))
-            UnsafeMutableRawBufferPointer(rebasing: room[(head.count + size)...]).copyBytes(from: tail)
-        }
-    }
-
-    private func put(into room: UnsafeMutableRawBufferPointer) {
+        let head = line.dropLast(end.count) + ",\"\(name)\":\""
+        let tail = "\"" + end + "\n"
+        let size = max(bytes.bytes.count, SecretBuffer.base64Size(of: bytes.bytes.count))
+        var room = SecretBuffer(capacity: head.utf8.count + size + tail.utf8.count)
+        room.append(contentsOf: head.utf8)
         switch form {
-        case .base64: encode(into: room)
-        case .text: bytes.bytes.withUnsafeBytes { room.copyMemory(from: $0) }
+        case .base64: bytes.bytes.withUnsafeBytes { _ = room.append(base64: $0) }
+        case .text: room.append(contentsOf: bytes.bytes)
         }
-    }
-
-    /// Base64 with padding (RFC 4648, section 4).
-    private func encode(into room: UnsafeMutableRawBufferPointer) {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        bytes.bytes.withUnsafeBytes { source in
-            for group in 0..<room.count / 4 {
-                let start = group * 3
-                let count = min(3, source.count - start)
-                var bits = 0
-                for offset in 0..<3 { bits = bits << 8 | (offset < count ? Int(source[start + offset]) : 0) }
-                for place in 0..<4 {
-                    let digit = alphabet[bits >> (18 - 6 * place) & 63]
-                    room[group * 4 + place] = place <= count ? digit : UInt8(ascii: "=")
-                }
-            }
-        }
+        room.append(contentsOf: tail.utf8)
+        return room.take()
     }
 }

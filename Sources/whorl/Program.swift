@@ -3,6 +3,7 @@
 import ArgumentParser
 import Authentication
 import Glibc
+import WhorlSupport
 import WhorlSystem
 
 /// The program: reads the command, runs it, ends with its status.
@@ -10,7 +11,7 @@ import WhorlSystem
 enum Program {
     static func main() async {
         StandardStreams.fillGaps()
-        ThisProcess.hideMemory()
+        guard ThisProcess.hideMemory() else { exit(end(exposed, CommandLine.arguments)) }
         Interruption.listen()
         exit(await status(of: Array(CommandLine.arguments.dropFirst())))
     }
@@ -49,6 +50,15 @@ enum Program {
     private static func end(_ failure: Failure, _ arguments: [String]) -> Int32 {
         Console(json: arguments.prefix { $0 != "--" }.contains("--json")).finish(failure).rawValue
     }
+
+    private static let exposed = Failure(
+        code: "incomplete",
+        rawValue: nil,
+        status: .failure,
+        message: "The system does not let this program hide its memory from other programs.",
+        reason: "setrlimit(2) or prctl(2) was refused",
+        recovery: "Run it outside of the sandbox that forbids this."
+    )
 
     private static func unknown(_ word: String, of meant: MeantCommand) -> Failure {
         let typed = DisplayText.clean(word, limit: 40)

@@ -4,6 +4,7 @@ import Authentication
 import Enrollment
 import Fingerprint
 import StateStore
+import WhorlSupport
 import WhorlSystem
 
 /// Looks for readers, whether they can be opened, and what they keep.

@@ -7,6 +7,7 @@ import Glibc
 import GreyscalePNG
 import Synchronization
 import SyntheticFingers
+import WhorlSupport
 
 /// The command `whorl simulate`.
 struct Simulate: AsyncParsableCommand {
@@ -136,13 +137,17 @@ struct SimulateTouch: Verb {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 once.set(continuation)
-                startThread {
+                let started = startThread("whorl-simulate") {
                     do throws(VirtualReaderError) {
                         try reader.send(message, timeout: patience)
                         once.resume(.success(()))
                     } catch {
                         once.resume(.failure(Failure(error)))
                     }
+                }
+                if !started {
+                    let error = ReaderError(.malfunction, operation: "simulate", cause: "no thread is left")
+                    once.resume(.failure(Failure(error)))
                 }
             }
         } onCancel: {

@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import SecretMemory
 import Synchronization
+import WhorlSupport
 
 /// Standard input, for commands that take what they work on from it.
 enum StandardInput {
@@ -38,9 +39,7 @@ enum StandardInput {
     private static func drain(_ take: @escaping @Sendable (CInt) -> Int) async throws(Failure) {
         let isCancelled = Mutex(false)
         let reason = await withTaskCancellationHandler {
-            await withCheckedContinuation { (done: CheckedContinuation<CInt, Never>) in
-                startThread { done.resume(returning: drained(take) { isCancelled.withLock(\.self) }) }
-            }
+            await onThread("whorl-stdin") { drained(take) { isCancelled.withLock(\.self) } } ?? EAGAIN
         } onCancel: {
             isCancelled.withLock { $0 = true }
         }

@@ -4,6 +4,7 @@ import Authentication
 import Glibc
 import TPM
 import Vault
+import WhorlSupport
 import WhorlSystem
 
 /// Looks at the TPM and at how the state directory stands with it; nothing is changed in either.

@@ -2,6 +2,7 @@
 
 import Authentication
 import Glibc
+import WhorlSupport
 
 /// Looks whether the arguments and variables are text at all.
 ///

@@ -3,120 +3,112 @@
 import Foundation
 import Testing
 
-/// The one rule of the house: a target uses only what stands below it (Docs/Architecture.md, section 1).
-@Suite struct `The layers` {
-    /// What each target may use, from the ground up.
+/// The one rule of the house: a target uses only targets on lower floors (Docs/Architecture.md, section 1).
+@Suite struct `The floors` {
+    /// One row of the picture.
+    struct Floor: Sendable {
+        let purpose: String
+        let targets: [String]
+    }
+
+    /// All targets but those of tests, from the ground up: the only list beside the manifest.
     ///
-    /// A new target needs a row here.
-    static let allowed: [(target: String, uses: Set<String>)] = [
-        ("CGLib", []),
-        ("CFprint", []),
-        ("CPNG", []),
-        ("CPQ", []),
-        ("CTSS2", []),
-        ("SecretMemory", []),
-        ("GLibRuntime", ["CGLib"]),
-        ("TPM", ["CTSS2", "SecretMemory"]),
-        ("Fingerprint", []),
-        ("MockReader", ["Fingerprint"]),
-        ("LibfprintReader", ["CFprint", "CGLib", "Fingerprint", "GLibRuntime"]),
-        ("StateStore", ["SecretMemory"]),
-        ("Enrollment", ["Fingerprint", "SecretMemory", "StateStore"]),
-        ("Vault", ["SecretMemory", "StateStore", "TPM"]),
-        ("Authentication", ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault"]),
-        ("TerminalPrompt", ["Authentication", "Fingerprint", "SecretMemory"]),
-        (
-            "WhorlSystem",
-            [
-                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader", "StateStore",
-                "TPM", "TerminalPrompt", "Vault",
+    /// A new target needs a place here; the picture in Docs/Architecture.md is made from it.
+    static let floors = [
+        Floor(purpose: "C libraries", targets: ["CFprint", "CGLib", "CPNG", "CPQ", "CTSS2"]),
+        Floor(
+            purpose: "ground",
+            targets: [
+                "Fingerprint", "GreyscalePNG", "LoginAssertion", "SecretMemory", "SyntheticFingers",
+                "WhorlSupport",
             ]
         ),
-        ("AuthenticationContext", ["Authentication", "SecretMemory", "StateStore", "Vault", "WhorlSystem"]),
-        ("Keychain", ["Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault"]),
-        (
-            "LocalAuthentication",
-            [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
-                "StateStore", "Vault",
+        Floor(
+            purpose: "one thing each",
+            targets: ["GLibRuntime", "LoginTransport", "MockReader", "RelyingParty", "StateStore", "TPM"]
+        ),
+        Floor(
+            purpose: "with state",
+            targets: [
+                "BiometricLoginHTTP", "Enrollment", "LibfprintReader", "RelyingPartyPostgreSQL", "Vault",
             ]
         ),
-        ("SecureEnclaveKeys", ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory"]),
-        (
-            "LocalAuthenticationTesting",
-            [
-                "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
-                "SecretMemory", "StateStore", "Vault",
-            ]
-        ),
-        ("Security", ["Keychain"]),
-        ("CryptoKit", ["SecureEnclaveKeys"]),
-        ("CoreFoundation", ["Keychain"]),
-        ("LoginAssertion", []),
-        ("RelyingParty", ["LoginAssertion"]),
-        ("RelyingPartyPostgreSQL", ["CPQ", "LoginAssertion", "RelyingParty"]),
-        ("LoginTransport", ["LoginAssertion", "SecretMemory"]),
-        (
-            "BiometricLogin",
-            [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
-                "LoginTransport", "SecretMemory", "StateStore", "Vault",
-            ]
-        ),
-        ("BiometricLoginHTTP", ["LoginAssertion", "LoginTransport", "SecretMemory"]),
-        ("whorl-login-http", ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory"]),
-        ("SyntheticFingers", []),
-        ("GreyscalePNG", ["CPNG"]),
-        (
-            "whorl",
-            [
-                "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
-                "GreyscalePNG", "LoginAssertion", "LoginTransport", "SecretMemory", "StateStore",
-                "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSystem",
-            ]
-        ),
+        Floor(purpose: "the engine", targets: ["Authentication", "whorl-login-http"]),
+        Floor(purpose: "the prompt", targets: ["TerminalPrompt"]),
+        Floor(purpose: "all together", targets: ["WhorlSystem"]),
+        Floor(purpose: "a context", targets: ["AuthenticationContext"]),
+        Floor(purpose: "Apple's API", targets: ["Keychain", "LocalAuthenticationTesting"]),
+        Floor(purpose: "Apple's API", targets: ["BiometricLogin", "LocalAuthentication", "Security"]),
+        Floor(purpose: "on top", targets: ["SecureEnclaveKeys", "whorl"]),
+        Floor(purpose: "on top", targets: ["CryptoKit"]),
     ]
+
+    /// The floors as Docs/Architecture.md shows them, the highest first.
+    private static var picture: String {
+        let width = floors.map(\.purpose.count).max() ?? 0
+        let rows = floors.reversed().map { floor in
+            "  " + floor.purpose.padding(toLength: width, withPad: " ", startingAt: 0) + "  │ "
+                + floor.targets.joined(separator: "  ")
+        }
+        return "```\n" + rows.joined(separator: "\n") + "\n```"
+    }
 
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test func `each row uses only rows above it`() {
-        var above: Set<String> = []
-        for row in Self.allowed {
-            #expect(row.uses.isSubset(of: above), "\(row.target) uses what does not stand below it")
-            above.insert(row.target)
-        }
-    }
+    private static let targets = floors.flatMap(\.targets)
 
-    @Test func `the manifest declares what the table allows, and nothing else`() throws {
-        let allowed = Dictionary(uniqueKeysWithValues: Self.allowed.map { ($0.target, $0.uses) })
+    @Test func `each target is on one floor, and uses only lower ones`() throws {
         let declared = try Self.manifest()
-        #expect(Set(declared.keys) == Set(allowed.keys))
-        for (target, uses) in declared {
-            #expect(uses.isSubset(of: allowed[target] ?? []), "\(target) declares more than the table allows")
+        #expect(declared.keys.sorted() == Self.targets.sorted())
+        var below: Set<String> = []
+        for floor in Self.floors {
+            for target in floor.targets {
+                let higher = declared[target, default: []].subtracting(below)
+                #expect(higher.isEmpty, "\(target) uses \(higher.sorted()), on its own floor or above")
+            }
+            below.formUnion(floor.targets)
         }
     }
 
-    @Test(arguments: allowed.filter { !$0.target.hasPrefix("C") }.map(\.target))
-    func `every import of our own modules is in the table`(target: String) throws {
-        let allowed = Dictionary(uniqueKeysWithValues: Self.allowed.map { ($0.target, $0.uses) })
-        let imported = try Self.imports(of: target).intersection(allowed.keys)
-        #expect(imported.isSubset(of: allowed[target] ?? []))
+    @Test func `the documentation shows the floors`() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "Docs/Architecture.md"), encoding: .utf8)
+        let marked = page.firstMatch(of: /<!-- floors -->\n(?<picture>[\s\S]*?)\n<!-- end of floors -->/)
+        #expect(marked.map { String($0.output.picture) } == Self.picture)
+    }
+
+    @Test func `every import of our own modules is declared in the manifest`() throws {
+        let declared = try Self.manifest()
+        for target in Self.targets where !target.hasPrefix("C") || target == "CryptoKit" {
+            let imported = try Self.imports(of: target).intersection(Self.targets)
+            #expect(imported.isSubset(of: declared[target] ?? []), "\(target)")
+        }
+    }
+
+    /// A server has neither a reader nor a TPM, and must not link their libraries.
+    @Test func `the server's half of a login uses nothing of the device's`() throws {
+        let declared = try Self.manifest()
+        let ofServer: Set = [
+            "CPQ", "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "WhorlSupport",
+        ]
+        for target in ofServer { #expect(declared[target]?.isSubset(of: ofServer) == true, "\(target)") }
     }
 
     /// A module of this name makes `#if canImport(…)` true in every package of a build that has it.
-    @Test func `nothing depends on the modules that have Apple's names for what is in others`() {
-        for row in Self.allowed { #expect(row.uses.isDisjoint(with: ["Security", "CryptoKit", "CoreFoundation"])) }
+    @Test func `nothing depends on the modules that have Apple's names for what is in others`() throws {
+        for (target, uses) in try Self.manifest() {
+            #expect(uses.isDisjoint(with: ["Security", "CryptoKit"]), "\(target)")
+        }
     }
 
     /// C pointers stay inside the modules that exist to wrap C.
     @Test func `C modules are imported by their wrappers only`() throws {
-        for row in Self.allowed
-        where !["GLibRuntime", "LibfprintReader", "GreyscalePNG", "RelyingPartyPostgreSQL", "TPM"]
-            .contains(row.target)
-        {
-            let imports = try Self.imports(of: row.target)
-            #expect(imports.isDisjoint(with: ["CGLib", "CFprint", "CPNG", "CPQ", "CTSS2"]), "\(row.target)")
+        let wrappers: Set = [
+            "GLibRuntime", "LibfprintReader", "GreyscalePNG", "RelyingPartyPostgreSQL", "TPM",
+        ]
+        for target in Set(Self.targets).subtracting(wrappers) {
+            let imports = try Self.imports(of: target)
+            #expect(imports.isDisjoint(with: Self.floors[0].targets), "\(target)")
         }
     }
 
@@ -129,12 +121,9 @@ import Testing
 
     /// Standard output belongs to programs; a library that prints spoils their output.
     @Test func `nothing below the programs prints`() throws {
-        for row in Self.allowed where row.target != "whorl" && !row.target.hasPrefix("C") {
-            for source in try Self.sources(of: row.target) {
-                #expect(
-                    source.firstMatch(of: /(?m)^\s*(print|debugPrint|dump|NSLog)\(/) == nil,
-                    "\(row.target)"
-                )
+        for target in Self.targets where target != "whorl" {
+            for source in try Self.sources(of: target) {
+                #expect(source.firstMatch(of: /(?m)^\s*(print|debugPrint|dump|NSLog)\(/) == nil, "\(target)")
             }
         }
     }
@@ -151,7 +140,7 @@ import Testing
         return Set(try sources(of: target).flatMap { $0.matches(of: pattern).map { String($0.1) } })
     }
 
-    /// What `swift package dump-package` says of the targets that are not tests.
+    /// The targets of the manifest that are not for tests, each with those of ours that it depends on.
     private static func manifest() throws -> [String: Set<String>] {
         struct Manifest: Decodable { let targets: [Target] }
         struct Target: Decodable {

@@ -5,6 +5,7 @@ import Fingerprint
 import Foundation
 import StateStore
 import Testing
+import WhorlSupport
 
 @Suite struct `The lock of a profile` {
     private let fixture: Fixture
@@ -29,7 +30,7 @@ import Testing
         do {
             let first = try await EvaluationLock.acquire(path, within: .zero)
             #expect(await isRefused())
-            _ = consume first
+            first.release()
         }
         _ = try await EvaluationLock.acquire(path, within: .zero)
     }
@@ -41,7 +42,7 @@ import Testing
             return true
         }
         try await Task.sleep(for: .milliseconds(5))
-        _ = consume lock
+        lock.release()
         #expect(try await second.value)
     }
 
@@ -55,7 +56,7 @@ import Testing
         }
         second.cancel()
         #expect(await second.value == .appCancel)
-        _ = consume lock
+        lock.release()
     }
 
     @Test func `whose file was removed is taken anew, by one at a time`() async throws {
@@ -63,8 +64,8 @@ import Testing
         try FileManager.default.removeItem(atPath: path)
         let second = try await EvaluationLock.acquire(path, within: .zero)
         #expect(await isRefused())
-        _ = consume lock
-        _ = consume second
+        lock.release()
+        second.release()
     }
 
     /// What can stand in the place of the file, and what the error says of it.

@@ -8,6 +8,7 @@ import Foundation
 import Glibc
 import Synchronization
 import Testing
+import WhorlSupport
 
 /// Something that can be waited for.
 private final class Door: Sendable {
@@ -82,7 +83,7 @@ private final class Door: Sendable {
                     [.match(0)],
                     whileClosing: {
                         await exitBegun.pass()
-                        if !isEverClosed { _ = await Pause.wait(.seconds(3600)) }
+                        if !isEverClosed { _ = await OffPoolTimer.wait(.seconds(3600)) }
                         say("closed")
                     }
                 )

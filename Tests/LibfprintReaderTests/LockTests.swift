@@ -3,6 +3,7 @@
 import Fingerprint
 import Foundation
 import Testing
+import WhorlSupport
 
 @testable import LibfprintReader
 
@@ -25,7 +26,7 @@ import Testing
     /// What taking the lock says; `nil` when it was had.
     private func refusal(_ places: [LockPlace]? = nil, emulation: String? = nil) -> ReaderError? {
         do throws(ReaderError) {
-            _ = try ReaderLock(for: id, emulation: emulation, places: places ?? [place])
+            _ = try ReaderLock.take(for: id, emulation: emulation, places: places ?? [place])
             return nil
         } catch {
             return error
@@ -44,11 +45,11 @@ import Testing
 
     @Test func `is had by one at a time, who is named, and its file stays`() throws {
         defer { tidy() }
-        var first: ReaderLock? = try ReaderLock(for: id, emulation: nil, places: [place])
+        let first = try ReaderLock.take(for: id, emulation: nil, places: [place])
         let error = refusal()
         #expect(error?.code == .inUse)
         #expect(error?.cause.contains("process \(getpid())") == true)
-        _ = first.take()
+        first.release()
         #expect(refusal() == nil)
         #expect(FileManager.default.fileExists(atPath: file))
         var status = stat()
@@ -135,10 +136,47 @@ import Testing
     @Test func `of a pretended reader is beside its socket, in no user's folder`() throws {
         defer { tidy() }
         let socket = parent + "/s"
-        let held = try ReaderLock(for: id, emulation: socket, places: [])
+        let held = try ReaderLock.take(for: id, emulation: socket, places: [])
         #expect(refusal([], emulation: socket)?.code == .inUse)
         #expect(refusal([], emulation: parent + "/t") == nil, "another socket is another reader")
         #expect(FileManager.default.fileExists(atPath: socket + ".reader-elan_0.lock"))
-        _ = consume held
+        held.release()
+    }
+
+    @Test func `of an elevated program is in no folder that its caller's HOME names`() async {
+        await #expect(processExitsWith: .success) {
+            setenv("HOME", "/tmp/of-the-caller", 1)
+            let isObeyed = { (places: [LockPlace]) in places.contains { $0.path.contains("of-the-caller") } }
+            let obeys = isObeyed(LockPlace.ours(isElevated: false))
+            exit(obeys && !isObeyed(LockPlace.ours(isElevated: true)) ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    @Test func `of an elevated program is behind no link, also above its folder`() throws {
+        defer { tidy() }
+        let elsewhere = parent + "/elsewhere"
+        mkdir(elsewhere, 0o700)
+        symlink(elsewhere, parent + "/above")
+        let deep = LockPlace(parent: parent, folders: ["above", "locks"])
+        #expect(throws: ReaderError.self) { try LockPlace.open([deep], followsLinks: false) }
+        #expect(!FileManager.default.fileExists(atPath: elsewhere + "/locks"))
+        close(try LockPlace.open([deep], followsLinks: true).descriptor)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can become another user"))
+    func `belongs to the user whose rights the program has, not to the one that started it`() async {
+        await #expect(processExitsWith: .success) {
+            let parent = "/tmp/whorl-effective-\(getpid())"
+            mkdir(parent, 0o777)
+            chmod(parent, 0o777)
+            seteuid(65_534)
+            let place = LockPlace(parent: parent, folders: ["locks"])
+            let lock = try ReaderLock.take(for: ReaderID(rawValue: "elan-0"), emulation: nil, places: [place])
+            lock.release()
+            let isThere = LockPlace.ours.contains { $0.path.contains("65534") }
+            seteuid(0)
+            try FileManager.default.removeItem(atPath: parent)
+            exit(isThere ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
     }
 }

@@ -31,6 +31,21 @@ struct TerminalModeTests {
         #expect(pty.isOrdinary)
     }
 
+    /// Taking memory and opening files is not allowed in a handler (signal-safety(7)).
+    @Test func `a resumption's handler opens nothing, also before a key reader is there`() async throws {
+        let pty = try PseudoTerminal()
+        let number = pty.number
+        await #expect(processExitsWith: .success) { [number = number as CInt] in
+            Self.quiet(number)
+            let before = Self.openFiles
+            errno = ENOSPC
+            raise(SIGCONT)
+            exit(errno == ENOSPC && Self.openFiles == before ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    private static var openFiles: Int { (0..<CInt(256)).filter { fcntl($0, F_GETFD) >= 0 }.count }
+
     /// Turns echo off, and ends the process with 99 when that did not happen.
     private static func quiet(_ number: CInt) {
         let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)

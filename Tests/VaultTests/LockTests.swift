@@ -4,6 +4,7 @@ import BlockedPool
 import Foundation
 import StateStore
 import Testing
+import WhorlSupport
 
 @testable import Vault
 
@@ -32,6 +33,42 @@ import Testing
         second.cancel()
         first.release()
         try await second.value
+    }
+
+    @Test func `on a file that was removed excludes the holder of a new one`() async throws {
+        let directory = try Self.directory()
+        defer { try? FileManager.default.removeItem(atPath: directory.path) }
+        let old = try await VaultLock.acquire(directory)
+        let waiting = Task { try await VaultLock.acquire(directory) }
+        try await Task.sleep(for: .milliseconds(50))
+        try FileManager.default.removeItem(atPath: directory.file("vault.lock"))
+        let new = try await VaultLock.acquire(directory)
+        old.release()
+        // It waited for the file that is gone, and must not take that for the lock now.
+        let late = Task { try await waiting.value.release() }
+        try await Task.sleep(for: .milliseconds(100))
+        switch try FileLock.attempt(directory.file("vault.lock")) {
+        case .held: break
+        case .taken: Issue.record("the new holder has no lock")
+        }
+        new.release()
+        try await late.value
+    }
+
+    @Test(arguments: ["link", "directory", "open"])
+    func `is refused on a file that is not the owner's alone`(kind: String) async throws {
+        let directory = try Self.directory()
+        defer { try? FileManager.default.removeItem(atPath: directory.path) }
+        let path = directory.file("vault.lock")
+        switch kind {
+        case "link": symlink(path + ".elsewhere", path)
+        case "directory": mkdir(path, 0o700)
+        default:
+            close(open(path, O_CREAT | O_WRONLY, 0o600))
+            chmod(path, 0o666)
+        }
+        await #expect(throws: VaultError.self) { try await VaultLock.acquire(directory) }
+        #expect(!FileManager.default.fileExists(atPath: path + ".elsewhere"))
     }
 
     private static func directory() throws -> StateDirectory {

@@ -47,6 +47,7 @@ final class ScriptedReader: FingerprintReader {
     private let state: Mutex<State>
     private let openFailure: ReaderError.Code?
     private let closeFailure: ReaderError.Code?
+    private let whileOpening: @Sendable () async -> Void
     private let whileClosing: @Sendable () async -> Void
 
     init(
@@ -54,12 +55,14 @@ final class ScriptedReader: FingerprintReader {
         info: ReaderInfo = .scripted(),
         openFailure: ReaderError.Code? = nil,
         closeFailure: ReaderError.Code? = nil,
+        whileOpening: @escaping @Sendable () async -> Void = {},
         whileClosing: @escaping @Sendable () async -> Void = {}
     ) {
         fixedInfo = info
         state = Mutex(State(steps: steps))
         self.openFailure = openFailure
         self.closeFailure = closeFailure
+        self.whileOpening = whileOpening
         self.whileClosing = whileClosing
     }
 
@@ -74,6 +77,7 @@ final class ScriptedReader: FingerprintReader {
 
     func open() async throws(ReaderError) {
         if let openFailure { throw ReaderError(openFailure, operation: "open") }
+        await whileOpening()
         state.withLock { state in
             state.counts.opens += 1
             state.isOpen = true

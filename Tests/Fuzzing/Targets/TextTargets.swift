@@ -8,6 +8,7 @@ import SecretMemory
 @testable import Enrollment
 @testable import TerminalPrompt
 @testable import whorl
+import WhorlSupport
 
 extension FuzzTarget {
     static let textTargets: [FuzzTarget] = [

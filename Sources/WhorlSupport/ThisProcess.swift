@@ -7,18 +7,24 @@ package enum ThisProcess {
     /// Whether it has more rights than whoever started it: set-user-ID, or file capabilities.
     ///
     /// Where the C library cannot be asked, the process counts as elevated.
-    static let isElevated: Bool = {
+    package static let isElevated: Bool = {
         typealias Call = @convention(c) (_ type: UInt) -> UInt
-        let getauxval = function("getauxval", as: Call.self)
+        let getauxval = gnuFunction("getauxval", as: Call.self)
         return getauxval?(23) != 0  // AT_SECURE, on every architecture
     }()
 
     /// The user that it runs as, by the user database rather than by a variable.
-    static var userName: String {
+    package static var userName: String {
         guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else {
             return "uid-\(geteuid())"
         }
         return String(cString: name)
+    }
+
+    /// The home folder of the user that it runs as, by the user database; `nil` if that has none.
+    package static var homeFolder: String? {
+        guard let entry = getpwuid(geteuid()), let folder = entry.pointee.pw_dir else { return nil }
+        return String(cString: folder)
     }
 
     /// The folder that the program's file is in; `nil` where the kernel does not tell.
@@ -28,7 +34,7 @@ package enum ThisProcess {
     }
 
     /// The name of the program's file, without its folder: it stays the same when the program moves.
-    static var programName: String {
+    package static var programName: String {
         fileName(ofProgram: linkTarget("/proc/self/exe") ?? "") ?? "unknown"
     }
 
@@ -44,18 +50,15 @@ package enum ThisProcess {
     ///
     /// For programs that are Whorl's own: a library must not take core files away from the program it is in. Root
     /// can read the memory all the same, and a debugger that starts the program can.
-    package static func hideMemory() {
+    ///
+    /// - Returns: `false` if the system refused; a program should then go no further.
+    package static func hideMemory() -> Bool {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else { return false }
         // Where cores are piped to a program, the limit does not count, and this does (core(5)).
         typealias Call = @convention(c) (_ option: CInt, UInt, UInt, UInt, UInt) -> CInt
-        _ = function("prctl", as: Call.self)?(4, 0, 0, 0, 0)  // PR_SET_DUMPABLE, on every architecture
-    }
-
-    /// A function of the C library that Swift's module of it leaves out: getauxval(3) for its header, prctl(2) for its
-    /// "..." (whose arguments Linux's calling conventions pass like any others).
-    private static func function<Call>(_ name: String, as: Call.Type) -> Call? {
-        dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
+        guard let prctl = gnuFunction("prctl", as: Call.self) else { return false }
+        return prctl(4, 0, 0, 0, 0) == 0  // PR_SET_DUMPABLE, on every architecture
     }
 
     private static func linkTarget(_ path: String) -> String? {

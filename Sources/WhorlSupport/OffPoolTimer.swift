@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
-import Synchronization
+internal import Dispatch
+internal import Synchronization
 
-/// A time limit that needs no thread of the shared pool.
+/// A time limit that needs no thread of Swift's shared pool.
 ///
-/// The time limits of an evaluation must come to their end while a program blocks every thread of the pool, waiting for
-/// that evaluation perhaps. `Task.sleep` needs one of them to wake up.
-package final class Pause: Sendable {
+/// A time limit must come to its end while a program blocks every thread of the pool, perhaps waiting for the very
+/// work that is limited. `Task.sleep` needs one of them to wake up.
+package final class OffPoolTimer: Sendable {
     private enum State {
         case running(then: (@Sendable () -> Void)?)
         case passed
@@ -15,23 +15,23 @@ package final class Pause: Sendable {
     }
 
     /// A serial queue gets a thread even when every thread of the shared pool waits.
-    private static let queue = DispatchQueue(label: "whorl.pause")
+    private static let queue = DispatchQueue(label: "whorl.timer")
 
     private let state = Mutex(State.running(then: nil))
     /// Not checked: dispatch objects may be used from any thread, although their protocol does not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
-    /// Begins now and ends after so long; what is longer than a hundred years counts as that.
+    /// Begins now and ends after so long; a time longer than a hundred years counts as that.
     package init(_ duration: Duration) {
-        timer = DispatchSource.makeTimerSource(queue: Pause.queue)
+        timer = DispatchSource.makeTimerSource(queue: OffPoolTimer.queue)
         timer.setEventHandler { [weak self] in self?.pass() }
-        timer.schedule(deadline: .now() + Pause.interval(duration))
+        timer.schedule(deadline: .now() + OffPoolTimer.interval(duration))
         timer.activate()
     }
 
     deinit { timer.cancel() }
 
-    /// Does something at the end, at once where it has come; nothing after ``cancel()``.
+    /// Calls `body` at the end, at once if that has come; never after ``cancel()``.
     package func onEnd(_ body: @escaping @Sendable () -> Void) {
         let hasPassed = state.withLock { state in
             switch state {
@@ -65,12 +65,22 @@ package final class Pause: Sendable {
     ///
     /// - Returns: Whether the time passed; `false` when the task was cancelled before.
     package static func wait(_ duration: Duration) async -> Bool {
-        let pause = Pause(duration)
+        let timer = OffPoolTimer(duration)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        pause.onEnd { end.finish() }
+        timer.onEnd { end.finish() }
         // A cancelled task's stream ends, too.
         for await _ in ends {}
-        return !pause.cancel()
+        return !timer.cancel()
+    }
+
+    /// Waits for so long, also in a cancelled task.
+    package static func waitUncancelled(_ duration: Duration) async {
+        await withCheckedContinuation { woken in run(after: duration) { woken.resume() } }
+    }
+
+    /// Calls `body` after so long; it must return soon, since other timers wait for it.
+    package static func run(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + interval(duration), execute: body)
     }
 
     private func pass() {
@@ -86,12 +96,4 @@ package final class Pause: Sendable {
         let milliseconds = duration / .milliseconds(1)
         return .milliseconds(Int(max(0, min(milliseconds.rounded(.up), 3e12))))
     }
-}
-
-/// The executor that the present task prefers; `nil` means the shared pool.
-///
-/// It is for a task that has to run where this one does: its caller may be on a thread of his own while no thread of
-/// the pool is free.
-package var currentExecutor: (any TaskExecutor)? {
-    withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CGLib
+internal import Glibc
+internal import Synchronization
+internal import WhorlSupport
+
+/// Dispatches GLib's default main context as long as no other thread does, without owning it while nothing is ready.
+///
+/// Between two looks it waits for the context's file descriptors itself. GLib wakes only an owner when another thread
+/// attaches a source, as gusb's thread does at the end of each USB transfer and for hotplug. So the wait has an end too:
+/// a quarter of the time since something last happened, which makes a row of transfers a quarter slower at most.
+final class ContextWatch: Sendable {
+    /// The longest wait while a C call goes on.
+    private static let longestInCall = Duration.milliseconds(16)
+    /// The longest wait otherwise: this much later a reader that is plugged in is seen.
+    private static let longest = Duration.milliseconds(500)
+    private static let shortest = Duration.microseconds(200)
+
+    /// How many asynchronous C calls go on.
+    let calls = Atomic(0)
+    private let wakeUp: PipeEnds
+
+    init() {
+        guard let wakeUp = PipeEnds(isBlocking: false) else {
+            preconditionFailure("the system has no file descriptor left for the GLib thread")
+        }
+        self.wakeUp = wakeUp
+    }
+
+    /// Has the context looked at now, from any thread.
+    func wake() { wakeUp.wake() }
+
+    /// Runs for ever.
+    func run() {
+        var last = ContinuousClock.now
+        while true {
+            // It dispatches nothing where another thread owns the context, as a program's main loop does.
+            if g_main_context_iteration(nil, gboolean(0)) != 0 {
+                last = .now
+                continue
+            }
+            if wait(atMost: pause(since: last)) { last = .now }
+        }
+    }
+
+    private func pause(since last: ContinuousClock.Instant) -> Duration {
+        let longest = calls.load(ordering: .relaxed) > 0 ? Self.longestInCall : Self.longest
+        return min(max((.now - last) / 4, Self.shortest), longest)
+    }
+
+    /// Waits for work or the context's descriptors; whether ``wake()`` was called.
+    private func wait(atMost pause: Duration) -> Bool {
+        var pause = pause
+        var ends = [GPollFD(fd: wakeUp.readEnd, events: gushort(POLLIN), revents: 0)]
+        if g_main_context_acquire(nil) != 0 {
+            ends += Self.descriptors(&pause)
+            g_main_context_release(nil)
+        }
+        Self.poll(&ends, pause)
+        guard ends[0].revents != 0 else { return false }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        _ = read(wakeUp.readEnd, &bytes, bytes.count)
+        return true
+    }
+
+    /// The descriptors that the context's sources wait for; shortens the pause where a source's time comes earlier.
+    private static func descriptors(_ pause: inout Duration) -> [GPollFD] {
+        var priority: gint = 0
+        var timeout: gint = -1
+        // Unlike the others, query does not take NULL for the default context.
+        let context = g_main_context_default()
+        g_main_context_prepare(context, &priority)
+        var room = [GPollFD](repeating: GPollFD(), count: 16)
+        while true {
+            let count = g_main_context_query(context, priority, &timeout, &room, gint(room.count))
+            guard Int(count) > room.count else {
+                if timeout >= 0 { pause = min(pause, .milliseconds(Int64(timeout))) }
+                return Array(room.prefix(Int(count)))
+            }
+            room = [GPollFD](repeating: GPollFD(), count: Int(count))
+        }
+    }
+
+    /// ppoll(2), for a time shorter than a millisecond; `GPollFD` has the layout of `pollfd`.
+    private static func poll(_ ends: inout [GPollFD], _ pause: Duration) {
+        typealias Call =
+            @convention(c) (
+                UnsafeMutableRawPointer?, nfds_t, UnsafePointer<timespec>?, UnsafeRawPointer?
+            ) -> CInt
+        guard let ppoll = gnuFunction("ppoll", as: Call.self) else {
+            preconditionFailure("the C library has no ppoll(2)")
+        }
+        let parts = pause.components
+        var time = timespec(tv_sec: Int(parts.seconds), tv_nsec: Int(parts.attoseconds / 1_000_000_000))
+        // An interrupted wait is one that ends early.
+        _ = ends.withUnsafeMutableBytes { ppoll($0.baseAddress, nfds_t($0.count / 8), &time, nil) }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Crypto
+package import Foundation
+
+/// Encrypts what the database keeps: AES-256-GCM, with a key for each ciphertext that is derived from a random salt.
+package struct SaltedCipher: Sendable {
+    private let keys: StateKeys
+    private let purpose: KeyPurpose
+
+    /// The size of the salt in bytes.
+    private static let saltSize = 16
+    /// The size of GCM's tag in bytes, with which a ciphertext ends.
+    package static let tagSize = 16
+
+    /// Uses the key for a purpose.
+    package init(_ keys: StateKeys, _ purpose: KeyPurpose) {
+        self.keys = keys
+        self.purpose = purpose
+    }
+
+    /// Encrypts bytes.
+    ///
+    /// - Parameters:
+    ///   - plain: The bytes; the caller wipes them if that matters.
+    ///   - context: The bytes that ``open(_:authenticating:)`` must be given too.
+    /// - Returns: The salt, the nonce, the encrypted bytes and the tag.
+    /// - Throws: The errors of swift-crypto.
+    package func seal(_ plain: Data, authenticating context: Data) throws -> Data {
+        let salt = SymmetricKey(size: SymmetricKeySize(bitCount: 8 * SaltedCipher.saltSize))
+            .withUnsafeBytes { Data($0) }
+        let key = keys.cipherKey(purpose, salt: salt)
+        let box = try AES.GCM.seal(plain, using: key, authenticating: context)
+        // With the nonce of 12 bytes that GCM makes itself, the combined form is always there.
+        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+        return salt + combined
+    }
+
+    /// The bytes; `nil` if they were not sealed with this context.
+    package func open(_ sealed: Data, authenticating context: Data) -> Data? {
+        guard sealed.count > SaltedCipher.saltSize else { return nil }
+        return SaltedCipher.open(
+            sealed.dropFirst(SaltedCipher.saltSize),
+            with: keys.cipherKey(purpose, salt: sealed.prefix(SaltedCipher.saltSize)),
+            authenticating: context
+        )
+    }
+
+    /// The same for a ciphertext without a salt, as earlier versions wrote it.
+    package func openUnsalted(_ sealed: Data, authenticating context: Data) -> Data? {
+        SaltedCipher.open(sealed, with: keys.plainKey(purpose), authenticating: context)
+    }
+
+    private static func open(
+        _ combined: Data,
+        with key: SymmetricKey,
+        authenticating context: Data
+    ) -> Data? {
+        // Whatever the reason is, the ciphertext does not open.
+        guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
+        return try? AES.GCM.open(box, using: key, authenticating: context)
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Glibc
+
+/// An exclusive advisory lock on a file (`flock(2)`): one holder at a time, over all processes.
+///
+/// The kernel drops the lock with the process, however that ends. Each lock opens the file itself, so two
+/// holders in one process exclude each other too. The file is made if it does not exist and is never removed:
+/// a lock on a removed file would not exclude the holder of a new one.
+package final class FileLock: Sendable {
+    /// The open file, for what a holder writes into it.
+    package let descriptor: CInt
+    private let process = getpid()
+
+    private init(owning descriptor: CInt) { self.descriptor = descriptor }
+
+    deinit {
+        release()
+        close(descriptor)
+    }
+
+    /// Lets go before this value ends; nothing happens the second time.
+    ///
+    /// Closing alone would not do: a program that another thread starts shares the open file until it runs its
+    /// own code. The child of a fork unlocks nothing, since the lock is its parent's.
+    package func release() {
+        if getpid() == process { _ = flock(descriptor, LOCK_UN) }
+    }
+
+    /// Takes the lock as soon as it is free, without holding up a thread.
+    ///
+    /// The pauses between two looks at the file are counted, and no clock is: time in which the machine sleeps, or is too
+    /// busy to let this task run, is not waited.
+    ///
+    /// - Parameters:
+    ///   - path: The lock file.
+    ///   - limit: The longest wait.
+    ///   - endsWithTask: Whether cancelling the task ends the wait.
+    /// - Returns: The lock, which is held until it is released.
+    /// - Throws: `held` after `limit`, `cancelled`, or the reason why the file cannot be used.
+    package static func acquire(
+        _ path: String,
+        within limit: Duration,
+        endsWithTask: Bool = true
+    ) async throws(FileLockError) -> FileLock {
+        var waited = Duration.zero
+        var pause = Duration.milliseconds(1)
+        while true {
+            guard !endsWithTask || !Task.isCancelled else { throw .cancelled }
+            switch try attempt(path) {
+            case .taken(let lock): return lock
+            case .held(let note):
+                guard waited < limit else { throw .held(note) }
+            }
+            let next = min(pause, limit - waited)
+            waited += next
+            if endsWithTask {
+                // A cancelled wait ends early; the loop's head then notices.
+                _ = await OffPoolTimer.wait(next)
+            } else {
+                await OffPoolTimer.waitUncancelled(next)
+            }
+            pause = min(pause * 2, .milliseconds(20))
+        }
+    }
+
+    /// The result of one look at a lock file.
+    package enum Attempt: Sendable {
+        case taken(FileLock)
+        /// Another holder has it; the text is the beginning of the file's content.
+        case held(String)
+    }
+
+    /// Takes the lock if it is free; never waits.
+    ///
+    /// - Parameters:
+    ///   - path: The lock file, relative to `folder` if it does not begin with a slash.
+    ///   - folder: A descriptor of the folder that holds it.
+    /// - Returns: The lock, or the note of the present holder.
+    /// - Throws: The reason why the file cannot be used.
+    package static func attempt(
+        _ path: String,
+        in folder: CInt = AT_FDCWD
+    ) throws(FileLockError) -> Attempt {
+        // O_NONBLOCK: opening a pipe of that name would wait for its other end.
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = openat(folder, path, flags, 0o600)
+        guard descriptor >= 0 else { throw failure(errno, path, folder) }
+        let lock = FileLock(owning: descriptor)
+        var opened = stat()
+        guard fstat(descriptor, &opened) == 0 else { throw .system(errno) }
+        if let fault = FileFault(opened, expecting: S_IFREG) { throw .unusable(fault) }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: return .held(lock.note())
+            default: throw .system(errno)
+            }
+        }
+        // The file may have been replaced between opening and locking: a lock on the old one excludes nobody.
+        var present = stat()
+        guard fstatat(folder, path, &present, AT_SYMLINK_NOFOLLOW) == 0,
+            opened.st_ino == present.st_ino, opened.st_dev == present.st_dev
+        else { return .held("") }
+        return .taken(lock)
+    }
+
+    /// The reason why a file cannot be a lock; `nil` if it can, or does not exist yet.
+    ///
+    /// It takes nothing and makes nothing.
+    package static func fault(at path: String, in folder: CInt = AT_FDCWD) -> FileFault? {
+        var found = stat()
+        guard fstatat(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        return FileFault(found, expecting: S_IFREG)
+    }
+
+    /// Writes a note into the file, for those that find the lock held.
+    package func write(note: String) {
+        guard ftruncate(descriptor, 0) == 0 else { return }
+        _ = note.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+    }
+
+    private func note() -> String {
+        var room = [UInt8](repeating: 0, count: 64)
+        let count = pread(descriptor, &room, room.count, 0)
+        return String(decoding: room.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    private static func failure(_ code: CInt, _ path: String, _ folder: CInt) -> FileLockError {
+        fault(at: path, in: folder).map { .unusable($0) } ?? .system(code)
+    }
+}
+
+/// The reason why a lock was not taken.
+package enum FileLockError: Error, Sendable, Hashable {
+    /// Another holder has it; the text is the holder's note.
+    case held(String)
+    /// The task was cancelled.
+    case cancelled
+    /// The file is not one that only this user can lock.
+    case unusable(FileFault)
+    /// The system refused; the number is `errno`.
+    case system(CInt)
+}

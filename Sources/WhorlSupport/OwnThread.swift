@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Runs `body` on a detached thread that takes no signals.
+///
+/// Signals stay with the program's own threads: a handler that runs on this one would interrupt its system calls.
+///
+/// - Parameters:
+///   - name: The thread's name for debuggers; the kernel keeps 15 bytes of it.
+///   - body: The work of the thread.
+/// - Returns: `false` if the system has no thread left; `body` is not run then.
+package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    var all = sigset_t()
+    var before = sigset_t()
+    sigfillset(&all)
+    // The new thread inherits the mask.
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    // Retained here; the thread takes it once.
+    let work = Unmanaged.passRetained(ThreadWork(name: name, body: body))
+    var thread = pthread_t()
+    let failure = pthread_create(
+        &thread,
+        nil,
+        { argument in
+            guard let argument else { return nil }
+            let work = Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue()
+            work.run()
+            return nil
+        },
+        work.toOpaque()
+    )
+    guard failure == 0 else {
+        work.release()
+        return false
+    }
+    pthread_detach(thread)
+    return true
+}
+
+/// Runs blocking work on a thread of its own and waits for its result without holding up the caller's thread.
+///
+/// Cancelling the task does not end it.
+///
+/// - Returns: The result of `body`; `nil` if the system has no thread left.
+package func onThread<Value: Sendable>(
+    _ name: String,
+    _ body: @escaping @Sendable () -> Value
+) async -> Value? {
+    await withCheckedContinuation { (done: CheckedContinuation<Value?, Never>) in
+        if !startThread(name, { done.resume(returning: body()) }) { done.resume(returning: nil) }
+    }
+}
+
+private final class ThreadWork: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    func run() {
+        typealias Call = @convention(c) (pthread_t, UnsafePointer<CChar>) -> CInt
+        let short = String(decoding: name.utf8.prefix(15), as: UTF8.self)
+        _ = gnuFunction("pthread_setname_np", as: Call.self)?(pthread_self(), short)
+        body()
+    }
+}
+
+/// Runs `body` on a detached thread that takes no signals.
+///
+/// The process ends if the system has no thread left: it is for threads without which work would wait for ever.
+package func requireThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    precondition(startThread(name, body), "the system has no thread left for \(name)")
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The two ends of a pipe, which no program that this process starts inherits.
+package struct PipeEnds: Sendable {
+    package let readEnd: CInt
+    package let writeEnd: CInt
+
+    /// Makes a pipe; `nil` when the system has no descriptors left, with the reason in `errno`.
+    ///
+    /// - Parameter isBlocking: Whether reading from an empty pipe, and writing to a full one, waits.
+    package init?(isBlocking: Bool = true) {
+        // In one call: a program that another thread starts between pipe(2) and fcntl(2) would inherit the ends.
+        typealias Call = @convention(c) (UnsafeMutablePointer<CInt>?, CInt) -> CInt
+        var ends: [CInt] = [-1, -1]
+        guard let pipe2 = gnuFunction("pipe2", as: Call.self),
+            pipe2(&ends, O_CLOEXEC | (isBlocking ? 0 : O_NONBLOCK)) == 0
+        else { return nil }
+        readEnd = ends[0]
+        writeEnd = ends[1]
+    }
+
+    /// Wakes a thread that waits for the read end, with a byte.
+    ///
+    /// Closing alone would not while a program that was started meanwhile has the write end too.
+    package func wake() { _ = write(writeEnd, [0], 1) }
+
+    /// Closes both ends; must be called once.
+    package func close() {
+        _ = Glibc.close(readEnd)
+        _ = Glibc.close(writeEnd)
+    }
+}
