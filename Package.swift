@@ -91,6 +91,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         cryptoExtras, grdb,
     ],
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
+    "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlSystemTests": [
         "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
     ],
@@ -100,15 +101,181 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 let fuzzed: [Target.Dependency] = [
     "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
     "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory", "StateStore",
-    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSupport", "WhorlSystem", "whorl", crypto,
+    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSupport", "WhorlIPC", "WhorlSystem", "whorl",
+    crypto,
     grdb,
 ]
 
 /// What the command line uses.
-let program: [Target.Dependency] = [
+let commandLine: [Target.Dependency] = [
     "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "GreyscalePNG",
     "LoginAssertion", "LoginTransport", "SecretMemory", "StateStore", "SyntheticFingers", "TPM",
     "TerminalPrompt", "Vault", "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
+]
+
+/// A target and its floor: it lies in `Sources/FLOOR/NAME`.
+typealias Part = (_ floor: String) -> Target
+
+func library(_ name: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = common) -> Part {
+    { .target(name: name, dependencies: uses, path: "Sources/\($0)/\(name)", swiftSettings: settings) }
+}
+
+func program(_ name: String, uses: [Target.Dependency]) -> Part {
+    {
+        .executableTarget(
+            name: name,
+            dependencies: uses,
+            path: "Sources/\($0)/\(name)",
+            swiftSettings: common
+        )
+    }
+}
+
+func system(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Part {
+    {
+        .systemLibrary(
+            name: name,
+            path: "Sources/\($0)/\(name)",
+            pkgConfig: pkgConfig,
+            providers: package.map { [.apt([$0])] }
+        )
+    }
+}
+
+/// The command line without its entry, which can be linked to the fuzzer's.
+let fuzzedProgram: Part = {
+    .target(
+        name: "whorl",
+        dependencies: commandLine,
+        path: "Sources/\($0)/whorl",
+        exclude: ["Program.swift"],
+        swiftSettings: common
+    )
+}
+
+/// The house, from the ground up: a target uses only targets of its own floor and of those below.
+///
+/// This is the one list of them: `Tests/ArchitectureTests` holds imports against it and draws the picture in
+/// Docs/Architecture.md from it.
+let house: KeyValuePairs<String, [Part]> = [
+    "Ground/C": [
+        system("CGLib", pkgConfig: "gio-2.0", package: "libglib2.0-dev"),
+        system("CFprint", pkgConfig: "libfprint-2", package: "libfprint-2-dev"),
+        system("CTSS2", pkgConfig: "tss2-esys", package: "libtss2-dev"),
+        system("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
+        system("CPQ", pkgConfig: "libpq", package: "libpq-dev"),
+        system("CSocket"),
+    ],
+    "Ground": [
+        library("SecretMemory"),
+        library("WhorlSupport"),
+    ],
+    "Fixtures": [
+        // Fingers that no person has, for tests and demonstrations.
+        library("SyntheticFingers"),
+        library("GreyscalePNG", uses: ["CPNG"]),
+    ],
+    "Hardware": [
+        library("Fingerprint", settings: pure),
+        library("MockReader", uses: ["Fingerprint"], settings: pure),
+        library("GLibRuntime", uses: ["CGLib", "WhorlSupport"]),
+        library(
+            "LibfprintReader",
+            uses: ["CFprint", "CGLib", "Fingerprint", "GLibRuntime", "WhorlSupport", logging]
+        ),
+        library("TPM", uses: ["CTSS2", "SecretMemory", "WhorlSupport", crypto]),
+    ],
+    "State": [
+        library("StateStore", uses: ["SecretMemory", "WhorlSupport", crypto, grdb, sqlite]),
+        library(
+            "Enrollment",
+            uses: ["Fingerprint", "SecretMemory", "StateStore", "WhorlSupport", crypto, grdb]
+        ),
+        library(
+            "Vault",
+            uses: ["SecretMemory", "StateStore", "TPM", "WhorlSupport", crypto, cryptoExtras, grdb]
+        ),
+    ],
+    "Service": [
+        library(
+            "Authentication",
+            uses: [
+                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
+                grdb, logging,
+            ]
+        ),
+        library("WhorlIPC", uses: ["CSocket", "SecretMemory"]),
+        library("TerminalPrompt", uses: ["Authentication", "Fingerprint", "SecretMemory", "WhorlSupport"]),
+        library(
+            "WhorlSystem",
+            uses: [
+                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader", "StateStore",
+                "TPM", "TerminalPrompt", "Vault", "WhorlSupport",
+            ]
+        ),
+    ],
+    "Faces": [
+        library(
+            "AuthenticationContext",
+            uses: [
+                "Authentication", "GLibRuntime", "SecretMemory", "StateStore", "Vault", "WhorlSupport",
+                "WhorlSystem",
+            ]
+        ),
+        library(
+            "Keychain",
+            uses: [
+                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault",
+                "WhorlSupport", asn1, crypto, cryptoExtras, grdb,
+            ]
+        ),
+        library(
+            "LocalAuthentication",
+            uses: [
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
+                "StateStore", "Vault", "WhorlSupport",
+            ]
+        ),
+        library(
+            "SecureEnclaveKeys",
+            uses: ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory", crypto]
+        ),
+        // Apple's names, for programs that import them. No target depends on them: a module of this name in a build
+        // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
+        library("Security", uses: ["Keychain"]),
+        library("CryptoKit", uses: ["SecureEnclaveKeys", crypto]),
+        library("CoreFoundation", uses: ["Keychain"]),
+        library(
+            "LocalAuthenticationTesting",
+            uses: [
+                "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
+                "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
+            ]
+        ),
+    ],
+    "Login": [
+        library("LoginAssertion", uses: [crypto], settings: pure),
+        // The network is a module of its own: a program that brings another one does not link it.
+        library("LoginTransport", uses: ["LoginAssertion", "SecretMemory", "WhorlSupport"]),
+        library(
+            "BiometricLogin",
+            uses: [
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
+                "LoginTransport", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
+            ]
+        ),
+        library("BiometricLoginHTTP", uses: ["LoginAssertion", "LoginTransport", "SecretMemory"]),
+        // The server's half needs neither a reader nor a TPM.
+        library("RelyingParty", uses: ["LoginAssertion", crypto, grdb]),
+        library("RelyingPartyPostgreSQL", uses: ["CPQ", "LoginAssertion", "RelyingParty", "WhorlSupport"]),
+    ],
+    "Programs": [
+        fuzzes ? fuzzedProgram : program("whorl", uses: commandLine),
+        program(
+            "whorl-login-http",
+            uses: ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory", "WhorlSupport"]
+        ),
+    ],
 ]
 
 let package = Package(
@@ -143,245 +310,81 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
-    targets: [
-        // C, as the system has it
-        .systemLibrary(name: "CGLib", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
-        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev"])]),
-        .systemLibrary(name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
-        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-
-        // Ground
-        .target(name: "SecretMemory", swiftSettings: common),
-        .target(name: "WhorlSupport", swiftSettings: common),
-        .target(name: "GLibRuntime", dependencies: ["CGLib", "WhorlSupport"], swiftSettings: common),
-
-        // The TPM
-        .target(
-            name: "TPM",
-            dependencies: ["CTSS2", "SecretMemory", "WhorlSupport", crypto],
-            swiftSettings: common
-        ),
-
-        // The reader model, and a reader made of a script
-        .target(name: "Fingerprint", swiftSettings: pure),
-        .target(name: "MockReader", dependencies: ["Fingerprint"], swiftSettings: pure),
-        .target(
-            name: "LibfprintReader",
-            dependencies: ["CFprint", "CGLib", "Fingerprint", "GLibRuntime", "WhorlSupport", logging],
-            swiftSettings: common
-        ),
-
-        // What is on the disk; whose fingers; who may
-        .target(
-            name: "StateStore",
-            dependencies: ["SecretMemory", "WhorlSupport", crypto, grdb, sqlite],
-            swiftSettings: common
-        ),
-        .target(
-            name: "Enrollment",
-            dependencies: ["Fingerprint", "SecretMemory", "StateStore", "WhorlSupport", crypto, grdb],
-            swiftSettings: common
-        ),
-        .target(
-            name: "Vault",
-            dependencies: ["SecretMemory", "StateStore", "TPM", "WhorlSupport", crypto, cryptoExtras, grdb],
-            swiftSettings: common
-        ),
-        .target(
-            name: "Authentication",
-            dependencies: [
-                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
-                grdb, logging,
-            ],
-            swiftSettings: common
-        ),
-        .target(
-            name: "TerminalPrompt",
-            dependencies: ["Authentication", "Fingerprint", "SecretMemory", "WhorlSupport"],
-            swiftSettings: common
-        ),
-
-        // The composition root, and the faces
-        .target(
-            name: "WhorlSystem",
-            dependencies: [
-                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader",
-                "StateStore", "TPM", "TerminalPrompt", "Vault", "WhorlSupport",
-            ],
-            swiftSettings: common
-        ),
-        .target(
-            name: "AuthenticationContext",
-            dependencies: [
-                "Authentication", "GLibRuntime", "SecretMemory", "StateStore", "Vault", "WhorlSupport",
-                "WhorlSystem",
-            ],
-            swiftSettings: common
-        ),
-        .target(
-            name: "Keychain",
-            dependencies: [
-                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault",
-                "WhorlSupport", asn1,
-                crypto, cryptoExtras, grdb,
-            ],
-            swiftSettings: common
-        ),
-        .target(
-            name: "LocalAuthentication",
-            dependencies: [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
-                "StateStore", "Vault", "WhorlSupport",
-            ],
-            swiftSettings: common
-        ),
-
-        .target(
-            name: "SecureEnclaveKeys",
-            dependencies: [
-                "AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory", crypto,
-            ],
-            swiftSettings: common
-        ),
-
-        // What an app's own tests need
-        .target(
-            name: "LocalAuthenticationTesting",
-            dependencies: [
-                "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
-                "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
-            ],
-            swiftSettings: common
-        ),
-
-        // Names of Apple's, for programs that import them. Nothing here depends on them: a module of this name in a build
-        // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
-        .target(name: "Security", dependencies: ["Keychain"], swiftSettings: common),
-        .target(name: "CryptoKit", dependencies: ["SecureEnclaveKeys", crypto], swiftSettings: common),
-        .target(name: "CoreFoundation", dependencies: ["Keychain"], swiftSettings: common),
-
-        // Signing in to a server: what a device says, which both sides read
-        .target(name: "LoginAssertion", dependencies: [crypto], swiftSettings: pure),
-        // The server's half; it needs neither a reader nor a TPM
-        .target(name: "RelyingParty", dependencies: ["LoginAssertion", crypto, grdb], swiftSettings: common),
-        .target(
-            name: "RelyingPartyPostgreSQL",
-            dependencies: ["CPQ", "LoginAssertion", "RelyingParty", "WhorlSupport"],
-            swiftSettings: common
-        ),
-
-        // The device's half; the network is apart from it, so that whoever brings one of his own links no other
-        .target(
-            name: "LoginTransport",
-            dependencies: ["LoginAssertion", "SecretMemory", "WhorlSupport"],
-            swiftSettings: common
-        ),
-        .target(
-            name: "BiometricLogin",
-            dependencies: [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
-                "LoginTransport", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
-            ],
-            swiftSettings: common
-        ),
-        .target(
-            name: "BiometricLoginHTTP",
-            dependencies: ["LoginAssertion", "LoginTransport", "SecretMemory"],
-            swiftSettings: common
-        ),
-
-        // Fingers that nobody has, for tests and demonstrations
-        .target(name: "SyntheticFingers", swiftSettings: common),
-        .target(name: "GreyscalePNG", dependencies: ["CPNG"], swiftSettings: common),
-
-        // Programs
-        // Without its entry it can be linked to the fuzzer's.
-        fuzzes
-            ? .target(name: "whorl", dependencies: program, exclude: ["Program.swift"], swiftSettings: common)
-            : .executableTarget(name: "whorl", dependencies: program, swiftSettings: common),
-        .executableTarget(
-            name: "whorl-login-http",
-            dependencies: [
-                "BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory", "WhorlSupport",
-            ],
-            swiftSettings: common
-        ),
-
-        // Tests
-        .target(
-            name: "ReaderConformance",
-            dependencies: ["Fingerprint"],
-            path: "Tests/Support/ReaderConformance",
-            swiftSettings: common
-        ),
-        .executableTarget(
-            name: "ReaderProbe",
-            dependencies: ["Fingerprint", "LibfprintReader"],
-            path: "Tests/Support/ReaderProbe",
-            exclude: ["testbed.py"],
-            swiftSettings: common
-        ),
-        .executableTarget(
-            name: "MainLoopProbe",
-            dependencies: ["CGLib", "LocalAuthentication"],
-            path: "Tests/Support/MainLoopProbe",
-            swiftSettings: common
-        ),
-        .executableTarget(
-            name: "ReplyProbe",
-            dependencies: ["LocalAuthentication", "LocalAuthenticationTesting"],
-            path: "Tests/Support/ReplyProbe",
-            swiftSettings: common
-        ),
-        .target(
-            name: "ChipDouble",
-            dependencies: ["Authentication", "Fingerprint", "SecretMemory", "Vault", crypto],
-            path: "Tests/Support/ChipDouble",
-            swiftSettings: common
-        ),
-        .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
-        .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),
-        .target(
-            name: "LoginServer",
-            dependencies: ["ChildPipe"],
-            path: "Tests/Support/LoginServer",
-            exclude: ["server.py"],
-            swiftSettings: common
-        ),
-        .target(
-            name: "SoftwareMachine",
-            dependencies: ["Authentication", "Enrollment", "Fingerprint", "SoftwareTPM", "WhorlSystem"],
-            path: "Tests/Support/SoftwareMachine",
-            swiftSettings: common
-        ),
-        .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
-        // `scripts/bench` runs it.
-        .executableTarget(
-            name: "LoginBench",
-            dependencies: ["LoginAssertion", crypto],
-            path: "Bench/login",
-            exclude: ["client", "server"],
-            swiftSettings: common
-        ),
-        .executableTarget(
-            name: "LoginClientBench",
-            dependencies: [
-                "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
-                "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem",
-            ],
-            path: "Bench/login/client",
-            swiftSettings: common
-        ),
-        // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
-        .executableTarget(
-            name: "ReleaseBench",
-            dependencies: ["SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault"],
-            path: "Bench/tpm",
-            exclude: ["release.c", "release.sh"],
-            swiftSettings: common
-        ),
-    ]
+    targets: house.flatMap { floor, parts in parts.map { $0(floor) } }
+        + [
+            .target(
+                name: "ReaderConformance",
+                dependencies: ["Fingerprint"],
+                path: "Tests/Support/ReaderConformance",
+                swiftSettings: common
+            ),
+            .executableTarget(
+                name: "ReaderProbe",
+                dependencies: ["Fingerprint", "LibfprintReader"],
+                path: "Tests/Support/ReaderProbe",
+                exclude: ["testbed.py"],
+                swiftSettings: common
+            ),
+            .executableTarget(
+                name: "MainLoopProbe",
+                dependencies: ["CGLib", "LocalAuthentication"],
+                path: "Tests/Support/MainLoopProbe",
+                swiftSettings: common
+            ),
+            .executableTarget(
+                name: "ReplyProbe",
+                dependencies: ["LocalAuthentication", "LocalAuthenticationTesting"],
+                path: "Tests/Support/ReplyProbe",
+                swiftSettings: common
+            ),
+            .target(
+                name: "ChipDouble",
+                dependencies: ["Authentication", "Fingerprint", "SecretMemory", "Vault", crypto],
+                path: "Tests/Support/ChipDouble",
+                swiftSettings: common
+            ),
+            .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
+            .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),
+            .target(
+                name: "LoginServer",
+                dependencies: ["ChildPipe"],
+                path: "Tests/Support/LoginServer",
+                exclude: ["server.py"],
+                swiftSettings: common
+            ),
+            .target(
+                name: "SoftwareMachine",
+                dependencies: ["Authentication", "Enrollment", "Fingerprint", "SoftwareTPM", "WhorlSystem"],
+                path: "Tests/Support/SoftwareMachine",
+                swiftSettings: common
+            ),
+            .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
+            // `scripts/bench` runs it.
+            .executableTarget(
+                name: "LoginBench",
+                dependencies: ["LoginAssertion", crypto],
+                path: "Bench/login",
+                exclude: ["client", "server"],
+                swiftSettings: common
+            ),
+            .executableTarget(
+                name: "LoginClientBench",
+                dependencies: [
+                    "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
+                    "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem",
+                ],
+                path: "Bench/login/client",
+                swiftSettings: common
+            ),
+            // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
+            .executableTarget(
+                name: "ReleaseBench",
+                dependencies: ["SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault"],
+                path: "Bench/tpm",
+                exclude: ["release.c", "release.sh"],
+                swiftSettings: common
+            ),
+        ]
         + tests.map { name, dependencies in
             .testTarget(name: name, dependencies: dependencies, swiftSettings: common)
         }

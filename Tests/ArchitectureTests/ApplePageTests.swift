@@ -33,9 +33,9 @@ struct ApplePageTests {
         var outside: Set<String> = []
         var declared: Set<String> = []
         for module in ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecureEnclaveKeys"] {
-            let folder = Self.root.appending(path: "Sources/\(module)")
-            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            for file in files where file.hasSuffix(".swift") {
+            let folder = Self.root.appending(path: "Sources/Faces/\(module)")
+            for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            where file.hasSuffix(".swift") {
                 let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
                 outside.formUnion(text.matches(of: Self.publicName).map { String($0.1) })
                 declared.formUnion(text.matches(of: Self.anyName).map { String($0.1) })

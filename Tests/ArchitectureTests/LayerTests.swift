@@ -3,52 +3,34 @@
 import Foundation
 import Testing
 
-/// The one rule of the house: a target uses only targets on lower floors (Docs/Architecture.md, section 1).
+/// The one rule of the house: a target uses targets of its own floor and of lower ones (Docs/Architecture.md, section 1).
+///
+/// The floors are the list `house` of Package.swift; there is no second list.
 @Suite struct `The floors` {
-    /// One row of the picture.
-    struct Floor: Sendable {
-        let purpose: String
-        let targets: [String]
+    /// A floor: its folder in `Sources`, and its targets in the order of the manifest.
+    private struct Floor {
+        let name: String
+        var targets: [Target]
     }
 
-    /// All targets but those of tests, from the ground up: the only list beside the manifest.
-    ///
-    /// A new target needs a place here; the picture in Docs/Architecture.md is made from it.
-    static let floors = [
-        Floor(purpose: "C libraries", targets: ["CFprint", "CGLib", "CPNG", "CPQ", "CTSS2"]),
-        Floor(
-            purpose: "ground",
-            targets: [
-                "Fingerprint", "GreyscalePNG", "LoginAssertion", "SecretMemory", "SyntheticFingers",
-                "WhorlSupport",
-            ]
-        ),
-        Floor(
-            purpose: "one thing each",
-            targets: ["GLibRuntime", "LoginTransport", "MockReader", "RelyingParty", "StateStore", "TPM"]
-        ),
-        Floor(
-            purpose: "with state",
-            targets: [
-                "BiometricLoginHTTP", "Enrollment", "LibfprintReader", "RelyingPartyPostgreSQL", "Vault",
-            ]
-        ),
-        Floor(purpose: "the engine", targets: ["Authentication", "whorl-login-http"]),
-        Floor(purpose: "the prompt", targets: ["TerminalPrompt"]),
-        Floor(purpose: "all together", targets: ["WhorlSystem"]),
-        Floor(purpose: "a context", targets: ["AuthenticationContext"]),
-        Floor(purpose: "Apple's API", targets: ["Keychain", "LocalAuthenticationTesting"]),
-        Floor(purpose: "Apple's API", targets: ["BiometricLogin", "LocalAuthentication", "Security"]),
-        Floor(purpose: "on top", targets: ["SecureEnclaveKeys", "whorl"]),
-        Floor(purpose: "on top", targets: ["CryptoKit"]),
-    ]
+    /// The floors of the manifest, from the ground up.
+    private static func floors() throws -> [Floor] {
+        var floors: [Floor] = []
+        for target in try targets() {
+            let name = target.folder.split(separator: "/").dropFirst().dropLast().joined(separator: "/")
+            if floors.last?.name != name { floors.append(Floor(name: name, targets: [])) }
+            floors[floors.count - 1].targets.append(target)
+        }
+        return floors
+    }
 
     /// The floors as Docs/Architecture.md shows them, the highest first.
-    private static var picture: String {
-        let width = floors.map(\.purpose.count).max() ?? 0
+    private static func picture() throws -> String {
+        let floors = try floors()
+        let width = floors.map(\.name.count).max() ?? 0
         let rows = floors.reversed().map { floor in
-            "  " + floor.purpose.padding(toLength: width, withPad: " ", startingAt: 0) + "  │ "
-                + floor.targets.joined(separator: "  ")
+            "  " + floor.name.padding(toLength: width, withPad: " ", startingAt: 0) + "  │ "
+                + floor.targets.map(\.name).joined(separator: "  ")
         }
         return "```\n" + rows.joined(separator: "\n") + "\n```"
     }
@@ -56,94 +38,121 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private static let targets = floors.flatMap(\.targets)
-
-    @Test func `each target is on one floor, and uses only lower ones`() throws {
-        let declared = try Self.manifest()
-        #expect(declared.keys.sorted() == Self.targets.sorted())
-        var below: Set<String> = []
-        for floor in Self.floors {
+    @Test func `each target lies in its floor's folder, and uses its own floor and lower ones`() throws {
+        var known: Set<String> = []
+        var names: Set<String> = []
+        for floor in try Self.floors() {
+            #expect(names.insert(floor.name).inserted, "\(floor.name) stands in two places")
+            known.formUnion(floor.targets.map(\.name))
             for target in floor.targets {
-                let higher = declared[target, default: []].subtracting(below)
-                #expect(higher.isEmpty, "\(target) uses \(higher.sorted()), on its own floor or above")
+                #expect(target.folder == "Sources/\(floor.name)/\(target.name)")
+                let higher = target.uses.subtracting(known)
+                #expect(higher.isEmpty, "\(target.name) uses \(higher.sorted()), which are higher")
             }
-            below.formUnion(floor.targets)
+        }
+    }
+
+    @Test func `each folder of sources is a target's`() throws {
+        let folders = Set(try Self.targets().map(\.folder))
+        let sources = FileManager.default.enumerator(atPath: Self.root.appending(path: "Sources").path)
+        for case let file as String in try #require(sources) where file.hasSuffix(".swift") {
+            #expect(folders.contains { ("Sources/" + file).hasPrefix($0 + "/") }, "\(file)")
         }
     }
 
     @Test func `the documentation shows the floors`() throws {
         let page = try String(contentsOf: Self.root.appending(path: "Docs/Architecture.md"), encoding: .utf8)
         let marked = page.firstMatch(of: /<!-- floors -->\n(?<picture>[\s\S]*?)\n<!-- end of floors -->/)
-        #expect(marked.map { String($0.output.picture) } == Self.picture)
+        #expect(marked.map { String($0.output.picture) } == (try Self.picture()))
     }
 
     @Test func `every import of our own modules is declared in the manifest`() throws {
-        let declared = try Self.manifest()
-        for target in Self.targets where !target.hasPrefix("C") || target == "CryptoKit" {
-            let imported = try Self.imports(of: target).intersection(Self.targets)
-            #expect(imported.isSubset(of: declared[target] ?? []), "\(target)")
+        let targets = try Self.targets()
+        let names = Set(targets.map(\.name))
+        for target in targets where target.type != "system" {
+            let imported = try Self.imports(of: target).intersection(names)
+            #expect(imported.isSubset(of: target.uses), "\(target.name)")
         }
     }
 
     /// A server has neither a reader nor a TPM, and must not link their libraries.
     @Test func `the server's half of a login uses nothing of the device's`() throws {
-        let declared = try Self.manifest()
         let ofServer: Set = [
             "CPQ", "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "WhorlSupport",
         ]
-        for target in ofServer { #expect(declared[target]?.isSubset(of: ofServer) == true, "\(target)") }
+        for target in try Self.targets() where ofServer.contains(target.name) {
+            #expect(target.uses.isSubset(of: ofServer), "\(target.name)")
+        }
     }
 
     /// A module of this name makes `#if canImport(…)` true in every package of a build that has it.
     @Test func `nothing depends on the modules that have Apple's names for what is in others`() throws {
-        for (target, uses) in try Self.manifest() {
-            #expect(uses.isDisjoint(with: ["Security", "CryptoKit"]), "\(target)")
+        for target in try Self.targets() {
+            #expect(target.uses.isDisjoint(with: ["Security", "CryptoKit"]), "\(target.name)")
         }
     }
 
     /// C pointers stay inside the modules that exist to wrap C.
     @Test func `C modules are imported by their wrappers only`() throws {
         let wrappers: Set = [
-            "GLibRuntime", "LibfprintReader", "GreyscalePNG", "RelyingPartyPostgreSQL", "TPM",
+            "GLibRuntime", "LibfprintReader", "GreyscalePNG", "RelyingPartyPostgreSQL", "TPM", "WhorlIPC",
         ]
-        for target in Set(Self.targets).subtracting(wrappers) {
-            let imports = try Self.imports(of: target)
-            #expect(imports.isDisjoint(with: Self.floors[0].targets), "\(target)")
+        let targets = try Self.targets()
+        let libraries = Set(targets.filter { $0.type == "system" }.map(\.name))
+        #expect(libraries.count > 1)
+        for target in targets where target.type != "system" && !wrappers.contains(target.name) {
+            #expect(try Self.imports(of: target).isDisjoint(with: libraries), "\(target.name)")
         }
     }
 
     /// `*_sync` would block the GLib thread, and with it every cancellation and every other reader.
     @Test func `no synchronous call of libfprint is made`() throws {
-        for target in ["GLibRuntime", "LibfprintReader"] {
+        for target in try Self.targets() where ["GLibRuntime", "LibfprintReader"].contains(target.name) {
             for source in try Self.sources(of: target) { #expect(!source.contains("_sync(")) }
         }
     }
 
     /// Standard output belongs to programs; a library that prints spoils their output.
     @Test func `nothing below the programs prints`() throws {
-        for target in Self.targets where target != "whorl" {
+        for target in try Self.targets() where target.name != "whorl" {
             for source in try Self.sources(of: target) {
-                #expect(source.firstMatch(of: /(?m)^\s*(print|debugPrint|dump|NSLog)\(/) == nil, "\(target)")
+                #expect(
+                    source.firstMatch(of: /(?m)^\s*(print|debugPrint|dump|NSLog)\(/) == nil,
+                    "\(target.name)"
+                )
             }
         }
     }
 
-    private static func sources(of target: String) throws -> [String] {
-        let folder = root.appending(path: "Sources/\(target)")
+    private static func sources(of target: Target) throws -> [String] {
+        let folder = root.appending(path: target.folder)
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         return try (files?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
             .map { try String(contentsOf: $0, encoding: .utf8) }
     }
 
-    private static func imports(of target: String) throws -> Set<String> {
+    private static func imports(of target: Target) throws -> Set<String> {
         let pattern = /(?m)^(?:@\w+ )*(?:public |package |internal |private )?import (?:\w+ )?(\w+)/
         return Set(try sources(of: target).flatMap { $0.matches(of: pattern).map { String($0.1) } })
     }
 
-    /// The targets of the manifest that are not for tests, each with those of ours that it depends on.
-    private static func manifest() throws -> [String: Set<String>] {
-        struct Manifest: Decodable { let targets: [Target] }
-        struct Target: Decodable {
+    /// A target of the manifest that is not for tests.
+    private struct Target {
+        let name: String
+        let type: String
+        let folder: String
+        /// The targets of ours that it depends on.
+        let uses: Set<String>
+    }
+
+    private static func targets() throws -> [Target] { try manifest.get() }
+
+    /// The targets in the order of the manifest, as `swift package dump-package` tells it.
+    private static let manifest = Result { try readManifest() }
+
+    private static func readManifest() throws -> [Target] {
+        struct Manifest: Decodable { let targets: [Entry] }
+        struct Entry: Decodable {
             let name: String
             let type: String
             let path: String?
@@ -169,16 +178,17 @@ import Testing
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        let targets = try JSONDecoder().decode(Manifest.self, from: data).targets
-        let ours = targets.filter { $0.type != "test" && $0.path == nil }
-        let names = Set(ours.map(\.name))
-        return Dictionary(
-            uniqueKeysWithValues: ours.map { target in
-                let uses = target.dependencies.flatMap(\.values).compactMap { $0.first ?? nil }.compactMap(
-                    \.text
-                )
-                return (target.name, Set(uses).intersection(names))
-            }
-        )
+        let entries = try JSONDecoder().decode(Manifest.self, from: data).targets
+            .filter { $0.path?.hasPrefix("Sources/") == true }
+        let names = Set(entries.map(\.name))
+        return entries.map { entry in
+            let uses = entry.dependencies.flatMap(\.values).compactMap { $0.first ?? nil }.compactMap(\.text)
+            return Target(
+                name: entry.name,
+                type: entry.type,
+                folder: entry.path ?? "",
+                uses: Set(uses).intersection(names)
+            )
+        }
     }
 }

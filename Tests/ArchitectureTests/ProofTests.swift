@@ -10,24 +10,18 @@ struct ProofTests {
         .deletingLastPathComponent().appending(path: "Sources")
 
     @Test func `only the engine makes the proof of a matched finger`() throws {
-        let makers = try files(containing: "matchedFinger(of").map {
-            $0.deletingLastPathComponent().lastPathComponent
-        }
+        let makers = try files(containing: "matchedFinger(of").map(module)
         // In `Vault` it is declared, and nothing else.
         #expect(makers.sorted() == ["Authentication", "Vault"])
     }
 
     @Test func `only the engine, and a made-up machine, makes the consent of an owner`() throws {
-        let makers = try files(containing: "OwnerConsent(to").map {
-            $0.deletingLastPathComponent().lastPathComponent
-        }
+        let makers = try files(containing: "OwnerConsent(to").map(module)
         #expect(makers.sorted() == ["Authentication", "LocalAuthenticationTesting"])
     }
 
     @Test func `only the engine makes what enrolls, so that each touch is counted`() throws {
-        let makers = try files(containing: " FingerEnroller(store").map {
-            $0.deletingLastPathComponent().lastPathComponent
-        }
+        let makers = try files(containing: " FingerEnroller(store").map(module)
         #expect(makers == ["Authentication"])
     }
 
@@ -37,6 +31,11 @@ struct ProofTests {
         // A right's work hands its own task's machine on to a thread.
         let ofTask = try files(containing: "ContextParts.$ofTask").map(\.lastPathComponent)
         #expect(ofTask.sorted() == ["RightWork.swift", "TestDevice.swift"])
+    }
+
+    /// The target whose source a file is: `Sources/FLOOR/TARGET/…`.
+    private func module(_ file: URL) -> String {
+        file.pathComponents.dropFirst(Self.sources.pathComponents.count + 1).first ?? ""
     }
 
     private func files(containing text: String) throws -> [URL] {

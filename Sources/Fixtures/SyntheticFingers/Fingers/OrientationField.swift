@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The direction of one finger's ridges at each point.
+///
+/// Ridges turn by half a turn around a core and by minus half a turn around a delta; where these points lie
+/// makes the class of the print. Four slow waves on top bend the ridges as growth does. The waves are what
+/// keeps two fingers of one class apart: with waves of a third of this amplitude the matcher takes different
+/// fingers for the same far more often, and with twice this amplitude too, since the ridges then break into
+/// regular fans.
+///
+/// Positions are in pixels from the top left, y grows downward, and all lengths are fitted to the picture's
+/// size.
+struct OrientationField {
+    /// A point around which ridges turn.
+    private struct Point {
+        var x: Double
+        var y: Double
+    }
+
+    /// The classes of prints made here.
+    ///
+    /// Plain arches are left out: without cores and deltas they resemble each other.
+    private enum Pattern {
+        case rightLoop, leftLoop, whorl, tentedArch, doubleLoop
+
+        /// About a quarter of loops to each side, a third of whorls, and a twelfth of each of the others.
+        init(from random: inout RandomSource) {
+            switch random.choice(of: 4) {
+            case 0: self = .rightLoop
+            case 1: self = .leftLoop
+            case 2: self = .whorl
+            default:
+                switch random.choice(of: 3) {
+                case 0: self = .whorl
+                case 1: self = .tentedArch
+                default: self = .doubleLoop
+                }
+            }
+        }
+    }
+
+    private var cores: [Point] = []
+    private var deltas: [Point] = []
+    private var bends: [PlaneWave] = []
+
+    /// Draws a field for a picture of `width` × `height` pixels.
+    init(width: Int, height: Int, random: inout RandomSource) {
+        // The recipe's lengths hold for 256 × 360 pixels, except those that are compared with the ridge
+        // period.
+        let sx = Double(width) / 256
+        let sy = Double(height) / 360
+        let middle = Point(
+            x: Double(width) / 2 + random.within(30) * sx,
+            y: 0.45 * Double(height) + random.within(45) * sy
+        )
+
+        func place(_ x: Double, _ y: Double) -> Point { Point(x: middle.x + x, y: middle.y + y) }
+
+        switch Pattern(from: &random) {
+        case .rightLoop:
+            cores = [middle]
+            deltas = [place(random.uniform(30, 110) * sx, random.uniform(40, 140) * sy)]
+        case .leftLoop:
+            cores = [middle]
+            deltas = [place(-random.uniform(30, 110) * sx, random.uniform(40, 140) * sy)]
+        case .tentedArch:
+            cores = [middle]
+            deltas = [place(random.within(25), random.uniform(50, 120) * sy)]
+        case .whorl:
+            let (q, g) = (random.within(25), random.uniform(8, 30))
+            cores = [place(-q, -g), place(q, g)]
+            deltas = [
+                place(-random.uniform(55, 110) * sx, random.uniform(30, 130) * sy),
+                place(random.uniform(55, 110) * sx, random.uniform(30, 130) * sy),
+            ]
+        case .doubleLoop:
+            let (q, g) = (random.within(35), random.uniform(25, 45))
+            cores = [place(-q, -g), place(q, g)]
+            deltas = [
+                place(-random.uniform(60, 110) * sx, random.uniform(0, 130) * sy),
+                place(random.uniform(60, 110) * sx, random.uniform(0, 130) * sy),
+            ]
+        }
+
+        for _ in 0..<4 {
+            bends.append(
+                PlaneWave(
+                    amplitude: 0.4 * random.uniform(0.3, 1),
+                    wavelength: 170 / random.uniform(0.5, 1.6),
+                    random: &random
+                )
+            )
+        }
+    }
+
+    /// For each pixel, row by row, the nearest of `count` directions that divide half a turn evenly.
+    func directions(width: Int, height: Int, count: Int) -> [UInt8] {
+        let waves = bends.map { SampledWave($0, width: width, height: height) }
+        let steps = Double(count) / PortableMath.pi
+        var result = [UInt8](repeating: 0, count: width * height)
+        result.withUnsafeMutableBufferPointer { result in
+            var pixel = 0
+            for y in 0..<height {
+                for x in 0..<width {
+                    var angle = turn(x: Double(x), y: Double(y))
+                    for wave in waves {
+                        angle += wave.value(x, y)
+                    }
+                    let step = Int((angle * steps).rounded())
+                    result[pixel] = UInt8(((step % count) + count) % count)
+                    pixel += 1
+                }
+            }
+        }
+        return result
+    }
+
+    /// Half the angles to the cores less half the angles to the deltas, in radians, up to multiples of half a
+    /// turn.
+    ///
+    /// Angles add where complex numbers multiply, so one arctangent does for all.
+    private func turn(x: Double, y: Double) -> Double {
+        var (re, im) = (1.0, 0.0)
+        for core in cores {
+            let (dx, dy) = (x - core.x, y - core.y)
+            (re, im) = (re * dx - im * dy, re * dy + im * dx)
+        }
+        for delta in deltas {
+            let (dx, dy) = (x - delta.x, delta.y - y)
+            (re, im) = (re * dx - im * dy, re * dy + im * dx)
+        }
+        return PortableMath.atan2(im, re) / 2
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// System calls that Swift cannot make itself: variadic ones, and the macros of control messages.
+// Nothing here allocates; every function gives -1 and errno, as the call that it wraps.
+#ifndef WHORL_CSOCKET_H
+#define WHORL_CSOCKET_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/// The most descriptors that one message carries; further ones are closed and the message is refused.
+enum { WHORL_DESCRIPTORS_MAX = 8 };
+
+/// Socket options and control messages that glibc shows to GNU programs only (<linux/socket.h>).
+enum { WHORL_SCM_CREDENTIALS = 2, WHORL_SO_PASSCRED = 16, WHORL_SO_PEERCRED = 17, WHORL_SO_PEERPIDFD = 77 };
+
+/// `struct ucred` of <linux/socket.h>.
+struct whorl_credentials {
+    int pid;
+    unsigned int uid;
+    unsigned int gid;
+};
+
+/// The control part of a received message.
+struct whorl_control {
+    int descriptors[WHORL_DESCRIPTORS_MAX];
+    int descriptor_count;
+    /// The process that sent it, by the kernel's word; 0 where the socket does not ask for it.
+    int sender;
+    /// Whether descriptors were dropped: the message is not whole.
+    int is_truncated;
+};
+
+static inline int whorl_memfd_create(const char *name) {
+    return (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
+}
+
+/// F_SEAL_SEAL, F_SEAL_SHRINK and F_SEAL_GROW: the size stays as it is.
+static inline int whorl_seal_size(int fd) { return fcntl(fd, 1033, 7); }
+
+/// The seals of a descriptor; -1 where it is not a memfd.
+static inline int whorl_seals(int fd) { return fcntl(fd, 1034); }
+
+static inline int whorl_pidfd_open(int pid) {
+    return (int)syscall(SYS_pidfd_open, pid, 0u);
+}
+
+/// accept4(2) without an address: the descriptor does not wait and is not inherited.
+static inline int whorl_accept(int fd) {
+    return (int)syscall(SYS_accept4, fd, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/// sendmsg(2) of bytes and descriptors; never waits, raises no signal.
+static inline ssize_t whorl_send(int fd, const void *bytes, size_t count, const int *descriptors, int number) {
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int) * WHORL_DESCRIPTORS_MAX)];
+    } control;
+    struct iovec part = { (void *)bytes, count };
+    struct msghdr message;
+    if (number < 0 || number > WHORL_DESCRIPTORS_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    memset(&message, 0, sizeof message);
+    memset(&control, 0, sizeof control);
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (number > 0) {
+        size_t size = sizeof(int) * (size_t)number;
+        struct cmsghdr *header;
+        message.msg_control = control.room;
+        message.msg_controllen = CMSG_SPACE(size);
+        header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(size);
+        memcpy(CMSG_DATA(header), descriptors, size);
+    }
+    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/// recvmsg(2); never waits. The caller closes the descriptors.
+static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct whorl_control *result) {
+    union {
+        struct cmsghdr header;
+        // One descriptor more than is taken, so that too many are seen; and the sender's credentials.
+        char room[CMSG_SPACE(sizeof(int) * (WHORL_DESCRIPTORS_MAX + 1)) +
+                  CMSG_SPACE(sizeof(struct whorl_credentials))];
+    } control;
+    struct iovec part = { bytes, count };
+    struct msghdr message;
+    struct cmsghdr *header;
+    ssize_t received;
+    memset(result, 0, sizeof *result);
+    memset(&message, 0, sizeof message);
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.room;
+    message.msg_controllen = sizeof control.room;
+    received = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (received < 0)
+        return received;
+    result->is_truncated = (message.msg_flags & MSG_CTRUNC) != 0;
+    for (header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_len < CMSG_LEN(0))
+            continue;
+        if (header->cmsg_type == SCM_RIGHTS) {
+            size_t number = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int), i;
+            for (i = 0; i < number; i++) {
+                int one;
+                memcpy(&one, CMSG_DATA(header) + i * sizeof(int), sizeof one);
+                if (result->descriptor_count < WHORL_DESCRIPTORS_MAX) {
+                    result->descriptors[result->descriptor_count++] = one;
+                } else {
+                    close(one);
+                    result->is_truncated = 1;
+                }
+            }
+        } else if (header->cmsg_type == WHORL_SCM_CREDENTIALS &&
+                   header->cmsg_len >= CMSG_LEN(sizeof(struct whorl_credentials))) {
+            struct whorl_credentials sender;
+            memcpy(&sender, CMSG_DATA(header), sizeof sender);
+            result->sender = sender.pid;
+        }
+    }
+    return received;
+}
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Lets one operation at a time through; the others wait in their order or are told that it is busy.
+///
+/// An actor alone does not do this: it lets a second call in wherever the first one awaits.
+package final class OperationGate: Sendable {
+    private struct State {
+        var occupied = false
+        var nextTicket: UInt64 = 0
+        var waiting: [(ticket: UInt64, wake: CheckedContinuation<Bool, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Runs `body` alone.
+    ///
+    /// - Throws: `busy` when another runs and `policy` is `fail`; `cancelled` when the task was cancelled while
+    ///   it waited; what `body` throws.
+    package func run<Value: Sendable>(
+        _ operation: String,
+        whenBusy policy: BusyPolicy,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws(ReaderError) -> Value
+    ) async throws(ReaderError) -> Value {
+        try await enter(operation, policy)
+        defer { leave() }
+        return try await body()
+    }
+
+    /// Runs `body` alone, also when the task is cancelled: clean-up work waits for the operation that runs.
+    ///
+    /// No task of its own is needed for it, which a program that blocks the shared pool would keep from running.
+    package func runUncancelled<Value: Sendable>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () -> Value
+    ) async -> Value {
+        _ = await withCheckedContinuation { wake in
+            let isFree = state.withLock { state in
+                guard state.occupied else {
+                    state.occupied = true
+                    return true
+                }
+                // Ticket 0 is never issued, so this waiter cannot be cancelled.
+                state.waiting.append((0, wake))
+                return false
+            }
+            if isFree { wake.resume(returning: true) }
+        }
+        defer { leave() }
+        return body()
+    }
+
+    /// Waits for the gate, or is told that it is busy; a caller that gets through must leave it.
+    func enter(_ operation: String, _ policy: BusyPolicy) async throws(ReaderError) {
+        let ticket: UInt64? = try state.withLock { state throws(ReaderError) in
+            guard state.occupied else {
+                state.occupied = true
+                return nil
+            }
+            guard policy == .wait else { throw ReaderError(.busy, operation: operation) }
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        guard let ticket else { return }
+        guard await waitTurn(ticket) else { throw ReaderError(.cancelled, operation: operation) }
+    }
+
+    /// Whether the turn came; `false` means that the task was cancelled first.
+    private func waitTurn(_ ticket: UInt64) async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { wake in
+                let answer: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    guard state.occupied else {
+                        state.occupied = true
+                        return true
+                    }
+                    state.waiting.append((ticket, wake))
+                    return nil
+                }
+                if let answer { wake.resume(returning: answer) }
+            }
+        } onCancel: {
+            let cancelled = state.withLock { state in
+                state.waiting.firstIndex { $0.ticket == ticket }.map { state.waiting.remove(at: $0).wake }
+            }
+            cancelled?.resume(returning: false)
+        }
+    }
+
+    func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.occupied = false
+                return nil
+            }
+            return state.waiting.removeFirst().wake
+        }
+        next?.resume(returning: true)
+    }
+}

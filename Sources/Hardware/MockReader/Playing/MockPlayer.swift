@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Fingerprint
+internal import Synchronization
+
+/// Plays the steps: an operation that waits for a finger takes them one by one.
+///
+/// Every change (a new step, a plug, a cancelled wait, a delay's end) wakes the waiter, which then looks for
+/// itself. A version number that it took when it looked keeps a change in between from being missed.
+final class MockPlayer: Sendable {
+    /// The finger that was laid on the sensor.
+    enum Presentation {
+        case finger(MockFinger)
+        case unreadable(ScanRetry)
+        case lie(MockLie)
+    }
+
+    private enum Outcome {
+        case presentation(Presentation)
+        case failure(ReaderError.Code)
+        case nothing(version: UInt64, until: ContinuousClock.Instant?)
+    }
+
+    private struct State {
+        var steps: ArraySlice<MockStep>
+        var isConnected: Bool
+        /// The number of times that it was plugged in.
+        var connections = 0
+        var isSuspended = false
+        /// It was suspended since the present operation began.
+        var isInterrupted = false
+        var isHot = false
+        /// The end of a delay that runs.
+        var resumeAt: ContinuousClock.Instant?
+        var version: UInt64 = 0
+        var waiter: CheckedContinuation<Void, Never>?
+        var listeners: [Int: @Sendable (Bool) -> Void] = [:]
+        var nextListener = 0
+    }
+
+    private let state: Mutex<State>
+    private let afterScript: MockSettings.AfterScript
+
+    init(_ script: MockScript) {
+        state = Mutex(State(steps: script.steps[...], isConnected: script.settings.isConnected))
+        afterScript = script.settings.afterScript
+        if !script.settings.isConnected { plugInByItself() }
+    }
+
+    var isConnected: Bool { state.withLock { $0.isConnected } }
+    /// A number for the present connection; `nil` while it is unplugged.
+    var connection: Int? { state.withLock { $0.isConnected ? $0.connections : nil } }
+    var isHot: Bool { state.withLock { $0.isHot } }
+    var remainingSteps: [MockStep] { state.withLock { Array($0.steps) } }
+
+    // MARK: - What happens to the reader
+
+    func append(_ steps: [MockStep]) {
+        change { $0.steps += steps }
+        if !isConnected { plugInByItself() }
+    }
+
+    func setConnected(_ connected: Bool) {
+        change { Self.connect(&$0, connected) }
+        if !connected { plugInByItself() }
+    }
+
+    func setSuspended(_ suspended: Bool) {
+        change {
+            $0.isSuspended = suspended
+            if suspended { $0.isInterrupted = true }
+        }
+    }
+
+    /// Begins an operation.
+    ///
+    /// - Returns: Whether it may begin; it may not while the reader is suspended.
+    func begin() -> Bool {
+        state.withLock { state in
+            if !state.isSuspended { state.isInterrupted = false }
+            return !state.isSuspended
+        }
+    }
+
+    /// Calls `body` at each plug (`true`) and unplug, in their order; it must not call the player.
+    func listen(_ body: @escaping @Sendable (Bool) -> Void) -> Int {
+        state.withLock { state in
+            state.nextListener += 1
+            state.listeners[state.nextListener] = body
+            return state.nextListener
+        }
+    }
+
+    func stopListening(_ listener: Int) {
+        state.withLock { $0.listeners[listener] = nil }
+    }
+
+    // MARK: - Waiting
+
+    /// The error that opening the reader ends with, where the next step is one.
+    func takeOpeningFault() -> ReaderError.Code? {
+        state.withLock { state in
+            guard state.isConnected else { return .unplugged }
+            guard !state.isSuspended else { return .suspended }
+            switch state.steps.first {
+            case .fail(.inUse)?, .fail(.permissionDenied)?:
+                guard case .fail(let code)? = state.steps.popFirst() else { return nil }
+                return code
+            default: return nil
+            }
+        }
+    }
+
+    /// Takes steps until one of them is a presentation.
+    ///
+    /// - Throws: `cancelled`, `unplugged`, or what the script says.
+    func nextPresentation(_ operation: String) async throws(ReaderError) -> Presentation {
+        while true {
+            if Task.isCancelled {
+                abandonWait()
+                throw ReaderError(.cancelled, operation: operation)
+            }
+            switch look() {
+            case .presentation(let presentation): return presentation
+            case .failure(let code):
+                if code == .unplugged { plugInByItself() }
+                if code == .suspended { abandonWait() }
+                throw ReaderError(code, operation: operation, cause: "the script")
+            case .nothing(let version, let instant): await waitForChange(since: version, until: instant)
+            }
+        }
+    }
+
+    private func look() -> Outcome {
+        state.withLock { state in
+            while true {
+                guard state.isConnected else { return .failure(.unplugged) }
+                if state.isInterrupted { return .failure(.suspended) }
+                if let resumeAt = state.resumeAt {
+                    guard ContinuousClock.now >= resumeAt else {
+                        return .nothing(version: state.version, until: resumeAt)
+                    }
+                    state.resumeAt = nil
+                }
+                if let outcome = step(&state) { return outcome }
+            }
+        }
+    }
+
+    /// Takes one step; `nil` when there is nothing to tell the waiter and the next step follows.
+    private func step(_ state: inout State) -> Outcome? {
+        guard let step = state.steps.first else {
+            switch afterScript {
+            case .wait: return .nothing(version: state.version, until: nil)
+            case .match: return .presentation(.finger(.expected))
+            case .noMatch: return .presentation(.finger(.unknown))
+            }
+        }
+        // It stays the next step until the wait is given up.
+        if step == .hang { return .nothing(version: state.version, until: nil) }
+        state.steps.removeFirst()
+        switch step {
+        case .touch(let finger):
+            state.isHot = false
+            return .presentation(.finger(finger))
+        case .retry(let reason): return .presentation(.unreadable(reason))
+        case .lie(let lie): return .presentation(.lie(lie))
+        case .delay(let duration): state.resumeAt = ContinuousClock.now + duration
+        case .unplug: Self.connect(&state, false)
+        case .plug, .hang: break
+        case .fail(let code):
+            state.isHot = code == .tooHot
+            return .failure(code)
+        }
+        return nil
+    }
+
+    /// The step that a cancelled or suspended operation was waiting in is over.
+    private func abandonWait() {
+        state.withLock { state in
+            state.resumeAt = nil
+            if state.steps.first == .hang { state.steps.removeFirst() }
+        }
+    }
+
+    private func waitForChange(since version: UInt64, until instant: ContinuousClock.Instant?) async {
+        let timer = instant.map { instant in
+            // On the shared pool: a script's delay is the only thing that waits where a program blocks all of it.
+            Task {
+                // A cancelled timer wakes no waiter.
+                guard (try? await Task.sleep(until: instant, clock: .continuous)) != nil else { return }
+                self.change { _ in }
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isLate = state.withLock { state in
+                    guard state.version == version, !Task.isCancelled else { return true }
+                    state.waiter = waiter
+                    return false
+                }
+                if isLate { waiter.resume() }
+            }
+        } onCancel: {
+            change { _ in }
+        }
+        timer?.cancel()
+    }
+
+    /// Changes something, and wakes the waiter.
+    private func change(_ body: (inout State) -> Void) {
+        let waiter = state.withLock { state in
+            body(&state)
+            state.version += 1
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    // MARK: - Plugging
+
+    private static func connect(_ state: inout State, _ connected: Bool) {
+        guard state.isConnected != connected else { return }
+        state.isConnected = connected
+        if connected { state.connections += 1 }
+        state.resumeAt = nil
+        for listener in state.listeners.values { listener(connected) }
+    }
+
+    /// Runs the delays and the plug that stand at the script's front: no operation waits for a reader that is away.
+    private func plugInByItself() {
+        let pause: Duration? = state.withLock { state in
+            let delays = state.steps.prefix { if case .delay = $0 { true } else { false } }
+            guard !state.isConnected, state.steps.dropFirst(delays.count).first == .plug else { return nil }
+            state.steps = state.steps.dropFirst(delays.count + 1)
+            return delays.reduce(.zero) { sum, step in
+                if case .delay(let duration) = step { sum + duration } else { sum }
+            }
+        }
+        guard let pause else { return }
+        guard pause > .zero else { return setConnected(true) }
+        Task { [weak self] in
+            try? await Task.sleep(for: pause)
+            self?.setConnected(true)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+
+// Operations that wait for a finger.
+extension MockReader {
+    /// Makes a template of the first finger of ``MockSettings/stages`` good presentations.
+    ///
+    /// As with a real reader, the others are not compared with the first one.
+    public func enroll(
+        _ metadata: EnrollmentMetadata,
+        whenBusy: BusyPolicy,
+        observer: @escaping ScanObserver
+    ) async throws(ReaderError) -> Template {
+        try await operate("enroll", whenBusy: whenBusy) { () throws(ReaderError) in
+            var first: MockFinger?
+            for completed in 0..<settings.stages {
+                let finger = try await readableFinger("enroll", observer) {
+                    observer(.stage(completed: completed + 1, total: settings.stages))
+                }
+                first = first ?? finger
+                try refuseDuplicate(finger, metadata)
+            }
+            return try store(finger(first ?? .unknown, or: metadata), metadata)
+        }
+    }
+
+    /// Compares one presentation with one template.
+    ///
+    /// A reader with storage of its own has to hold the template: otherwise it throws `printNotFound`.
+    public func verify(
+        _ template: Template,
+        whenBusy: BusyPolicy,
+        observer: @escaping ScanObserver
+    ) async throws(ReaderError) -> VerifyResult {
+        try await operate("verify", needing: .verify, whenBusy: whenBusy) { () throws(ReaderError) in
+            let print = try read(template, "verify")
+            if settings.storage == .reader, !(try isStored(print, "verify")) {
+                throw ReaderError(.printNotFound, operation: "verify")
+            }
+            switch try await presentation("verify", observer) {
+            case .unreadable(let reason): return .retry(reason)
+            case .lie(let lie):
+                throw ReaderError(.untrustworthy, operation: "verify", cause: "lie:\(lie.rawValue)")
+            case .finger(let finger):
+                return matches(finger, print, isFirst: true) ? .match(updated: improved(print)) : .noMatch
+            }
+        }
+    }
+
+    /// Compares one presentation with the gallery; a script's `lie` makes it name a print outside of it.
+    ///
+    /// A reader with storage of its own matches only what it holds.
+    public func identify(
+        among gallery: [GalleryEntry],
+        whenBusy: BusyPolicy,
+        observer: @escaping ScanObserver
+    ) async throws(ReaderError) -> IdentifyResult {
+        try await operate("identify", needing: .identify, whenBusy: whenBusy) { () throws(ReaderError) in
+            var prints: [(id: PrintID, print: MockPrint)] = []
+            for entry in gallery {
+                let print = try read(entry.template, "identify")
+                if settings.storage == .reader, !(try isStored(print, "identify")) { continue }
+                prints.append((entry.id, print))
+            }
+            switch try await presentation("identify", observer) {
+            case .unreadable(let reason): return .retry(reason)
+            case .lie(let lie): return falseMatch(lie, notIn: gallery)
+            case .finger(let finger):
+                let match = prints.indices.first { matches(finger, prints[$0].print, isFirst: $0 == 0) }
+                return match.map { .match(prints[$0].id, updated: improved(prints[$0].print)) } ?? .noMatch
+            }
+        }
+    }
+
+    /// Draws a picture that is the same for the same finger; it has no ridges that a matcher could use.
+    public func capture(whenBusy: BusyPolicy, observer: @escaping ScanObserver) async throws(ReaderError)
+        -> FingerprintImage
+    {
+        try await operate("capture", needing: .capture, whenBusy: whenBusy) { () throws(ReaderError) in
+            let finger = finger(try await readableFinger("capture", observer) {}, or: EnrollmentMetadata())
+            guard let image = MockPicture.draw(finger) else {
+                throw ReaderError(.malfunction, operation: "capture")
+            }
+            return image
+        }
+    }
+}
+
+// MARK: - Presentations
+
+extension MockReader {
+    /// Asks for one presentation, and waits for it; `whenRead` runs while a readable finger lies there.
+    private func presentation(
+        _ operation: String,
+        _ observer: ScanObserver,
+        whenRead: () -> Void = {}
+    ) async throws(ReaderError) -> MockPlayer.Presentation {
+        setStatus(needed: true, present: false)
+        defer { setStatus(needed: false, present: false) }
+        observer(.touch)
+        let presentation = try await player.nextPresentation(operation)
+        setStatus(needed: true, present: true)
+        observer(.finger(present: true))
+        switch presentation {
+        case .finger: whenRead()
+        case .unreadable(let reason): observer(.retry(reason))
+        case .lie: break
+        }
+        observer(.finger(present: false))
+        return presentation
+    }
+
+    /// Asks again until a finger could be read.
+    private func readableFinger(
+        _ operation: String,
+        _ observer: ScanObserver,
+        whenRead: () -> Void
+    ) async throws(ReaderError) -> MockFinger {
+        while true {
+            switch try await presentation(operation, observer, whenRead: whenRead) {
+            case .finger(let finger): return finger
+            case .unreadable: continue
+            case .lie(let lie):
+                throw ReaderError(.untrustworthy, operation: operation, cause: "lie:\(lie.rawValue)")
+            }
+        }
+    }
+
+    // MARK: - Comparing
+
+    private func read(_ template: Template, _ operation: String) throws(ReaderError) -> MockPrint {
+        guard let print = MockPrint(template) else {
+            throw ReaderError(.templateInvalid, operation: operation, cause: "not a mock's template")
+        }
+        return print
+    }
+
+    /// Whether the finger is the print's; ``MockFinger/expected`` is that of the first print alone.
+    private func matches(_ finger: MockFinger, _ print: MockPrint, isFirst: Bool) -> Bool {
+        switch finger {
+        case .finger(let finger): print.finger == finger
+        case .expected: isFirst && print.finger != nil
+        case .unknown: false
+        }
+    }
+
+    private func improved(_ print: MockPrint) -> Template? {
+        info.features.contains(.updatePrint) ? print.improved.template : nil
+    }
+
+    private func falseMatch(_ lie: MockLie, notIn gallery: [GalleryEntry]) -> IdentifyResult {
+        let stranger = MockPrint(finger: nil, serial: 1).template
+        switch lie {
+        case .index: return .match(PrintID(String(repeating: "f", count: 32)) ?? PrintID(), updated: nil)
+        case .stranger: return .match(PrintID(), updated: stranger)
+        }
+    }
+
+    /// The finger that was meant; `nil` is somebody else's.
+    private func finger(_ presented: MockFinger, or metadata: EnrollmentMetadata) -> Finger? {
+        switch presented {
+        case .finger(let finger): finger
+        case .expected: metadata.finger ?? .rightIndex
+        case .unknown: nil
+        }
+    }
+
+    // MARK: - Storage of its own
+
+    private func refuseDuplicate(_ presented: MockFinger, _ metadata: EnrollmentMetadata) throws(ReaderError)
+    {
+        guard info.features.contains(.duplicatesCheck), let finger = finger(presented, or: metadata) else {
+            return
+        }
+        let isThere = try withStorage { storage throws(ReaderError) in
+            try storage.refresh("enroll")
+            return storage.records.contains { $0.print.finger == finger }
+        }
+        if isThere { throw ReaderError(.duplicate, operation: "enroll") }
+    }
+
+    private func isStored(_ print: MockPrint, _ operation: String) throws(ReaderError) -> Bool {
+        try withStorage { storage throws(ReaderError) in
+            try storage.refresh(operation)
+            return storage.contains(print)
+        }
+    }
+
+    private func store(_ finger: Finger?, _ metadata: EnrollmentMetadata) throws(ReaderError) -> Template {
+        try withStorage { storage throws(ReaderError) in
+            guard settings.storage == .reader else {
+                return MockPrint(finger: finger, serial: storage.takeSerial()).template
+            }
+            try storage.refresh("enroll")
+            let print = MockPrint(finger: finger, serial: storage.takeSerial())
+            try storage.change("enroll") { $0.append(.init(print: print, metadata: metadata)) }
+            return print.improved.template
+        }
+    }
+}

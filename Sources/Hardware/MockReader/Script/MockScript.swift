@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Fingerprint
+
+/// A script for a ``MockReader``: settings, then steps.
+///
+/// Steps are separated by a comma, a semicolon or a new line; spaces around them, empty steps, and what follows
+/// a `#` at the beginning of a step up to the end of the line do not count. Upper and lower case are alike.
+///
+///     stages=3, touch right-index-finger*3, retry:too-short, (no-match, delay:250ms)*2, match
+///
+/// | step | what happens |
+/// |---|---|
+/// | `touch FINGER` | this finger is laid on: `right-index-finger`, or `right-index` |
+/// | `match` | the finger that is asked for is laid on (see ``MockFinger/expected``) |
+/// | `no-match` | somebody else's finger is laid on |
+/// | `retry:REASON` | a finger is laid on and cannot be read: `too-short`, `center-finger`, `remove-finger`, `too-fast`, `general` |
+/// | `delay:250ms`, `delay:2s` | nothing, for this long (at most an hour) |
+/// | `unplug` | the reader is pulled out; `delay` and `plug` right behind it then run by themselves |
+/// | `plug` | the reader is plugged in again |
+/// | `busy` | another program holds the reader (`inUse`); also when it is opened |
+/// | `permission-denied` | the user may not open the reader; also when it is opened |
+/// | `storage-full`, `duplicate`, `too-hot`, `malfunction` | the operation ends with this error |
+/// | `lie:index`, `lie:stranger` | a match with a print that is not in the gallery (see ``MockLie``) |
+/// | `hang` | nothing, until the operation is cancelled |
+/// | `STEP*N`, `(STEPS)*N`, `repeat:N(STEPS)` | the same N times |
+///
+/// | setting, before the first step | meaning | otherwise |
+/// |---|---|---|
+/// | `stages=N` | good presentations for one enrollment, 1 to 50 | 5 |
+/// | `storage=host`, `storage=reader` | who keeps the templates and compares | `host` |
+/// | `storage-file=PATH` | keeps the prints of a `storage=reader` for the next process | forgotten at its end |
+/// | `features=A+B` | the names that `whorl devices --json` shows, joined with `+`, or `none` | what such a reader usually has |
+/// | `scan=press`, `scan=swipe` | how the finger is shown | `press` |
+/// | `name=TEXT`, `id=TEXT` | the reader's name and identity | `Mock reader`, `mock-0` |
+/// | `connected=no` | the reader is not plugged in at the beginning | `yes` |
+/// | `then=wait`, `then=match`, `then=no-match` | what happens when the steps have run out | `wait` |
+///
+/// Steps are taken as operations reach them, across operations: the second evaluation goes on where the first
+/// one ended. A script has at most 64 KiB, and at most 65,536 steps when its repetitions are written out.
+public struct MockScript: Sendable, Hashable {
+    /// The reader's properties.
+    public var settings: MockSettings
+    /// The steps that it goes through.
+    public var steps: [MockStep]
+
+    /// A script made in Swift.
+    public init(settings: MockSettings = MockSettings(), steps: [MockStep] = []) {
+        self.settings = settings
+        self.steps = steps
+    }
+
+    /// Reads a script.
+    ///
+    /// - Parameter text: At most 64 KiB. `@PATH` reads the script from that file.
+    /// - Throws: An error that shows the language when there is nothing in the text, otherwise one that names
+    ///   the place of the mistake.
+    public init(parsing text: String) throws(MockScriptError) {
+        let source = try MockScript.load(text)
+        var parser = try MockScriptParser(source)
+        self = try parser.parse()
+    }
+
+    /// The script in a reader's name of the form `mock:SCRIPT`, as WHORL_READER has it.
+    ///
+    /// - Parameter name: The name of a reader.
+    /// - Returns: `nil` when the name is not that of a mock.
+    /// - Throws: As ``init(parsing:)``; also for the bare name `mock`, which lacks its script.
+    public static func named(_ name: String) throws(MockScriptError) -> MockScript? {
+        if name == "mock" { return try MockScript(parsing: "") }
+        guard name.hasPrefix("mock:") else { return nil }
+        return try MockScript(parsing: String(name.dropFirst("mock:".count)))
+    }
+
+    /// The language in one paragraph, for error messages.
+    public static let summary = """
+        Write steps with commas between them, such as "stages=1,touch right-index-finger,no-match,match". \
+        Steps: \(MockScriptParser.stepWords.joined(separator: ", ")); a step may end in *N. \
+        Settings come first: \(MockScriptParser.settingWords.map { $0 + "=" }.joined(separator: ", ")). \
+        @PATH reads the script from a file.
+        """
+
+    /// The greatest size of a script in bytes.
+    static let maximumBytes = 64 << 10
+    /// The greatest number of steps, repetitions written out.
+    static let maximumSteps = 1 << 16
+
+    private static func load(_ text: String) throws(MockScriptError) -> String {
+        guard text.hasPrefix("@") else { return text }
+        let path = String(text.dropFirst())
+        do {
+            return try MockFile.read(path, limit: maximumBytes)
+        } catch {
+            throw MockScriptError(found: path, expected: "a file that can be read (\(error.reason))")
+        }
+    }
+}
+
+extension MockScript: CustomStringConvertible {
+    /// A script that reads back as the same: the settings that differ from the defaults, then the steps.
+    public var description: String {
+        let usual = MockSettings()
+        var items: [String] = []
+        if settings.stages != usual.stages { items.append("stages=\(settings.stages)") }
+        if settings.storage != usual.storage { items.append("storage=\(settings.storage.rawValue)") }
+        if let file = settings.storageFile { items.append("storage-file=\(file)") }
+        if let features = settings.features {
+            items.append(
+                "features=" + (features.names.isEmpty ? "none" : features.names.joined(separator: "+"))
+            )
+        }
+        if settings.scanType != usual.scanType { items.append("scan=\(settings.scanType.rawValue)") }
+        if settings.name != usual.name { items.append("name=\(settings.name)") }
+        if settings.id != usual.id { items.append("id=\(settings.id)") }
+        if !settings.isConnected { items.append("connected=no") }
+        if settings.afterScript != usual.afterScript {
+            items.append("then=\(settings.afterScript.rawValue.kebabCased)")
+        }
+        return (items + steps.map(\.description)).joined(separator: ",")
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Enrollment
+import Fingerprint
+import FoundationEssentials
+import StateStore
+import WhorlSystem
+
+/// The command `whorl fingers`.
+struct Fingers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fingers",
+        abstract: "Lists the enrolled fingers, or accepts them after they were changed from outside.",
+        discussion: """
+            The last column of the list is the id that `whorl remove` takes. Examples:
+
+              whorl fingers
+              whorl fingers accept
+            """,
+        subcommands: [List.self, Accept.self],
+        defaultSubcommand: List.self
+    )
+
+    /// The command `whorl fingers list`, which is the same as `whorl fingers`.
+    struct List: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "Lists the enrolled fingers."
+        )
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let fingers = try await session.enrolledFingers()
+            return Answer(
+                result: ["fingers": .array(fingers.map(\.json))],
+                text: fingers.isEmpty ? ["No finger is enrolled."] : Table.lines(fingers.map(\.row))
+            )
+        }
+    }
+
+    /// The command `whorl fingers accept`.
+    struct Accept: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "accept",
+            abstract: "Accepts, with the passcode, fingers that were changed from outside.",
+            discussion: """
+                The fingers that would be accepted are listed first. What programs knew of the set before does not \
+                come back, and secrets and keys of an earlier set stay closed to fingers. Without a passcode the \
+                fingers can only be given up: `whorl remove --all`.
+                """
+        )
+        @OptionGroup var passcode: PasscodeOption
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let profile = session.services.profile
+            guard let enroller = try await session.existingEnroller() else { return answer(nil) }
+            let candidates = try await failing { () async throws(EnrollmentError) in
+                try await enroller.acceptable(profile: profile)
+            }
+            guard let candidates else { return answer(nil) }
+            for finger in candidates { session.console.tell("would be accepted: \(finger.rowText)") }
+            let consent = try await session.consent(to: .accept, passcode)
+            return answer(
+                try await failing { () async throws(EnrollmentError) in
+                    try await enroller.accept(profile: profile, consent: consent)
+                }
+            )
+        }
+
+        private func answer(_ accepted: AcceptedFingers?) -> Answer {
+            guard let accepted else {
+                return Answer(
+                    result: ["accepted": false],
+                    text: ["The fingers are in order: there is nothing to accept."]
+                )
+            }
+            return Answer(
+                result: [
+                    "accepted": true,
+                    "fingers": .array(accepted.kept.map(\.json)),
+                    "removed": .array(
+                        accepted.removed.map {
+                            ["finger": .string($0.finger.rawValue), "id": .string($0.id.description)]
+                        }
+                    ),
+                ],
+                text: accepted.kept.map { "accepted: \($0.rowText)" }
+                    + accepted.removed.map { "removed, it cannot be read: \($0.finger.rawValue) \($0.id)" }
+                    + (accepted.kept.isEmpty ? ["No finger is enrolled."] : [])
+            )
+        }
+    }
+}
+
+extension Session {
+    /// The enrolled fingers of the profile; none where nothing was ever stored, and nothing is made then.
+    func enrolledFingers() async throws(Failure) -> [EnrolledFinger] {
+        guard let store = try await existingStore() else {
+            return []
+        }
+        return try await failing { () async throws(EnrollmentError) in
+            try await store.fingers(of: services.profile)
+        }
+    }
+}
+
+extension EnrolledFinger {
+    fileprivate var json: JSONValue {
+        [
+            "id": .string(id.description), "finger": .string(finger.rawValue),
+            "label": label.map(JSONValue.string), "reader": .string(reader.rawValue),
+            "enrolledAt": .string(enrolledAt.ISO8601Format()),
+        ]
+    }
+
+    fileprivate var rowText: String { row.filter { !$0.isEmpty }.joined(separator: "  ") }
+
+    fileprivate var row: [String] {
+        [
+            finger.rawValue, label ?? "", "\(readerName) (\(reader))", LocalTime.day(enrolledAt),
+            id.description,
+        ]
+    }
+}

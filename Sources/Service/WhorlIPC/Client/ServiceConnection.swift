@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// An error of a call that got no reply.
+package enum ServiceCallError: Error, Sendable, Hashable {
+    /// The service could not be reached, or hung up before it answered; whether it acted on the call is not known then.
+    case connection(SystemCallError?)
+    /// The answer was no reply that this program can read.
+    case malformed
+    /// The service refused.
+    case refused(ServiceRefusal)
+    /// The task was cancelled; the connection is closed, and the service ends the call.
+    case cancelled
+}
+
+/// A connection to a service, for one call at a time.
+///
+/// After an error other than a refusal it is closed and of no more use.
+package final class ServiceConnection: Sendable {
+    /// A reply's values, and the descriptors beside them.
+    package struct Reply<Parameters: Sendable>: Sendable {
+        package let parameters: Parameters
+        package let descriptors: [Descriptor]
+    }
+
+    private let channel: Channel
+    private let messages: AsyncStream<Frame>
+
+    /// Takes over a connected socket.
+    package init(_ socket: Descriptor) throws(SystemCallError) {
+        try UnixSocket.adopt(socket)
+        channel = Channel(socket)
+        let (messages, sink) = AsyncStream.makeStream(of: Frame.self)
+        self.messages = messages
+        channel.start(onMessage: { sink.yield($0) }, onEnd: { _ in sink.finish() })
+    }
+
+    /// Connects to the service at a path.
+    package convenience init(path: String) throws(SystemCallError) {
+        try self.init(try UnixSocket.connect(to: path))
+    }
+
+    deinit { channel.close() }
+
+    /// Closes the connection; a call that waits ends with `connection`.
+    package func close() { channel.close() }
+
+    /// Calls a method, and waits for its reply.
+    ///
+    /// - Parameters:
+    ///   - method: The qualified name.
+    ///   - parameters: What the method takes.
+    ///   - descriptors: At most 8, such as secrets; parameters name them by their index.
+    ///   - type: What the reply's parameters become.
+    ///   - update: Is called for each update before the reply. Without it none is asked for.
+    /// - Returns: The reply.
+    /// - Throws: The service's refusal, or the reason for which there is no reply.
+    package func call<Parameters: Encodable & Sendable, Result: Decodable & Sendable>(
+        _ method: String,
+        _ parameters: Parameters,
+        descriptors: [Descriptor] = [],
+        returning type: Result.Type = Result.self,
+        update: ((Result) -> Void)? = nil
+    ) async throws(ServiceCallError) -> Reply<Result> {
+        let message = CallMessage(method: method, parameters: parameters, more: update == nil ? nil : true)
+        guard let bytes = try? Wire.encode(message) else { throw .malformed }
+        channel.send(bytes, descriptors)
+        let answer: Swift.Result<Reply<Result>, ServiceCallError> = await withTaskCancellationHandler {
+            do throws(ServiceCallError) {
+                return .success(try await self.answer(update))
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            channel.close()
+        }
+        return try answer.get()
+    }
+
+    private func answer<Result: Decodable & Sendable>(
+        _ update: ((Result) -> Void)?
+    ) async throws(ServiceCallError) -> Reply<Result> {
+        for await message in messages {
+            do {
+                try JSONCheck.object(message.bytes)
+                let head = try Wire.decode(ReplyHead.self, message.bytes)
+                if let name = head.error {
+                    let details = try? Wire.decode(ParametersOf<[String: String]>.self, message.bytes)
+                    throw ServiceCallError.refused(ServiceRefusal(name, details?.parameters ?? [:]))
+                }
+                let parameters = try Wire.decode(ParametersOf<Result>.self, message.bytes).parameters
+                guard head.continues == true else {
+                    return Reply(parameters: parameters, descriptors: message.descriptors)
+                }
+                update?(parameters)
+            } catch let error as ServiceCallError {
+                throw error
+            } catch {
+                channel.close()
+                throw .malformed
+            }
+        }
+        throw Task.isCancelled ? .cancelled : .connection(nil)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSocket
+internal import Glibc
+
+/// The user at the other end of a connection, as the kernel tells it: the effective user at the time of `connect(2)`.
+///
+/// Rights follow the user alone. It does not change when the process gives the descriptor away or takes another user's id.
+package struct PeerUser: Sendable, Hashable {
+    /// The user's number.
+    package let uid: UInt32
+    /// The group's number.
+    package let gid: UInt32
+    /// The process that connected; the number may belong to another process by now.
+    package let pid: Int32
+
+    init(uid: UInt32, gid: UInt32, pid: Int32) {
+        self.uid = uid
+        self.gid = gid
+        self.pid = pid
+    }
+
+    /// Asks the kernel about a connected socket (`SO_PEERCRED`).
+    init(of socket: Descriptor) throws(SystemCallError) {
+        var credentials = whorl_credentials()
+        var size = socklen_t(MemoryLayout<whorl_credentials>.size)
+        guard getsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PEERCRED), &credentials, &size) == 0,
+            size == MemoryLayout<whorl_credentials>.size
+        else { throw SystemCallError("getsockopt") }
+        self.init(uid: credentials.uid, gid: credentials.gid, pid: credentials.pid)
+    }
+}
+
+/// The process at the other end of a connection, held so that its number cannot come to mean another one.
+///
+/// It names the asker in prompts and logs, and finds its session and seat. It gives no rights.
+package final class PeerProcess: Sendable {
+    /// The process's number, which is its own as long as ``isRunning``.
+    package let pid: Int32
+    private let handle: Descriptor
+    /// The number that the process must repeat before it is believed; `nil` once the kernel itself has named it.
+    private let challenge: UInt64?
+
+    /// Takes the process from the socket where the kernel has `SO_PEERPIDFD` (6.5), and else opens it by its number,
+    /// which proves nothing until ``isProven(by:from:)``.
+    ///
+    /// - Returns: `nil` when the process has ended.
+    convenience init?(of socket: Descriptor, _ user: PeerUser) {
+        var number: Int32 = -1
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        let isTold =
+            getsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PEERPIDFD), &number, &size) == 0
+        if isTold, number >= 0 {
+            self.init(pid: user.pid, handle: Descriptor(owning: number), challenge: nil)
+        } else {
+            self.init(challenging: user)
+        }
+    }
+
+    /// Opens the process by its number; the peer has to answer ``question`` first.
+    convenience init?(challenging user: PeerUser) {
+        let number = whorl_pidfd_open(user.pid)
+        guard number >= 0 else { return nil }
+        self.init(pid: user.pid, handle: Descriptor(owning: number), challenge: .random(in: 1 ... .max))
+    }
+
+    private init?(pid: Int32, handle: Descriptor, challenge: UInt64?) {
+        self.pid = pid
+        self.handle = handle
+        self.challenge = challenge
+        guard isRunning else { return nil }
+    }
+
+    /// The number to send to the peer; `nil` where no answer is needed.
+    var question: UInt64? { challenge }
+
+    /// Whether an answer proves that the peer is this process.
+    ///
+    /// The number was made after the process was opened, so the answer was sent after that too; the kernel says by which
+    /// process; and that process still runs, so its number has meant no other one in between.
+    ///
+    /// - Parameters:
+    ///   - answer: The number that came back.
+    ///   - sender: The process that sent the message, by the kernel's word (`SCM_CREDENTIALS`).
+    /// - Returns: `true` where the peer is this process.
+    func isProven(by answer: UInt64, from sender: Int32) -> Bool {
+        guard let challenge else { return isRunning }
+        return answer == challenge && sender == pid && isRunning
+    }
+
+    /// Whether the process has not ended.
+    package var isRunning: Bool {
+        var poll = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
+        return Glibc.poll(&poll, 1, 0) == 0
+    }
+}

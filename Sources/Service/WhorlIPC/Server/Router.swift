@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SecretMemory
+
+/// One call as its handler sees it.
+package struct ServiceCall: Sendable {
+    /// The user and process that asked.
+    package let client: ServiceClientIdentity
+    /// Whether the caller takes updates before the reply (Varlink: "more").
+    package let wantsMore: Bool
+    let descriptors: [Descriptor]
+    let body: [UInt8]
+    let send: @Sendable ([UInt8]) -> Void
+
+    /// A secret that came beside the call.
+    ///
+    /// - Parameter index: Its place among the call's descriptors, from 0, as a parameter named it.
+    /// - Returns: The secret's bytes.
+    /// - Throws: `InvalidParameter` for an unknown index, or a descriptor that is no sealed memory file.
+    package func secret(at index: Int) throws(ServiceRefusal) -> SecretBytes {
+        guard descriptors.indices.contains(index) else { throw .invalidParameter("descriptor") }
+        do throws(SecretDescriptor.Fault) {
+            return try SecretDescriptor.read(descriptors[index])
+        } catch {
+            throw .invalidParameter("descriptor")
+        }
+    }
+
+    /// Sends an update before the reply; dropped where the caller takes none.
+    package func update(_ parameters: some Encodable & Sendable) {
+        guard wantsMore else { return }
+        // A value of ours that cannot be encoded is a mistake in the service, which its tests find.
+        guard let bytes = try? Wire.encode(ReplyMessage(parameters: parameters, continues: true)) else {
+            return
+        }
+        send(bytes)
+    }
+}
+
+/// The user and process at the other end of a connection.
+package struct ServiceClientIdentity: Sendable {
+    /// The user; rights follow it.
+    package let user: PeerUser
+    /// The process, for prompts and logs; `nil` where it has ended or did not prove itself.
+    package let process: PeerProcess?
+}
+
+/// A handler's answer: values, and descriptors such as secrets beside them.
+package struct ServiceReply<Parameters: Encodable & Sendable>: Sendable {
+    package let parameters: Parameters
+    package let descriptors: [Descriptor]
+
+    package init(_ parameters: Parameters, descriptors: [Descriptor] = []) {
+        self.parameters = parameters
+        self.descriptors = descriptors
+    }
+}
+
+/// The methods of a service, by their qualified names.
+package struct Router: Sendable {
+    /// A whole reply as it goes over the wire.
+    struct Answer: Sendable {
+        var bytes: [UInt8]
+        var descriptors: [Descriptor] = []
+    }
+
+    typealias Handler = @Sendable (ServiceCall) async -> Result<Answer, ServiceRefusal>
+
+    private var handlers: [String: Handler] = [:]
+    /// The text of each interface, as its `.varlink` file has it.
+    private var interfaces: [String: String] = [:]
+
+    /// Describes a service without methods of its own.
+    ///
+    /// - Parameter about: Answers `org.varlink.service.GetInfo`.
+    package init(_ about: ServiceInfo) {
+        self.about = about
+        addIntrospection()
+    }
+
+    private let about: ServiceInfo
+
+    /// Adds an interface's description; its methods are added one by one.
+    package mutating func describe(_ interface: String, _ text: String) {
+        interfaces[interface] = text
+        addIntrospection()
+    }
+
+    /// Adds a method.
+    ///
+    /// - Parameters:
+    ///   - method: Its qualified name, such as `io.whorl.Owner.Evaluate`.
+    ///   - body: Gets the parameters, which have the declared types, and the call.
+    package mutating func on<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
+        _ method: String,
+        _ body:
+            @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
+                Product
+            >
+    ) {
+        handlers[method] = { call in await Self.answer(call, body) }
+    }
+
+    private static func answer<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
+        _ call: ServiceCall,
+        _ body: @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Product>
+    ) async -> Result<Answer, ServiceRefusal> {
+        do throws(ServiceRefusal) {
+            let reply = try await body(try parameters(Parameters.self, of: call), call)
+            guard let bytes = try? Wire.encode(ReplyMessage(parameters: reply.parameters)) else {
+                return .failure(ServiceRefusal("io.whorl.InternalError"))
+            }
+            return .success(Answer(bytes: bytes, descriptors: reply.descriptors))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The handler of a method.
+    func handler(of method: String) throws(ServiceRefusal) -> Handler {
+        if let handler = handlers[method] { return handler }
+        let interface = method.split(separator: ".", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: ".")
+        let isKnown = handlers.keys.contains { $0.hasPrefix(interface + ".") }
+        throw isKnown
+            ? .methodNotFound(String(method.prefix(200))) : .interfaceNotFound(String(interface.prefix(200)))
+    }
+
+    private static func parameters<Parameters: Decodable>(
+        _ type: Parameters.Type,
+        of call: ServiceCall
+    ) throws(ServiceRefusal) -> Parameters {
+        do {
+            return try Wire.decode(ParametersOf<Parameters>.self, call.body).parameters
+        } catch {
+            throw .invalidParameter(Self.place(of: error))
+        }
+    }
+
+    /// The member that a decoder stumbled over, such as `policy` or `request.reason`.
+    private static func place(of error: any Error) -> String {
+        let path: [any CodingKey] =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
+            case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+                DecodingError.dataCorrupted(let context):
+                context.codingPath
+            default: []
+            }
+        // A call without parameters is read as `{}`, which has no such member above it.
+        let inside = path.first?.stringValue == "parameters" ? path.dropFirst() : path[...]
+        return inside.map(\.stringValue).joined(separator: ".")
+    }
+
+    // MARK: - org.varlink.service
+
+    private mutating func addIntrospection() {
+        let service = "org.varlink.service"
+        let texts = interfaces.merging([service: ServiceInfo.description]) { $1 }
+        var info = about
+        info.interfaces = texts.keys.sorted()
+        on("\(service).GetInfo") { [info] (_: NoParameters, _) async throws(ServiceRefusal) in
+            ServiceReply(info)
+        }
+        on("\(service).GetInterfaceDescription") {
+            (asked: AskedInterface, _) async throws(ServiceRefusal) -> ServiceReply<InterfaceText> in
+            guard let text = texts[asked.interface] else {
+                throw .interfaceNotFound(String(asked.interface.prefix(200)))
+            }
+            return ServiceReply(InterfaceText(description: text))
+        }
+    }
+
+    private struct AskedInterface: Decodable { let interface: String }
+    private struct InterfaceText: Encodable { let description: String }
+}
+
+/// The answer of `org.varlink.service.GetInfo`.
+package struct ServiceInfo: Codable, Sendable, Hashable {
+    package var vendor: String
+    package var product: String
+    package var version: String
+    package var url: String
+    package var interfaces: [String] = []
+
+    package init(vendor: String, product: String, version: String, url: String) {
+        self.vendor = vendor
+        self.product = product
+        self.version = version
+        self.url = url
+    }
+
+    /// The interface that every Varlink service has (varlink.org, "Service Interface").
+    static let description = """
+        # The interface that every Varlink service has.
+        interface org.varlink.service
+
+        method GetInfo() -> (
+          vendor: string,
+          product: string,
+          version: string,
+          url: string,
+          interfaces: []string
+        )
+
+        method GetInterfaceDescription(interface: string) -> (description: string)
+
+        error InterfaceNotFound (interface: string)
+        error MethodNotFound (method: string)
+        error MethodNotImplemented (method: string)
+        error InvalidParameter (parameter: string)
+        """
+}

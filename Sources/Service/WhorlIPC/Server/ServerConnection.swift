@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+
+/// One client's connection: its calls, one after the other.
+///
+/// Varlink answers the calls of a connection in their order; a client that wants two at once connects twice. A call that
+/// is under way when the client hangs up is cancelled.
+final class ServerConnection: @unchecked Sendable {
+    // Sendable: what changes is touched on the channel's queue alone.
+
+    private let channel: Channel
+    private let router: Router
+    private let user: PeerUser
+    private let process: PeerProcess?
+    private let mostWaiting: Int
+    private var isProven = false
+    private var waiting: [Frame] = []
+    private var running: Task<Void, Never>?
+
+    init(_ channel: Channel, _ router: Router, _ user: PeerUser, mostWaiting: Int) {
+        self.channel = channel
+        self.router = router
+        self.user = user
+        self.mostWaiting = mostWaiting
+        process = PeerProcess(of: channel.socket, user)
+        isProven = process.map { $0.question == nil } ?? false
+    }
+
+    /// Begins to answer.
+    ///
+    /// - Parameter onEnd: Called once, when the connection has ended.
+    func start(onEnd: @escaping @Sendable (Channel.Ending) -> Void) {
+        channel.start(
+            onMessage: { self.take($0) },
+            onEnd: { ending in
+                self.waiting = []
+                self.running?.cancel()
+                onEnd(ending)
+            }
+        )
+    }
+
+    func close() { channel.close() }
+
+    // MARK: - On the queue
+
+    private func take(_ message: Frame) {
+        waiting.append(message)
+        // The one under way is not counted.
+        guard waiting.count <= mostWaiting else { return channel.close() }
+        answerNext()
+    }
+
+    private func answerNext() {
+        guard running == nil, !waiting.isEmpty else { return }
+        let message = waiting.removeFirst()
+        guard (try? JSONCheck.object(message.bytes)) != nil,
+            let head = try? Wire.decode(CallHead.self, message.bytes)
+        else {
+            // A peer that sends no call is none of ours; there is nothing to answer to.
+            return channel.close()
+        }
+        if let answer = identification(head, message) { return finish(answer, head) }
+        let call = ServiceCall(
+            client: ServiceClientIdentity(user: user, process: isProven ? process : nil),
+            wantsMore: head.more == true && head.oneway != true,
+            descriptors: message.descriptors,
+            body: message.bytes,
+            send: { [channel] in channel.send($0) }
+        )
+        running = Task { [router, channel] in
+            let answer = await Self.answer(head, call, router)
+            channel.queue.async { self.finish(answer, head) }
+        }
+    }
+
+    private func finish(_ answer: Router.Answer, _ head: CallHead) {
+        running = nil
+        if head.oneway != true { channel.send(answer.bytes, answer.descriptors) }
+        answerNext()
+    }
+
+    private static func answer(_ head: CallHead, _ call: ServiceCall, _ router: Router) async -> Router.Answer
+    {
+        do throws(ServiceRefusal) {
+            return try await router.handler(of: head.method)(call).get()
+        } catch {
+            return refusal(error)
+        }
+    }
+
+    private static func refusal(_ refusal: ServiceRefusal) -> Router.Answer {
+        let message = ReplyMessage(parameters: refusal.details, error: refusal.name)
+        // Texts always encode; the name alone would be valid too.
+        return Router.Answer(
+            bytes: (try? Wire.encode(message)) ?? Array(#"{"error":"io.whorl.InternalError"}"#.utf8)
+        )
+    }
+
+    private static func reply(_ parameters: some Encodable) -> Router.Answer {
+        guard let bytes = try? Wire.encode(ReplyMessage(parameters: parameters)) else {
+            return refusal(ServiceRefusal("io.whorl.InternalError"))
+        }
+        return Router.Answer(bytes: bytes)
+    }
+
+    // MARK: - The process that asks
+
+    private struct Question: Encodable { let question: String? }
+    private struct Reply: Decodable { let answer: String }
+
+    /// Answers the two calls by which a client's process proves itself, which no handler may see done by another.
+    private func identification(_ head: CallHead, _ message: Frame) -> Router.Answer? {
+        switch head.method {
+        case "io.whorl.Connection.Challenge":
+            let question = isProven ? nil : process?.question.map { String($0, radix: 16) }
+            return Self.reply(Question(question: question))
+        case "io.whorl.Connection.Prove":
+            let body = try? Wire.decode(ParametersOf<Reply>.self, message.bytes).parameters
+            guard let process, let answer = body.flatMap({ UInt64($0.answer, radix: 16) }),
+                process.isProven(by: answer, from: message.sender)
+            else { return Self.refusal(ServiceRefusal("io.whorl.Connection.NotProven")) }
+            isProven = true
+            return Self.reply(NoParameters())
+        default: return nil
+        }
+    }
+}

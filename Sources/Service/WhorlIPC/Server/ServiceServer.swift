@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSocket
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Accepts connections, and holds each user to a share of them.
+package final class ServiceServer: Sendable {
+    /// The share of the service that one user may take.
+    package struct Limits: Sendable {
+        /// The most connections of one user.
+        package var connectionsOfUser = 64
+        /// The most connections of all users.
+        package var connections = 1024
+        /// The most calls of one connection that wait for the one under way.
+        package var waitingCalls = 16
+        /// The most bytes of unfinished messages that one user's connections hold together.
+        package var bytesOfUser = 4 << 20
+        var channel = Channel.Limits()
+
+        package init() {}
+    }
+
+    private struct Connections {
+        var next: UInt64 = 0
+        var open: [UInt64: ServerConnection] = [:]
+        var ofUser: [UInt32: Int] = [:]
+        var budgets: [UInt32: MemoryBudget] = [:]
+        var isStopped = false
+    }
+
+    private let router: Router
+    private let limits: Limits
+    private let connections = Mutex(Connections())
+    private let queue = DispatchQueue(label: "whorl.server")
+    private let listening = Mutex<Listening?>(nil)
+
+    /// The source that tells of new connections; Dispatch's objects may be used on any thread.
+    private struct Listening: @unchecked Sendable {
+        let source: any DispatchSourceRead
+    }
+
+    /// Describes a server that does not listen yet.
+    package init(_ router: Router, limits: Limits = Limits()) {
+        self.router = router
+        self.limits = limits
+    }
+
+    /// Listens on a socket that is bound and listening already, as systemd hands it over.
+    ///
+    /// - Throws: the system's refusal to make it one that does not wait.
+    package func listen(on listener: Descriptor) throws(SystemCallError) {
+        try UnixSocket.adopt(listener)
+        let source = DispatchSource.makeReadSource(fileDescriptor: listener.number, queue: queue)
+        source.setEventHandler { [weak self] in self?.accept(from: listener) }
+        source.setCancelHandler { _ = listener }
+        source.activate()
+        let begun = Listening(source: source)
+        listening.withLock { $0 = begun }
+    }
+
+    /// Serves one connection that exists already, such as the other end of a pair.
+    ///
+    /// - Throws: the system's word where it does not tell the user at the other end.
+    package func serve(_ socket: Descriptor) throws(SystemCallError) {
+        try UnixSocket.adopt(socket)
+        try begin(socket)
+    }
+
+    /// Stops listening and hangs up on all clients.
+    package func stop() {
+        listening.withLock { listening in
+            listening?.source.cancel()
+            listening = nil
+        }
+        let open = connections.withLock { connections in
+            connections.isStopped = true
+            return Array(connections.open.values)
+        }
+        for connection in open { connection.close() }
+    }
+
+    /// The number of open connections.
+    package var connectionCount: Int { connections.withLock(\.open.count) }
+
+    /// The bytes of unfinished messages that a user's connections hold.
+    func bytesHeld(of uid: UInt32) -> Int { connections.withLock { $0.budgets[uid]?.bytesHeld ?? 0 } }
+
+    private func accept(from listener: Descriptor) {
+        // A few at a time, so that a flood of connections does not keep this queue from stopping.
+        for _ in 0..<32 {
+            do throws(SystemCallError) {
+                guard let socket = try UnixSocket.accept(from: listener) else { return }
+                try begin(socket)
+            } catch {
+                // Out of descriptors, or the peer is gone: those that wait are taken when some are free again.
+                return
+            }
+        }
+    }
+
+    private func begin(_ socket: Descriptor) throws(SystemCallError) {
+        var on: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        guard setsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PASSCRED), &on, size) == 0 else {
+            throw SystemCallError("setsockopt")
+        }
+        let user = try PeerUser(of: socket)
+        guard let place = admit(user, socket) else { return }
+        place.connection.start { [weak self] _ in self?.remove(place.number, of: user.uid) }
+    }
+
+    /// Makes room for a connection; `nil`, and the socket is closed, where the user has its share already.
+    private func admit(_ user: PeerUser, _ socket: Descriptor) -> (
+        number: UInt64, connection: ServerConnection
+    )? {
+        connections.withLock { connections in
+            let count = connections.ofUser[user.uid] ?? 0
+            guard !connections.isStopped, count < limits.connectionsOfUser,
+                connections.open.count < limits.connections
+            else { return nil }
+            let budget = connections.budgets[user.uid] ?? MemoryBudget(most: limits.bytesOfUser)
+            connections.budgets[user.uid] = budget
+            let connection = ServerConnection(
+                Channel(socket, limits: limits.channel, budget: budget),
+                router,
+                user,
+                mostWaiting: limits.waitingCalls
+            )
+            let number = connections.next
+            connections.next += 1
+            connections.open[number] = connection
+            connections.ofUser[user.uid] = count + 1
+            return (number, connection)
+        }
+    }
+
+    private func remove(_ number: UInt64, of uid: UInt32) {
+        connections.withLock { connections in
+            guard connections.open.removeValue(forKey: number) != nil else { return }
+            let count = (connections.ofUser[uid] ?? 1) - 1
+            connections.ofUser[uid] = count > 0 ? count : nil
+            if count <= 0 { connections.budgets[uid] = nil }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A file descriptor that is closed when its last owner lets go.
+package final class Descriptor: Sendable {
+    /// The descriptor's number, valid as long as this object lives.
+    package let number: Int32
+
+    /// Takes over an open descriptor.
+    package init(owning number: Int32) {
+        precondition(number >= 0, "no open descriptor")
+        self.number = number
+    }
+
+    deinit { close(number) }
+}
+
+/// A system call that failed, with the name of the call and its `errno`.
+package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The call, such as `connect`.
+    package let call: String
+    /// The value of `errno` right after the call.
+    package let number: Int32
+
+    /// Keeps `errno` as it is now.
+    init(_ call: String) {
+        number = errno
+        self.call = call
+    }
+
+    package var description: String { "\(call): \(String(cString: strerror(number)))" }
+}

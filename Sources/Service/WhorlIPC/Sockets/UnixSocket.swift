@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSocket
+internal import Glibc
+
+/// Calls on Unix stream sockets, none of which waits.
+enum UnixSocket {
+    /// The longest path of a socket in bytes, without the zero at its end (`sockaddr_un.sun_path`).
+    static let longestPath = 107
+
+    /// Connects to a listening socket.
+    ///
+    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` where no service listens, `EAGAIN` where its backlog is full.
+    static func connect(to path: String) throws(SystemCallError) -> Descriptor {
+        let socket = try make()
+        try withAddress(path) { address, size throws(SystemCallError) in
+            guard Glibc.connect(socket.number, address, size) == 0 else { throw SystemCallError("connect") }
+        }
+        return socket
+    }
+
+    /// Listens at a path, which must not exist yet; its permissions follow the process's umask.
+    static func listen(at path: String, backlog: Int32 = 128) throws(SystemCallError) -> Descriptor {
+        let socket = try make()
+        try withAddress(path) { address, size throws(SystemCallError) in
+            guard bind(socket.number, address, size) == 0 else { throw SystemCallError("bind") }
+        }
+        guard Glibc.listen(socket.number, backlog) == 0 else { throw SystemCallError("listen") }
+        return socket
+    }
+
+    /// Two ends that are connected with each other.
+    static func pair() throws(SystemCallError) -> (Descriptor, Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemCallError("socketpair") }
+        return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+    }
+
+    /// Takes the next connection; `nil` when none waits.
+    static func accept(from listener: Descriptor) throws(SystemCallError) -> Descriptor? {
+        while true {
+            let number = whorl_accept(listener.number)
+            if number >= 0 { return Descriptor(owning: number) }
+            switch errno {
+            case EAGAIN: return nil
+            // The client has gone already, or a signal came: the next one.
+            case EINTR, ECONNABORTED: continue
+            default: throw SystemCallError("accept")
+            }
+        }
+    }
+
+    /// Makes a descriptor that another program gave fit for use here: it does not wait and is not inherited.
+    static func adopt(_ descriptor: Descriptor) throws(SystemCallError) {
+        let flags = fcntl(descriptor.number, F_GETFL)
+        guard flags >= 0, fcntl(descriptor.number, F_SETFL, flags | O_NONBLOCK) == 0,
+            fcntl(descriptor.number, F_SETFD, FD_CLOEXEC) == 0
+        else { throw SystemCallError("fcntl") }
+    }
+
+    private static let type = Int32(
+        SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    )
+
+    private static func make() throws(SystemCallError) -> Descriptor {
+        let number = socket(AF_UNIX, type, 0)
+        guard number >= 0 else { throw SystemCallError("socket") }
+        return Descriptor(owning: number)
+    }
+
+    private static func withAddress(
+        _ path: String,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemCallError) -> Void
+    ) throws(SystemCallError) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count <= longestPath, !bytes.contains(0) else {
+            errno = ENAMETOOLONG
+            throw SystemCallError("connect")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result: Result<Void, SystemCallError> = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                do throws(SystemCallError) {
+                    return .success(try body(address, size))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        try result.get()
+    }
+}

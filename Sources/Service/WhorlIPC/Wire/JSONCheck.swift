@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Looks at JSON of strangers before a decoder does: grammar (RFC 8259), UTF-8, depth, double names.
+///
+/// It walks over the bytes once, with a stack of its own, so nothing in the input makes it recurse, trap or allocate more
+/// than the input's size.
+struct JSONCheck {
+    /// A fault of a text.
+    enum Fault: Error, Hashable {
+        /// The text is not JSON, or not UTF-8.
+        case malformed
+        /// Arrays and objects lie deeper in each other than ``JSONCheck/deepest``.
+        case tooDeep
+        /// An object has a name twice; readers disagree on which value counts.
+        case doubleName
+    }
+
+    /// The most arrays and objects that may lie in each other.
+    static let deepest = 32
+
+    /// Checks that `bytes` are one JSON object.
+    static func object(_ bytes: [UInt8]) throws(Fault) {
+        guard bytes.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { throw .malformed }
+        var check = JSONCheck(bytes: bytes)
+        try check.run()
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+    /// The names of each open object; `nil` for an array.
+    private var open: [Set<[UInt8]>?] = []
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func run() throws(Fault) {
+        try value()
+        while !open.isEmpty { try member() }
+        skipSpaces()
+        guard position == bytes.count else { throw .malformed }
+    }
+
+    /// Goes on inside the innermost array or object: to its next value, or to its end.
+    private mutating func member() throws(Fault) {
+        skipSpaces()
+        let isObject = open[open.count - 1] != nil
+        if take(isObject ? "}" : "]") {
+            open.removeLast()
+            follows = true
+            return
+        }
+        if follows {
+            guard take(",") else { throw .malformed }
+            skipSpaces()
+        }
+        if isObject {
+            let name = try text()
+            guard open[open.count - 1]?.insert(name).inserted == true else { throw .doubleName }
+            skipSpaces()
+            guard take(":") else { throw .malformed }
+        }
+        try value()
+    }
+
+    /// Whether a value of the innermost array or object stands before this place, so that a comma must follow.
+    private var follows = false
+
+    private mutating func value() throws(Fault) {
+        skipSpaces()
+        guard position < bytes.count else { throw .malformed }
+        switch bytes[position] {
+        case UInt8(ascii: "{"): try begin([])
+        case UInt8(ascii: "["): try begin(nil)
+        case UInt8(ascii: "\""):
+            _ = try text()
+            follows = true
+        case UInt8(ascii: "t"): try word("true")
+        case UInt8(ascii: "f"): try word("false")
+        case UInt8(ascii: "n"): try word("null")
+        default: try number()
+        }
+    }
+
+    private mutating func begin(_ names: Set<[UInt8]>?) throws(Fault) {
+        guard open.count < Self.deepest else { throw .tooDeep }
+        open.append(names)
+        position += 1
+        follows = false
+    }
+
+    private mutating func word(_ word: StaticString) throws(Fault) {
+        for index in 0..<word.utf8CodeUnitCount {
+            guard position < bytes.count, bytes[position] == word.utf8Start[index] else { throw .malformed }
+            position += 1
+        }
+        follows = true
+    }
+
+    private mutating func number() throws(Fault) {
+        _ = take("-")
+        if !take("0") { try digits() }
+        if take(".") { try digits() }
+        if take("e") || take("E") {
+            if !take("+") { _ = take("-") }
+            try digits()
+        }
+        follows = true
+    }
+
+    private mutating func digits() throws(Fault) {
+        let start = position
+        while position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) {
+            position += 1
+        }
+        guard position > start else { throw .malformed }
+    }
+}
+
+// MARK: - Texts
+
+extension JSONCheck {
+    /// Reads a text in quotes.
+    ///
+    /// - Returns: Its bytes with all escapes resolved, so that `"a"` and `"\u0061"` are one name.
+    private mutating func text() throws(Fault) -> [UInt8] {
+        guard take("\"") else { throw .malformed }
+        var content: [UInt8] = []
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                // Escapes give valid UTF-8; what stands in the text itself is looked at here.
+                guard String(validating: content, as: UTF8.self) != nil else { throw .malformed }
+                return content
+            case UInt8(ascii: "\\"): try content.append(contentsOf: escape())
+            case 0..<0x20: throw .malformed
+            default: content.append(byte)
+            }
+        }
+        throw .malformed
+    }
+
+    private mutating func escape() throws(Fault) -> [UInt8] {
+        guard position < bytes.count else { throw .malformed }
+        let byte = bytes[position]
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0C]
+        case UInt8(ascii: "n"): return [0x0A]
+        case UInt8(ascii: "r"): return [0x0D]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "u"): return Array(String(try scalar()).utf8)
+        default: throw .malformed
+        }
+    }
+
+    /// Reads what follows `\u`: four digits, or two such units that make a pair.
+    private mutating func scalar() throws(Fault) -> Unicode.Scalar {
+        let first = try unit()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard UTF16.isLeadSurrogate(first), take("\\"), take("u") else { throw .malformed }
+        let second = try unit()
+        guard UTF16.isTrailSurrogate(second) else { throw .malformed }
+        let value = 0x1_0000 + (UInt32(first & 0x3FF) << 10 | UInt32(second & 0x3FF))
+        guard let scalar = Unicode.Scalar(value) else { throw .malformed }
+        return scalar
+    }
+
+    private mutating func unit() throws(Fault) -> UInt16 {
+        var value: UInt16 = 0
+        for _ in 0..<4 {
+            guard position < bytes.count, let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue
+            else { throw .malformed }
+            value = value << 4 | UInt16(digit)
+            position += 1
+        }
+        return value
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipSpaces() {
+        while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// A call's or reply's parameters when it has none: `{}`.
+package struct NoParameters: Codable, Sendable, Hashable {
+    package init() {}
+}
+
+/// An error that a service answers with instead of a reply (Varlink: "error" and "parameters").
+package struct ServiceRefusal: Error, Sendable, Hashable {
+    /// The error's qualified name, such as `io.whorl.NotFound`.
+    package let name: String
+    /// More about it, as names and texts; never a secret.
+    package let details: [String: String]
+
+    package init(_ name: String, _ details: [String: String] = [:]) {
+        self.name = name
+        self.details = details
+    }
+
+    /// The interface does not exist (`org.varlink.service.InterfaceNotFound`).
+    package static func interfaceNotFound(_ interface: String) -> ServiceRefusal {
+        ServiceRefusal("org.varlink.service.InterfaceNotFound", ["interface": interface])
+    }
+
+    /// The interface has no such method (`org.varlink.service.MethodNotFound`).
+    package static func methodNotFound(_ method: String) -> ServiceRefusal {
+        ServiceRefusal("org.varlink.service.MethodNotFound", ["method": method])
+    }
+
+    /// A parameter is missing or has another type (`org.varlink.service.InvalidParameter`).
+    package static func invalidParameter(_ parameter: String) -> ServiceRefusal {
+        ServiceRefusal("org.varlink.service.InvalidParameter", ["parameter": parameter])
+    }
+}
+
+/// The part of a call that decides who handles it.
+struct CallHead: Codable {
+    var method: String
+    var more: Bool?
+    var oneway: Bool?
+}
+
+/// A whole call, as it is sent.
+struct CallMessage<Parameters: Encodable>: Encodable {
+    var method: String
+    var parameters: Parameters
+    var more: Bool?
+}
+
+/// The parameters of a call or reply, read once its kind is known.
+///
+/// A message without parameters reads as `{}`.
+struct ParametersOf<Parameters: Decodable>: Decodable {
+    let parameters: Parameters
+
+    private enum Key: CodingKey { case parameters }
+
+    init(from decoder: any Decoder) throws {
+        let message = try decoder.container(keyedBy: Key.self)
+        if message.contains(.parameters) {
+            parameters = try message.decode(Parameters.self, forKey: .parameters)
+        } else {
+            parameters = try Parameters(from: EmptyObject.decoder())
+        }
+    }
+}
+
+/// The part of a reply that tells what it is.
+struct ReplyHead: Codable {
+    var continues: Bool?
+    var error: String?
+}
+
+/// A whole reply, as it is sent.
+struct ReplyMessage<Parameters: Encodable>: Encodable {
+    var parameters: Parameters
+    var continues: Bool?
+    var error: String?
+}
+
+/// Gives the decoder of `{}`.
+private struct EmptyObject: Decodable {
+    let decoder: any Decoder
+
+    init(from decoder: any Decoder) throws { self.decoder = decoder }
+
+    static func decoder() throws -> any Decoder {
+        try JSONDecoder().decode(EmptyObject.self, from: Data("{}".utf8)).decoder
+    }
+}
+
+/// JSON between Swift values and frames.
+enum Wire {
+    /// Encodes a message.
+    static func encode(_ message: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        return [UInt8](try encoder.encode(message))
+    }
+
+    /// Decodes a message that ``JSONCheck`` let through; unknown members are ignored.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(bytes))
+    }
+}

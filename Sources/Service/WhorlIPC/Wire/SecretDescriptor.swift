@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSocket
+internal import Glibc
+package import SecretMemory
+
+/// Secrets between two processes: bytes in a memory file whose size is sealed, sent as a descriptor beside the JSON.
+///
+/// A secret never stands in a message. The reader wipes the file after it has read, unless the other side sealed it
+/// against writing; the kernel frees the pages when both sides have closed them. Until then they may be written to swap:
+/// `mlock(2)` does not reach them.
+package enum SecretDescriptor {
+    /// The largest secret in bytes; an item's value is 1 MiB at most.
+    package static let largest = 1 << 20
+
+    /// An error of making or reading a secret's descriptor.
+    package enum Fault: Error, Sendable, Hashable {
+        /// It is no memory file, or its size is not sealed.
+        case notSealed
+        /// It is larger than ``SecretDescriptor/largest``.
+        case tooLarge
+        /// The system refused to make or to read it.
+        case system(SystemCallError)
+    }
+
+    /// Puts a secret into a memory file.
+    package static func make(_ secret: borrowing SecretBytes) throws(Fault) -> Descriptor {
+        let number = whorl_memfd_create("whorl-secret")
+        guard number >= 0 else { throw .system(SystemCallError("memfd_create")) }
+        let file = Descriptor(owning: number)
+        let written = secret.withUnsafeBytes { bytes in
+            bytes.isEmpty ? 0 : pwrite(number, bytes.baseAddress, bytes.count, 0)
+        }
+        // A memory file takes a write whole, or fails for want of memory.
+        guard written == secret.count else { throw .system(SystemCallError("pwrite")) }
+        guard whorl_seal_size(number) == 0 else { throw .system(SystemCallError("fcntl")) }
+        return file
+    }
+
+    /// Reads a secret from a memory file, straight into locked memory, and wipes the file.
+    ///
+    /// It is read, never mapped: if the other side changes the file at the same time, the bytes differ, and no more.
+    package static func read(_ file: Descriptor) throws(Fault) -> SecretBytes {
+        let seals = whorl_seals(file.number)
+        guard seals >= 0, seals & 7 == 7 else { throw .notSealed }
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system(SystemCallError("fstat")) }
+        guard (0...off_t(largest)).contains(status.st_size) else { throw .tooLarge }
+        return try SecretBytes(count: Int(status.st_size)) { room throws(Fault) in
+            let count = room.isEmpty ? 0 : pread(file.number, room.baseAddress, room.count, 0)
+            guard count == room.count else { throw .system(SystemCallError("pread")) }
+            wipe(file, count: count)
+        }
+    }
+
+    private static func wipe(_ file: Descriptor, count: Int) {
+        let zeros = [UInt8](repeating: 0, count: min(count, 65_536))
+        var position = 0
+        while position < count {
+            let written = pwrite(file.number, zeros, min(zeros.count, count - position), off_t(position))
+            guard written > 0 else { return }
+            position += written
+        }
+    }
+}

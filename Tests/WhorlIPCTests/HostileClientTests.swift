@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import Glibc
+import Testing
+
+@testable import WhorlIPC
+
+@Suite struct `A hostile client` {
+    static let garbage: [[UInt8]] = [
+        Array("GET / HTTP/1.1\r\n\r\n\0".utf8), [0], [0xFF, 0xFE, 0], Array("[]\0".utf8), Array("{}\0".utf8),
+        Array("{\"method\":1}\0".utf8), Array("{\"method\":null}\0".utf8),
+        Array("{\"method\":\"a.b\",\"method\":\"a.c\"}\0".utf8),
+        Array("{\"method\":\"a.b\",\"more\":1}\0".utf8),
+        Array("{\"a\":".utf8) + [UInt8](repeating: UInt8(ascii: "["), count: 10_000) + [0],
+    ]
+
+    @Test(arguments: garbage) func `that sends no call is hung up on`(bytes: [UInt8]) async throws {
+        try await apart {
+            let service = try TestService()
+            let client = try RawClient(service)
+            client.send(bytes)
+            #expect(client.isHungUpOn())
+        }
+    }
+
+    @Test func `that sends a message of 1 GiB is hung up on after the first`() async throws {
+        try await apart {
+            let service = try TestService()
+            let client = try RawClient(service)
+            let part = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 16)
+            var sent = 0
+            while sent < 1 << 30, client.send(part) { sent += part.count }
+            #expect(sent < 4 << 20, "\(sent) bytes were taken")
+        }
+    }
+
+    @Test func `that stops in the middle of a message is hung up on after a time`() async throws {
+        try await apart {
+            let service = try TestService { $0.channel.message = .milliseconds(100) }
+            let client = try RawClient(service)
+            client.send(Array(#"{"method":"#.utf8))
+            #expect(client.isHungUpOn())
+        }
+    }
+
+    @Test func `that never reads is hung up on after a time, and its replies are dropped`() async throws {
+        try await apart {
+            let service = try TestService { limits in
+                limits.channel.reading = .milliseconds(200)
+                limits.waitingCalls = 10_000
+            }
+            let client = try RawClient(service)
+            let text = String(repeating: "x", count: 60_000)
+            let call =
+                Array(#"{"method":"org.example.test.Echo","parameters":{"text":"\#(text)"}}"#.utf8) + [0]
+            var sent = 0
+            while sent < 1000, client.send(call) { sent += 1 }
+            #expect(sent < 1000)
+        }
+    }
+
+    @Test func `that queues more calls than it may is hung up on`() async throws {
+        try await apart {
+            let service = try TestService()
+            let client = try RawClient(service)
+            for _ in 0..<20 { client.send(#"{"method":"org.example.test.Wait","parameters":{"text":""}}"#) }
+            #expect(client.isHungUpOn())
+        }
+    }
+
+    @Test func `gets no more connections than its share, and one again when one ends`() async throws {
+        try await apart {
+            let service = try TestService { $0.connectionsOfUser = 4 }
+            var clients = try (0..<4).map { _ in try RawClient(service) }
+            for client in clients {
+                client.send(#"{"method":"org.example.test.Echo","parameters":{"text":""}}"#)
+                #expect(client.receive() != nil)
+            }
+            #expect(try RawClient(service).isHungUpOn())
+            clients.removeLast()
+            var isServed = false
+            for _ in 0..<1000 where !isServed {
+                let client = try RawClient(service)
+                client.send(#"{"method":"org.example.test.Echo","parameters":{"text":""}}"#)
+                isServed = client.receive() != nil
+            }
+            #expect(isServed)
+        }
+    }
+
+    @Test func `holds no more memory with many half messages than with one`() async throws {
+        try await apart {
+            let service = try TestService { $0.bytesOfUser = 1 << 20 }
+            let half = [UInt8](repeating: UInt8(ascii: " "), count: 900_000)
+            let first = try RawClient(service)
+            first.send(half)
+            while service.server.bytesHeld(of: geteuid()) < half.count { usleep(1000) }
+            let others = try (0..<8).map { _ in try RawClient(service) }
+            let refused = others.filter { !$0.send(half) || $0.isHungUpOn() }
+            #expect(refused.count == others.count)
+            // The first one may finish its message all the same.
+            first.send(Array(#"{"method":"org.example.test.Echo","parameters":{"text":"x"}}"#.utf8) + [0])
+            #expect(first.receive() == #"{"parameters":{"text":"x"}}"#)
+        }
+    }
+
+    @Test func `that floods with connections keeps others waiting no longer than a second`() async throws {
+        let service = try TestService { $0.connectionsOfUser = 2000 }
+        let client = try service.connect()
+        let path = service.path
+        async let flood: Void = apart {
+            for _ in 0..<3000 {
+                guard let client = try? RawClient(path) else { continue }
+                client.send(Array(#"{"method":"org"#.utf8))
+            }
+        }
+        for _ in 0..<50 {
+            let begin = ContinuousClock.now
+            let _: ServiceConnection.Reply<TestService.Words> = try await client.call(
+                "org.example.test.Echo",
+                TestService.Words(text: "x")
+            )
+            #expect(ContinuousClock.now - begin < .seconds(1))
+        }
+        try await flood
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+
+@testable import WhorlIPC
+
+private typealias Words = TestService.Words
+private typealias Count = TestService.Count
+private typealias Place = TestService.Place
+
+@Suite struct `A service on a socket` {
+    @Test func `answers calls of one connection in their order`() async throws {
+        let service = try TestService()
+        let client = try service.connect()
+        for number in 0..<100 {
+            let reply: ServiceConnection.Reply<Words> = try await client.call(
+                "org.example.test.Echo",
+                Words(text: "\(number)\0ä")
+            )
+            #expect(reply.parameters == Words(text: "\(number)\0ä"))
+        }
+        let path = service.path
+        try await apart {
+            let raw = try RawClient(path)
+            for number in 0..<10 {
+                raw.send(#"{"method":"org.example.test.Echo","parameters":{"text":"\#(number)"}}"#)
+            }
+            for number in 0..<10 { #expect(raw.receive() == #"{"parameters":{"text":"\#(number)"}}"#) }
+        }
+    }
+
+    @Test func `sends updates to a caller that asks for them, and else the reply alone`() async throws {
+        let service = try TestService()
+        let client = try service.connect()
+        var seen: [Int] = []
+        let reply: ServiceConnection.Reply<Count> = try await client.call(
+            "org.example.test.Count",
+            Count(number: 5)
+        ) { seen.append($0.number) }
+        #expect(seen == [1, 2, 3, 4] && reply.parameters.number == 5)
+        let quiet: ServiceConnection.Reply<Count> = try await client.call(
+            "org.example.test.Count",
+            Count(number: 5)
+        )
+        #expect(quiet.parameters.number == 5)
+    }
+
+    @Test func `answers a refusal with its name and details, and goes on`() async throws {
+        let service = try TestService()
+        let client = try service.connect()
+        await #expect(
+            throws: ServiceCallError.refused(ServiceRefusal("org.example.test.Refused", ["why": "no"]))
+        ) {
+            let _: ServiceConnection.Reply<Words> = try await client.call(
+                "org.example.test.Refuse",
+                Words(text: "no")
+            )
+        }
+        let reply: ServiceConnection.Reply<Words> = try await client.call(
+            "org.example.test.Echo",
+            Words(text: "still here")
+        )
+        #expect(reply.parameters.text == "still here")
+    }
+
+    @Test func `names unknown methods and interfaces, wrong and missing parameters`() async throws {
+        try await apart {
+            let service = try TestService()
+            let client = try RawClient(service)
+            for (call, answer) in [
+                (#"{"method":"org.example.test.None"}"#, #""error":"org.varlink.service.MethodNotFound""#),
+                (
+                    #"{"method":"org.example.other.None"}"#,
+                    #""error":"org.varlink.service.InterfaceNotFound""#
+                ),
+                (#"{"method":""}"#, #""error":"org.varlink.service.InterfaceNotFound""#),
+                (
+                    #"{"method":"org.example.test.Echo"}"#,
+                    #"InvalidParameter","parameters":{"parameter":"text"}"#
+                ),
+                (#"{"method":"org.example.test.Echo","parameters":{"text":1}}"#, #"{"parameter":"text"}"#),
+                (#"{"method":"org.example.test.Echo","parameters":7}"#, "InvalidParameter"),
+                (
+                    #"{"method":"org.example.test.Turn","parameters":{"secret":0}}"#,
+                    #"{"parameter":"descriptor"}"#
+                ),
+                (
+                    #"{"method":"org.example.test.Turn","parameters":{"secret":-1}}"#,
+                    #"{"parameter":"descriptor"}"#
+                ),
+            ] {
+                client.send(call)
+                #expect(client.receive()?.contains(answer) == true, "\(call)")
+            }
+        }
+    }
+
+    @Test func `ignores members that it does not know`() async throws {
+        try await apart {
+            let service = try TestService()
+            let client = try RawClient(service)
+            client.send(
+                #"{"method":"org.example.test.Echo","parameters":{"text":"a","later":[1]},"new":{"x":1}}"#
+            )
+            #expect(client.receive() == #"{"parameters":{"text":"a"}}"#)
+        }
+    }
+
+    @Test func `sends no reply to a call that wants none`() async throws {
+        try await apart {
+            let service = try TestService()
+            let client = try RawClient(service)
+            client.send(
+                #"{"method":"org.example.test.Count","parameters":{"number":3},"oneway":true,"more":true}"#
+            )
+            client.send(#"{"method":"org.example.test.Echo","parameters":{"text":"next"}}"#)
+            #expect(client.receive() == #"{"parameters":{"text":"next"}}"#)
+        }
+    }
+
+    @Test func `describes itself as every Varlink service does`() async throws {
+        let service = try TestService()
+        let client = try service.connect()
+        let info: ServiceConnection.Reply<ServiceInfo> = try await client.call(
+            "org.varlink.service.GetInfo",
+            NoParameters()
+        )
+        #expect(info.parameters.interfaces == ["org.example.test", "org.varlink.service"])
+        struct Text: Codable, Sendable { var description: String }
+        let text: ServiceConnection.Reply<Text> = try await client.call(
+            "org.varlink.service.GetInterfaceDescription",
+            ["interface": "org.example.test"]
+        )
+        #expect(text.parameters.description == TestService.description)
+    }
+
+    @Test func `takes and gives secrets beside the messages`() async throws {
+        let service = try TestService()
+        let client = try service.connect()
+        let file = try SecretDescriptor.make(SecretBytes(copying: Array("desserts".utf8).span.bytes))
+        let reply: ServiceConnection.Reply<Place> = try await client.call(
+            "org.example.test.Turn",
+            Place(secret: 0),
+            descriptors: [file]
+        )
+        let turned = try SecretDescriptor.read(#require(reply.descriptors.first))
+        #expect(turned.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } == "stressed")
+    }
+
+    @Test func `tells the user and the process that asked`() async throws {
+        let service = try TestService()
+        let reply: ServiceConnection.Reply<TestService.Asker> = try await service.connect().call(
+            "org.example.test.Asker",
+            NoParameters()
+        )
+        #expect(reply.parameters.uid == geteuid())
+        // Without SO_PEERPIDFD the process is told once it has proven itself.
+        #expect(reply.parameters.pid == getpid() || reply.parameters.pid == nil)
+    }
+
+    @Test func `cancels the call of a client that hangs up, or whose task is cancelled`() async throws {
+        let service = try TestService()
+        var waits = service.waits.makeAsyncIterator()
+        let raw = try RawClient(service)
+        raw.send(#"{"method":"org.example.test.Wait","parameters":{"text":""}}"#)
+        #expect(await waits.next() == true)
+        shutdown(raw.socket.number, Int32(SHUT_RDWR))
+        #expect(await waits.next() == false)
+
+        let client = try service.connect()
+        let call = Task { () -> Bool in
+            do throws(ServiceCallError) {
+                let _: ServiceConnection.Reply<Words> = try await client.call(
+                    "org.example.test.Wait",
+                    Words(text: "")
+                )
+                return false
+            } catch {
+                return error == .cancelled
+            }
+        }
+        #expect(await waits.next() == true)
+        call.cancel()
+        #expect(await call.value)
+        #expect(await waits.next() == false)
+    }
+
+    @Test func `that stops ends the calls under way with an error`() async throws {
+        let service = try TestService()
+        var waits = service.waits.makeAsyncIterator()
+        let client = try service.connect()
+        let call = Task { () -> ServiceCallError? in
+            do throws(ServiceCallError) {
+                let _: ServiceConnection.Reply<Words> = try await client.call(
+                    "org.example.test.Wait",
+                    Words(text: "")
+                )
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(await waits.next() == true)
+        service.server.stop()
+        #expect(await call.value == .connection(nil))
+    }
+
+    @Test func `that does not listen is an error of the connection`() {
+        #expect(throws: SystemCallError.self) { try ServiceConnection(path: "/nonexistent/socket") }
+        #expect(throws: SystemCallError.self) {
+            try ServiceConnection(path: "/" + String(repeating: "x", count: 200))
+        }
+    }
+}
