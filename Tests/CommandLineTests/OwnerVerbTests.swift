@@ -90,8 +90,9 @@ struct OwnerVerbTests {
         let (staged, mark) = AsyncStream.makeStream(of: Void.self)
         let session = session
         async let enrolling = session.whorl.run(
-            ["enroll", "left-thumb", "--json"],
-            reader: "mock:stages=3,touch right-index,touch left-thumb*3,delay:15000ms,touch left-thumb",
+            ["enroll", "left-thumb", "--json", "--timeout", "240"],
+            // Long enough for the other program on a busy machine.
+            reader: "mock:stages=3,touch right-index,touch left-thumb*3,delay:60000ms,touch left-thumb",
             environment: ["WHORL_TCTI": session.tpm.address]
         ) { line, _ in
             if line.contains("\"completed\":3") { mark.finish() }

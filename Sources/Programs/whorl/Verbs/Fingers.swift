@@ -43,7 +43,7 @@ struct Fingers: AsyncParsableCommand {
     struct Accept: Verb {
         static let configuration = CommandConfiguration(
             commandName: "accept",
-            abstract: "Accepts, with the passcode, fingers that were changed from outside.",
+            abstract: "Accepts, with the passcode, fingers that were changed from outside, or an older set.",
             discussion: """
                 The fingers that would be accepted are listed first. What programs knew of the set before does not \
                 come back, and secrets and keys of an earlier set stay closed to fingers. Without a passcode the \
