@@ -106,7 +106,9 @@ import Testing
 
     /// A module of this name makes `#if canImport(…)` true in every package of a build that has it.
     @Test func `nothing depends on the modules that have Apple's names for what is in others`() {
-        for row in Self.allowed { #expect(row.uses.isDisjoint(with: ["Security", "CryptoKit", "CoreFoundation"])) }
+        for row in Self.allowed {
+            #expect(row.uses.isDisjoint(with: ["Security", "CryptoKit", "CoreFoundation"]))
+        }
     }
 
     /// C pointers stay inside the modules that exist to wrap C.
