@@ -67,7 +67,7 @@ extension `Stored keys and certificates` {
         }
     }
 
-    @Test func `a key that is guarded or stays on the device cannot be synchronizable`() throws {
+    @Test func `a key that is guarded or in the chip cannot be synchronizable`() throws {
         try onBench {
             let leaving: [CFString: Any] = [kSecAttrSynchronizable: true]
             let (bound, free) = (try chipKey([.privateKeyUsage, .biometryAny]), try chipKey())

@@ -89,4 +89,49 @@ import Testing
             #expect(SecItemDelete(reading) == errSecItemNotFound)
         }
     }
+
+    @Test func `an item for this device only may be called synchronizable, a guarded one may not`() {
+        bench.run {
+            let leaving: [CFString: Any] = [
+                kSecAttrSynchronizable: true,
+                kSecAttrAccessible: kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+            ]
+            #expect(SecItemAdd(generic("a", leaving), nil) == errSecSuccess)
+            #expect(SecItemCopyMatching(generic("a", leaving), nil) == errSecSuccess)
+            let guarded: [CFString: Any] = [
+                kSecAttrSynchronizable: true, kSecAttrAccessControl: control(.userPresence),
+            ]
+            #expect(SecItemAdd(generic("b", guarded), nil) == errSecParam)
+            let change = [kSecAttrAccessControl: control(.userPresence)] as CFDictionary
+            #expect(SecItemUpdate(generic("a", leaving), change) == errSecParam)
+        }
+    }
+
+    @Test func `a number is an account as well, and another one than its text`() {
+        bench.run {
+            let number = generic("", [kSecAttrAccount: 42, kSecValueData: Data([1])])
+            #expect(SecItemAdd(number, nil) == errSecSuccess)
+            #expect(SecItemAdd(number, nil) == errSecDuplicateItem)
+            #expect(SecItemCopyMatching(generic("42"), nil) == errSecItemNotFound)
+            let found = find(generic("", [kSecAttrAccount: 42, kSecReturnAttributes: true])).object
+            #expect((found as? [String: Any])?[kSecAttrAccount as String] as? Int == 42)
+        }
+    }
+
+    @Test func `what lies in the own group comes before the same item in a shared one`() {
+        bench.run(groups: ["a.shared", "z.shared"]) {
+            for group in ["a.shared", "z.shared", "org.example.app"] {
+                let item = generic(
+                    "a",
+                    [kSecAttrAccessGroup: group, kSecValueData: Data(group.utf8)]
+                )
+                #expect(SecItemAdd(item, nil) == errSecSuccess)
+            }
+            #expect(value("a") == Data("org.example.app".utf8))
+            let two = find(generic("a", [kSecReturnData: true, kSecMatchLimit: 2])).object as? [Data]
+            #expect(two == [Data("org.example.app".utf8), Data("a.shared".utf8)])
+            #expect(SecItemDelete(generic("a", [kSecAttrAccessGroup: "org.example.app"])) == errSecSuccess)
+            #expect(value("a") == Data("a.shared".utf8))
+        }
+    }
 }

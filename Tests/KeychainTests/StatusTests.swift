@@ -46,10 +46,14 @@ import Testing
     static let cases: [Case] = [
         Case(what: "nothing", calls: all, dictionary: [:], status: errSecParam),
         Case(what: "no class", calls: all, dictionary: ["acct": "a"], status: errSecParam),
-        Case(what: "unknown class", calls: all, dictionary: ["class": "abcd"], status: errSecParam),
+        Case(what: "unknown class", calls: all, dictionary: ["class": "abcd"], status: errSecNoSuchClass),
         Case(what: "class of another type", calls: all, dictionary: ["class": 7], status: errSecParam),
-        Case(what: "a key that is no text", calls: all, dictionary: with(7, "x"), status: errSecParam),
-        Case(what: "account as a number", calls: all, dictionary: with("acct", 7), status: errSecParam),
+        Case(what: "a key that is bytes", calls: all, dictionary: with(Data(), "x"), status: errSecParam),
+        Case(what: "a key that is a number", calls: all, dictionary: with(7, "x"), status: errSecNoSuchAttr),
+        Case(what: "a key of no kind", calls: all, dictionary: with("account", "x"), status: errSecParam),
+        Case(what: "a key of one letter", calls: all, dictionary: with("m", "x"), status: errSecParam),
+        Case(what: "a key of none", calls: all, dictionary: with("", "x"), status: errSecParam),
+        Case(what: "almost the class", calls: all, dictionary: with("classes", "x"), status: errSecParam),
         Case(what: "account as a list", calls: all, dictionary: with("acct", ["a"]), status: errSecParam),
         Case(what: "label as a date", calls: all, dictionary: with("labl", Date()), status: errSecParam),
         Case(what: "date as a text", calls: all, dictionary: with("cdat", "now"), status: errSecParam),
@@ -88,6 +92,30 @@ import Testing
             status: errSecParam
         ),
         Case(
+            what: "a limit of all",
+            calls: [.add, .update],
+            dictionary: with("m_Limit", "m_LimitAll"),
+            status: errSecParam
+        ),
+        Case(
+            what: "a match in a change",
+            calls: [.change],
+            dictionary: ["m_Limit": "m_LimitAll"],
+            status: errSecNoSuchAttr
+        ),
+        Case(
+            what: "a result of a change",
+            calls: [.change],
+            dictionary: ["r_Data": false, "labl": "x"],
+            status: errSecNoSuchAttr
+        ),
+        Case(
+            what: "a reference in a change",
+            calls: [.change],
+            dictionary: ["v_PersistentRef": Data("genp\0\0\0\0\0\0\0\0".utf8), "labl": "x"],
+            status: errSecNoSuchAttr
+        ),
+        Case(
             what: "a result of none",
             calls: [.update],
             dictionary: with("r_Data", true),
@@ -106,6 +134,20 @@ import Testing
             what: "persistent reference of another class",
             calls: asking,
             dictionary: with("v_PersistentRef", Data("inet\0\0\0\0\0\0\0\0".utf8)),
+            status: errSecNoSuchClass
+        ),
+        Case(
+            what: "persistent reference and an attribute",
+            calls: asking,
+            dictionary: with("v_PersistentRef", Data("genp\0\0\0\0\0\0\0\0".utf8)),
+            status: errSecParam
+        ),
+        Case(
+            what: "persistent reference and a group",
+            calls: asking,
+            dictionary: [
+                "v_PersistentRef": Data("genp\0\0\0\0\0\0\0\0".utf8), "agrp": "org.example.app",
+            ],
             status: errSecParam
         ),
         Case(what: "unknown accessible", calls: all, dictionary: with("pdmn", "zz"), status: errSecParam),
@@ -118,7 +160,7 @@ import Testing
         ),
         Case(
             what: "accessible and another access control",
-            calls: [.add, .change],
+            calls: all + [.change],
             dictionary: ["class": "genp", "pdmn": "ck", "accc": control([])],
             status: errSecParam
         ),
@@ -128,12 +170,6 @@ import Testing
             dictionary: [
                 "class": "genp", "sync": true, "accc": control(.biometryAny, kSecAttrAccessibleWhenUnlocked),
             ],
-            status: errSecParam
-        ),
-        Case(
-            what: "leaves, and is for this device only",
-            calls: [.add, .change],
-            dictionary: ["class": "genp", "sync": true, "pdmn": "aku"],
             status: errSecParam
         ),
         Case(
@@ -171,7 +207,7 @@ import Testing
         Case(what: "an identity", calls: asking, dictionary: ["class": "idnt"], status: errSecItemNotFound),
         Case(
             what: "a match that is not there",
-            calls: asking,
+            calls: [.copy, .delete],
             dictionary: with("m_Policy", "x"),
             status: errSecUnimplemented
         ),
@@ -185,7 +221,7 @@ import Testing
             what: "a class in the change",
             calls: [.change],
             dictionary: ["class": "genp"],
-            status: errSecParam
+            status: errSecNoSuchAttr
         ),
         Case(what: "no change", calls: [.change], dictionary: [:], status: errSecParam),
         Case(

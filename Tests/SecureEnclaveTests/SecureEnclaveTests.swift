@@ -37,6 +37,9 @@ import Testing
             let here = try mine.sharedSecretFromKeyAgreement(with: other.publicKey)
             let there = try other.sharedSecretFromKeyAgreement(with: mine.publicKey)
             #expect(here == there)
+            // Code that names CryptoKit's type takes it.
+            let named: SharedSecret = here
+            #expect(named.withUnsafeBytes { Data($0) } == there.withUnsafeBytes { Data($0) })
             let salt = Data("salt".utf8)
             #expect(
                 here.hkdfDerivedSymmetricKey(
@@ -60,7 +63,6 @@ import Testing
                         outputByteCount: 100
                     )
             )
-            #expect("\(here)" == "SharedSecret: ****")
         }
     }
 
@@ -113,6 +115,24 @@ import Testing
                 #expect(error?.code == Int(errSecDecode))
             }
         }
+    }
+
+    @Test func `keys that no TPM has fail when they are made`() {
+        func refusal(_ make: () throws -> Void) -> Int? {
+            do {
+                try make()
+                return nil
+            } catch {
+                return (error as NSError).code
+            }
+        }
+        #expect(refusal { _ = try SecureEnclave.MLKEM768.PrivateKey() } == Int(errSecUnimplemented))
+        #expect(refusal { _ = try SecureEnclave.MLKEM1024.PrivateKey() } == Int(errSecUnimplemented))
+        #expect(refusal { _ = try SecureEnclave.MLDSA65.PrivateKey() } == Int(errSecUnimplemented))
+        #expect(
+            refusal { _ = try SecureEnclave.MLDSA87.PrivateKey(dataRepresentation: Data()) }
+                == Int(errSecUnimplemented)
+        )
     }
 
     @Test func `it is available where there is a chip`() {

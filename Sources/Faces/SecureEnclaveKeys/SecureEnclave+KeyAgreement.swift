@@ -48,16 +48,13 @@ extension SecureEnclave.P256.KeyAgreement {
 
         /// The secret that this key and another's public key have in common.
         ///
-        /// It is of a type of its own, since a value of the library's `SharedSecret` is made by the library's own key
-        /// agreement alone; it has the same members.
-        ///
         /// - Parameter publicKeyShare: The other's.
         /// - Returns: The secret, from which keys are derived.
         /// - Throws: `LAError` when the owner was not recognised; else an `NSError` of `NSOSStatusErrorDomain`.
         public func sharedSecretFromKeyAgreement(
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey
         ) throws -> SharedSecret {
-            SharedSecret(try key.sharedSecret(with: publicKeyShare.x963Representation))
+            try SharedSecret(coordinate: key.sharedSecret(with: publicKeyShare.x963Representation))
         }
     }
 }

@@ -52,11 +52,16 @@ extension ContextCore {
     }
 
     /// The same for a caller who waits on its thread; nobody but the caller is blocked.
+    ///
+    /// A prompt presenter gets `notInteractive` at once: what it waits for would wait for its own prompt to end.
     package func releaseBlocking<Value: Sendable>(
         reason: String? = nil,
         _ operation: @escaping Operation<Value>
     ) -> Result<Value, ReleaseFailure> {
-        WorkerThread.releases.wait { await self.release(reason: reason, operation) }
+        guard !PresentingTask.isRunning else {
+            return .failure(.context(LAError(AuthenticationError(.notInteractive))))
+        }
+        return WorkerThread.releases.wait { await self.release(reason: reason, operation) }
     }
 
     /// Begins an operation on a protected item.
@@ -79,7 +84,7 @@ extension ContextCore {
                 applicationPassword: state.credentials[.applicationPassword]
             )
             request.evaluation.session = session
-            let presenter = state.settings.presenter ?? parts.presenter
+            let presenter = PresentingTask(presenter: state.settings.presenter ?? parts.presenter)
             let task = Task(executorPreference: WorkerThread.releases) { [request] in
                 do throws(ReleaseError) {
                     return Result<Value, ReleaseError>.success(try await operation(parts, request, presenter))

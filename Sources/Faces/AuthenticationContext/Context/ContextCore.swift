@@ -117,7 +117,7 @@ package final class ContextCore: Sendable {
                 hasApplicationPassword: state.credentials[.applicationPassword] != nil
             )
             guard state.running == nil else { throw .contextIsBusy }
-            let presenter = state.settings.presenter ?? parts.presenter
+            let presenter = PresentingTask(presenter: state.settings.presenter ?? parts.presenter)
             let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
                 end(await ask(requests, parts.service, presenter), of: demand)
             }

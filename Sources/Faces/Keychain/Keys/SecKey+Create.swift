@@ -12,6 +12,8 @@ private struct KeyRequest {
     let context: KeyContext?
     /// Where it is kept, when it is.
     let place: [String: Any]
+    /// What the public half is called and where it is kept, where it is to be kept as well.
+    let publicHalf: (attributes: KeyAttributes, place: [String: Any])?
 
     init(_ dictionary: CFDictionary) throws(KeyFailure) {
         let parameters = try KeyParameters(dictionary).taking(kSecPrivateKeyAttrs)
@@ -29,7 +31,25 @@ private struct KeyRequest {
                 kSecAttrAccessControl,
             ]
         )
+        publicHalf = try KeyRequest.publicHalf(dictionary)
         if isInChip { try checkChip() } else { try checkSoftware() }
+    }
+
+    private static func publicHalf(
+        _ dictionary: CFDictionary
+    ) throws(KeyFailure) -> (attributes: KeyAttributes, place: [String: Any])? {
+        let all = KeyParameters(dictionary)
+        guard let own = try all.nested(kSecPublicKeyAttrs), try own.flag(kSecAttrIsPermanent) == true else {
+            return nil
+        }
+        let parameters = try all.taking(kSecPublicKeyAttrs)
+        var attributes = KeyAttributes()
+        attributes.label = try parameters.text(kSecAttrLabel)
+        attributes.applicationTag = try parameters.bytes(kSecAttrApplicationTag)
+        attributes.applicationLabel = try parameters.bytes(kSecAttrApplicationLabel)
+        attributes.isPermanent = true
+        let place = parameters.only([kSecAttrAccessGroup, kSecAttrSynchronizable, kSecAttrAccessible])
+        return (attributes, place)
     }
 
     private func checkChip() throws(KeyFailure) {
@@ -62,6 +82,9 @@ private struct KeyRequest {
             material = .privateEC(try ECPrivateKey(curve))
         }
         let key = SecKey(material, attributes, context: context)
+        if let publicHalf {
+            try SecKey(material.publicMaterial, publicHalf.attributes).store(at: publicHalf.place)
+        }
         if attributes.isPermanent { try key.store(at: place) }
         return key
     }
@@ -130,7 +153,8 @@ extension KeyParameters {
 /// - Parameters:
 ///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`; in `kSecPrivateKeyAttrs`, which come before the same keys
 ///     beside them, `kSecAttrIsPermanent`, `kSecAttrApplicationTag`, `kSecAttrLabel`, `kSecAttrAccessControl` and
-///     `kSecUseAuthenticationContext`, the context that the key is used with from then on.
+///     `kSecUseAuthenticationContext`, the context that the key is used with from then on. The public half is stored as
+///     well where `kSecPublicKeyAttrs` has `kSecAttrIsPermanent`.
 ///   - error: Where to leave an error of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip, `errSecParam` for
 ///     parameters that contradict each other, `errSecDuplicateItem` for a permanent key that is there.
 /// - Returns: The key; `nil` with an error.

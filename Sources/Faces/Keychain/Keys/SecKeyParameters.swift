@@ -17,12 +17,18 @@ struct KeyParameters {
 
     /// These, and those of the dictionary under a key, which come before them.
     func taking(_ key: CFString) throws(KeyFailure) -> KeyParameters {
-        guard let value = self[key] else { return self }
+        guard let inner = try nested(key) else { return self }
+        var all = self
+        all.values.merge(inner.values) { _, inner in inner }
+        return all
+    }
+
+    /// Those of the dictionary under a key alone; `nil` where there is none.
+    func nested(_ key: CFString) throws(KeyFailure) -> KeyParameters? {
+        guard let value = self[key] else { return nil }
         guard let dictionary = value as? NSDictionary ?? (value as? [String: Any]).map({ $0 as NSDictionary })
         else { throw .wrong(key) }
-        var all = self
-        all.values.merge(KeyParameters(dictionary).values) { _, inner in inner }
-        return all
+        return KeyParameters(dictionary)
     }
 
     func text(_ key: CFString) throws(KeyFailure) -> String? {

@@ -98,14 +98,12 @@ extension KeychainRequest {
             changed.accessible = accessible
         }
         if let synchronizable { changed.isSynchronizable = synchronizable == .yes }
-        guard !changed.isSynchronizable || changed.protection.maySynchronize else {
-            throw KeychainError(errSecParam)
-        }
         changed.attributes["mdat"] = .date(Date().timeIntervalSince1970)
         for (name, value) in attributes {
             guard record.itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
             changed.attributes[name] = value
         }
+        guard !changed.isSynchronizable || changed.maySynchronize else { throw KeychainError(errSecParam) }
         return changed
     }
 

@@ -32,7 +32,7 @@ struct Keychain {
             isSynchronizable: request.synchronizable == .yes,
             attributes: attributes
         )
-        guard !record.isSynchronizable || record.protection.maySynchronize else {
+        guard !record.isSynchronizable || record.maySynchronize else {
             throw KeychainError(errSecParam)
         }
         let made = form?.contents ?? .plain(request.value ?? Data())

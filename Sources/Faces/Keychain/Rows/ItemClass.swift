@@ -14,6 +14,7 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     /// What a value may be given as.
     enum Form: Sendable {
         case text
+        /// Or a number, as Apple's systems take it (`copyBlob` in SecItemServer.c).
         case textOrData
         /// A text becomes its UTF-8.
         case bytes
@@ -111,7 +112,8 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
 
     private static let password: [String: Form] = merged(
         [
-            "acct": .textOrData, "desc": .text, "icmt": .text, "crtr": .textOrNumber, "type": .textOrNumber,
+            "acct": .textOrData, "desc": .textOrData, "icmt": .textOrData, "crtr": .textOrNumber,
+            "type": .textOrNumber,
             "scrp": .number,
         ],
         flags("invi", "nega", "cusi")
@@ -145,6 +147,7 @@ extension ItemClass.Form {
         case .textOrData:
             if let text = DictionaryObjects.text(object) { return .text(text) }
             if let data = object as? Data { return .data(data) }
+            if let number = ItemClass.Form.number(object) { return .number(number) }
         case .bytes:
             if let text = DictionaryObjects.text(object) { return .data(Data(text.utf8)) }
             if let data = object as? Data { return .data(data) }

@@ -71,13 +71,43 @@ package struct ItemMatch: Sendable, Hashable {
         "SELECT \(KeychainItem.selected), CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END "
         + "FROM keychain_items WHERE "
 
-    /// The items that are meant, older ones first where all are wanted; rows that are not what Whorl wrote are left out.
+    /// The items that are meant: older ones first where all are wanted, and else those of the first group first.
+    ///
+    /// Rows that are not what Whorl wrote are left out.
     func items(
         _ db: Database,
         of profile: String,
         _ keys: StateKeys,
         withValues: Bool,
         limit: Int = .max
+    ) throws -> [KeychainItem] {
+        guard limit < .max else {
+            return try rows(db, of: profile, keys, withValues: withValues, limit: limit)
+                .sorted { $0.id < $1.id }
+        }
+        // What lies in the first group, the program's own, comes before the same item in a shared one.
+        var found: [KeychainItem] = []
+        for group in groups where found.count < limit {
+            var match = self
+            match.groups = [group]
+            found += try match.rows(
+                db,
+                of: profile,
+                keys,
+                withValues: withValues,
+                limit: limit - found.count
+            )
+        }
+        return found
+    }
+
+    /// The items that are meant, in the order of an index.
+    private func rows(
+        _ db: Database,
+        of profile: String,
+        _ keys: StateKeys,
+        withValues: Bool,
+        limit: Int
     ) throws -> [KeychainItem] {
         let (sql, arguments) = statement(profile, withValues: withValues)
         let rows = try ItemColumns.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
@@ -86,7 +116,7 @@ package struct ItemMatch: Sendable, Hashable {
             guard let item = KeychainItem(columns, of: profile, keys), covers(item) else { continue }
             found.append(item)
         }
-        return limit == .max ? found.sorted { $0.id < $1.id } : found
+        return found
     }
 }
 

@@ -9,6 +9,8 @@ import Security
 var error: Unmanaged<CFError>?
 let parameters: CFDictionary = [kSecAttrKeyType as String: kSecAttrKeyTypeEC] as CFDictionary
 let key = SecKeyCreateRandomKey(parameters, &error)
+// The key cannot be made, so there is an error.
+// swift-format-ignore: NeverForceUnwrap
 let left: CFError = error!.takeRetainedValue()
 let domain: CFErrorDomain = CFErrorGetDomain(left)
 let bytes: [UInt8] = [1, 2, 3]

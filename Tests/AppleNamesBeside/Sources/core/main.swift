@@ -5,6 +5,7 @@ import Foundation
 import Security
 import X509
 
-let query: CFDictionary = [kSecClass: kSecClassGenericPassword, kSecReturnData: kCFBooleanTrue!] as CFDictionary
+let query: CFDictionary =
+    [kSecClass: kSecClassGenericPassword, kSecReturnData: kCFBooleanTrue!] as CFDictionary
 var item: CFTypeRef?
 print(SecItemCopyMatching(query, &item), CFGetTypeID(query) == CFDictionaryGetTypeID())

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+
+/// Reads what is no attribute: how a query matches, what it gives, how it is done, and what it is about.
+extension KeychainRequest {
+    mutating func readMatch(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
+        guard purpose == .copy || purpose == .delete else { throw KeychainError(errSecParam) }
+        switch key {
+        case "m_Limit": limit = try KeychainRequest.limit(value)
+        case "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive":
+            _ = try KeychainRequest.flag(value)
+        case "m_SearchList": break
+        case "m_TrustedOnly":
+            guard try !KeychainRequest.flag(value) else { throw KeychainError(errSecUnimplemented) }
+        case "m_Policy", "m_ItemList", "m_Issuers", "m_EmailAddressIfPresent", "m_SubjectContains",
+            "m_SubjectStartsWith", "m_SubjectEndsWith", "m_SubjectWholeString", "m_ValidOnDate":
+            throw KeychainError(errSecUnimplemented)
+        default: throw KeychainError(errSecParam)
+        }
+    }
+
+    private static func limit(_ value: Any) throws(KeychainError) -> Int {
+        switch DictionaryObjects.text(value) {
+        case "m_LimitOne"?: return 1
+        case "m_LimitAll"?: return .max
+        case _?: throw KeychainError(errSecParam)
+        case nil:
+            guard let number = ItemClass.Form.number(value), number > 0 else {
+                throw KeychainError(errSecParam)
+            }
+            return Int(number)
+        }
+    }
+
+    mutating func readReturn(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
+        let kind: Returns =
+            switch key {
+            case "r_Data": .data
+            case "r_Attributes": .attributes
+            case "r_Ref": .reference
+            case "r_PersistentRef": .persistentReference
+            default: throw KeychainError(errSecParam)
+            }
+        guard try KeychainRequest.flag(value) else { return }
+        switch purpose {
+        case .add, .copy: returns.insert(kind)
+        // A query that was made for reading deletes as well.
+        case .delete: break
+        case .select, .change: throw KeychainError(errSecParam)
+        }
+    }
+
+    mutating func readUse(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
+        switch key {
+        case "u_AuthCtx":
+            guard let holder = value as? any ContextHolder else { throw KeychainError(errSecParam) }
+            boundContext = KeyContext(holder)
+        case "u_AuthUI":
+            switch value as? String {
+            case "u_AuthUIA"?: break
+            case "u_AuthUIF"?: interface = .fail
+            case "u_AuthUIS"? where purpose == .copy: interface = .skip
+            default: throw KeychainError(errSecParam)
+            }
+        case "u_NoAuthUI": if try KeychainRequest.flag(value), interface == .allow { interface = .fail }
+        case "u_OpPrompt":
+            guard let text = value as? String else { throw KeychainError(errSecParam) }
+            prompt = text
+        case "u_Keychain": break
+        case "u_ItemList": throw KeychainError(errSecUnimplemented)
+        default: throw KeychainError(errSecParam)
+        }
+    }
+
+    mutating func readValue(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
+        switch key {
+        case "v_Data":
+            guard let data = value as? Data else { throw KeychainError(errSecParam) }
+            // A query may be the dictionary that the item was added with: nothing is found by its value.
+            guard purpose == .add || purpose == .change else { return }
+            guard data.count <= KeychainRequest.longestValue else { throw KeychainError(errSecParam) }
+            self.value = data
+        case "v_Ref":
+            guard let object = value as? any ItemReference else { throw KeychainError(errSecParam) }
+            reference = object
+        case "v_PersistentRef":
+            guard purpose != .add, let data = value as? Data, let named = PersistentReference(data) else {
+                throw KeychainError(errSecParam)
+            }
+            persistentReference = named
+        default: throw KeychainError(errSecParam)
+        }
+    }
+}

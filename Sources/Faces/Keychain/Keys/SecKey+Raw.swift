@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Vault
+
+// The functions of earlier systems, which Apple has deprecated for SecKeyCreateSignature and its kin. They take and give
+// bytes in buffers of the caller's.
+
+/// How a signature or a ciphertext is padded.
+public struct SecPadding: OptionSet, Hashable, Sendable {
+    /// The padding as Apple's number.
+    public let rawValue: UInt32
+    /// Takes a number.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// PKCS #1 v1.5.
+    public static let PKCS1 = SecPadding(rawValue: 1)
+    /// OAEP with SHA-1.
+    public static let OAEP = SecPadding(rawValue: 2)
+    /// ECDSA as r and s behind each other.
+    public static let sigRaw = SecPadding(rawValue: 0x4000)
+    /// PKCS #1 v1.5 over a hash of MD2; not supported.
+    public static let PKCS1MD2 = SecPadding(rawValue: 0x8000)
+    /// PKCS #1 v1.5 over a hash of MD5; not supported.
+    public static let PKCS1MD5 = SecPadding(rawValue: 0x8001)
+    /// PKCS #1 v1.5 over a hash of SHA-1.
+    public static let PKCS1SHA1 = SecPadding(rawValue: 0x8002)
+    /// PKCS #1 v1.5 over a hash of SHA-224; not supported.
+    public static let PKCS1SHA224 = SecPadding(rawValue: 0x8003)
+    /// PKCS #1 v1.5 over a hash of SHA-256.
+    public static let PKCS1SHA256 = SecPadding(rawValue: 0x8004)
+    /// PKCS #1 v1.5 over a hash of SHA-384.
+    public static let PKCS1SHA384 = SecPadding(rawValue: 0x8005)
+    /// PKCS #1 v1.5 over a hash of SHA-512.
+    public static let PKCS1SHA512 = SecPadding(rawValue: 0x8006)
+
+    /// The algorithm for a signature over a hash.
+    fileprivate func signing(isRSA: Bool) -> SecKeyAlgorithm? {
+        guard isRSA else { return self == .sigRaw ? .ecdsaSignatureRFC4754 : .ecdsaSignatureDigestX962 }
+        return switch self {
+        case .PKCS1SHA1: .rsaSignatureDigestPKCS1v15SHA1
+        case .PKCS1SHA256: .rsaSignatureDigestPKCS1v15SHA256
+        case .PKCS1SHA384: .rsaSignatureDigestPKCS1v15SHA384
+        case .PKCS1SHA512: .rsaSignatureDigestPKCS1v15SHA512
+        default: nil
+        }
+    }
+
+    /// The algorithm for a ciphertext.
+    fileprivate var encrypting: SecKeyAlgorithm? {
+        switch self {
+        case .PKCS1: .rsaEncryptionPKCS1
+        case .OAEP: .rsaEncryptionOAEPSHA1
+        default: nil
+        }
+    }
+}
+
+/// Signs a hash; deprecated by Apple for `SecKeyCreateSignature`.
+///
+/// - Parameters:
+///   - key: A private key.
+///   - padding: For RSA one of the `PKCS1SHA…` values; for elliptic curves ``SecPadding/sigRaw``, or anything else for DER.
+///   - dataToSign: The hash.
+///   - dataToSignLen: Its size in bytes.
+///   - sig: Where to leave the signature.
+///   - sigLen: How many bytes fit there; then how many the signature has.
+/// - Returns: A status; `errSecParam` for a buffer that is too small, `errSecUnimplemented` for other paddings.
+@discardableResult
+public func SecKeyRawSign(
+    _ key: SecKey,
+    _ padding: SecPadding,
+    _ dataToSign: UnsafePointer<UInt8>,
+    _ dataToSignLen: Int,
+    _ sig: UnsafeMutablePointer<UInt8>,
+    _ sigLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+    filling(sig, sigLen) { () throws(KeyFailure) in
+        let algorithm = try padding.signing(isRSA: key.material.isRSA).orUnsupported()
+        return try key.signature(algorithm, over: try bytes(dataToSign, dataToSignLen))
+    }
+}
+
+/// Tells whether a signature over a hash is right; deprecated by Apple for `SecKeyVerifySignature`.
+///
+/// - Parameters:
+///   - key: A public key.
+///   - padding: As for ``SecKeyRawSign(_:_:_:_:_:_:)``.
+///   - signedData: The hash.
+///   - signedDataLen: Its size in bytes.
+///   - sig: The signature.
+///   - sigLen: Its size in bytes.
+/// - Returns: `errSecSuccess` for a right signature alone; else a status.
+@discardableResult
+public func SecKeyRawVerify(
+    _ key: SecKey,
+    _ padding: SecPadding,
+    _ signedData: UnsafePointer<UInt8>,
+    _ signedDataLen: Int,
+    _ sig: UnsafePointer<UInt8>,
+    _ sigLen: Int
+) -> OSStatus {
+    status { () throws(KeyFailure) in
+        let algorithm = try padding.signing(isRSA: key.material.isRSA).orUnsupported()
+        try key.verify(
+            try bytes(sig, sigLen),
+            algorithm,
+            over: try bytes(signedData, signedDataLen)
+        )
+    }
+}
+
+/// Encrypts a block with RSA; deprecated by Apple for `SecKeyCreateEncryptedData`.
+///
+/// - Parameters:
+///   - key: A public key.
+///   - padding: ``SecPadding/PKCS1`` or ``SecPadding/OAEP``.
+///   - plainText: What to encrypt, less than a block.
+///   - plainTextLen: Its size in bytes.
+///   - cipherText: Where to leave the ciphertext.
+///   - cipherTextLen: How many bytes fit there; then how many it has.
+/// - Returns: As ``SecKeyRawSign(_:_:_:_:_:_:)``.
+@discardableResult
+public func SecKeyEncrypt(
+    _ key: SecKey,
+    _ padding: SecPadding,
+    _ plainText: UnsafePointer<UInt8>,
+    _ plainTextLen: Int,
+    _ cipherText: UnsafeMutablePointer<UInt8>,
+    _ cipherTextLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+    filling(cipherText, cipherTextLen) { () throws(KeyFailure) in
+        try key.encrypted(try bytes(plainText, plainTextLen), try padding.encrypting.orUnsupported())
+    }
+}
+
+/// Decrypts a block with RSA; deprecated by Apple for `SecKeyCreateDecryptedData`.
+///
+/// - Parameters:
+///   - key: A private key.
+///   - padding: The one that it was encrypted with.
+///   - cipherText: The ciphertext.
+///   - cipherTextLen: Its size in bytes.
+///   - plainText: Where to leave the plaintext.
+///   - plainTextLen: How many bytes fit there; then how many it has.
+/// - Returns: As ``SecKeyRawSign(_:_:_:_:_:_:)``.
+@discardableResult
+public func SecKeyDecrypt(
+    _ key: SecKey,
+    _ padding: SecPadding,
+    _ cipherText: UnsafePointer<UInt8>,
+    _ cipherTextLen: Int,
+    _ plainText: UnsafeMutablePointer<UInt8>,
+    _ plainTextLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+    filling(plainText, plainTextLen) { () throws(KeyFailure) in
+        try key.decrypted(try bytes(cipherText, cipherTextLen), try padding.encrypting.orUnsupported())
+    }
+}
+
+extension SecKeyAlgorithm? {
+    fileprivate func orUnsupported() throws(KeyFailure) -> SecKeyAlgorithm {
+        guard let self else { throw .status(errSecUnimplemented, "there is no such padding") }
+        return self
+    }
+}
+
+private func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) throws(KeyFailure) -> Data {
+    guard count >= 0 else { throw .status(errSecParam, "a size is negative") }
+    return Data(bytes: start, count: count)
+}
+
+/// Puts a result into a buffer of the caller's, where it fits.
+private func filling(
+    _ buffer: UnsafeMutablePointer<UInt8>,
+    _ size: UnsafeMutablePointer<Int>,
+    _ body: () throws(KeyFailure) -> Data
+) -> OSStatus {
+    status { () throws(KeyFailure) in
+        let result = try body()
+        guard result.count <= size.pointee else { throw .status(errSecParam, "the buffer is too small") }
+        result.copyBytes(to: buffer, count: result.count)
+        size.pointee = result.count
+    }
+}
+
+private func status(_ body: () throws(KeyFailure) -> Void) -> OSStatus {
+    do throws(KeyFailure) {
+        try body()
+        return errSecSuccess
+    } catch {
+        return switch error {
+        case .status(let status, _): status
+        case .context(let error): KeychainError(error).status
+        case .vault(let error): error.keyStatus
+        }
+    }
+}

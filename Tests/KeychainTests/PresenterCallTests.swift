@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Foundation
+import Keychain
+import LocalAuthentication
+import Synchronization
+import Testing
+
+/// What becomes of a keychain call that is made while a prompt is shown.
+@Suite struct `Calls from a presenter` {
+    @Test(.timeLimit(.minutes(2)))
+    func `a presenter that reads a guarded item is told that it cannot, and its prompt goes on`() async throws
+    {
+        let machine = try await RealMachine()
+        let presenter = ReadingPresenter()
+        try await machine.run {
+            let item: [CFString: Any] = [
+                kSecAttrAccessControl: control(.biometryAny), kSecValueData: Data("v".utf8),
+            ]
+            #expect(SecItemAdd(generic("kept", item), nil) == errSecSuccess)
+            let context = LAContext()
+            context.promptPresenter = presenter
+            #expect(value("kept", [kSecUseAuthenticationContext: context]) == Data("v".utf8))
+        }
+        #expect(presenter.statuses == [errSecInteractionNotAllowed])
+    }
+}
+
+/// Reads a guarded item while it shows its prompt.
+private final class ReadingPresenter: PromptPresenter {
+    private let found = Mutex<[OSStatus]>([])
+
+    var statuses: [OSStatus] { found.withLock(\.self) }
+    var isInteractive: Bool { get async { true } }
+
+    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+        let status = find(generic("kept", [kSecReturnData: true])).status
+        found.withLock { $0.append(status) }
+        for await _ in updates {}
+        return nil
+    }
+}
