@@ -15,6 +15,8 @@ extension RelyingParty {
     ///   - name: What people call the device, 1 to 128 bytes, as `LoginName` takes them.
     ///   - user: Who asks.
     ///   - address: From where it comes; empty where it is not known.
+    ///   - approval: Who has vouched for the key, if anybody: a password alone has not, since whoever has it can make a key of
+    ///     software known.
     /// - Returns: The device as it is registered now.
     /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` where another user or another
     ///   device has the key.
@@ -23,7 +25,8 @@ extension RelyingParty {
         publicKey der: Data,
         name: String,
         as user: LoginName,
-        from address: String
+        from address: String,
+        approval: RegisteredDevice.Approval? = nil
     ) async throws(RelyingPartyError) -> RegisteredDevice {
         let address = ClientAddress(address)
         let (unverified, key, record) = try await reporting { () async throws(RelyingPartyError) in
@@ -48,7 +51,8 @@ extension RelyingParty {
                 name: name,
                 enabledAt: now,
                 lastUsedAt: nil,
-                domainState: claims.domainState
+                domainState: claims.domainState,
+                approval: approval
             )
             try await register(registered, address)
             return registered

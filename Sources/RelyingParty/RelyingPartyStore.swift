@@ -15,6 +15,9 @@ public protocol RelyingPartyStore: Sendable {
     /// Counts a try; answers how many seconds are to be waited where the limit is reached, and else `nil`.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
 
+    /// Takes a try back that ``count(_:at:)`` has counted in the same window.
+    func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError)
+
     /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
     ///
     /// `address` counts first, then `device`. A bucket that is `nil` does not count, and one that is full ends it.

@@ -38,7 +38,7 @@ struct `what is revoked while a request is under way` {
         let now = server.clock.seconds
         try await server.run { client in
             try await laptop.enable(client, at: now, authorization: anna)
-            let token = try token(try await laptop.signIn(client, at: now))
+            let token = try token(try await laptop.signIn(client, at: now, service: TestServer.credentials))
             let answer = try await client.hold(
                 "POST",
                 "/v1/devices",
@@ -76,7 +76,7 @@ struct `what is revoked while a request is under way` {
         let now = server.clock.seconds
         let token = try await server.run { client in
             try await laptop.enable(client, at: now, authorization: anna)
-            return try self.token(try await laptop.signIn(client, at: now))
+            return try self.token(try await laptop.signIn(client, at: now, service: TestServer.credentials))
         }
         let store = try server.store()
         let entry = AuditEntry(at: now, event: .revoked, user: laptop.user, device: nil, address: "")
@@ -115,7 +115,7 @@ struct `what is revoked while a request is under way` {
         let now = server.clock.seconds
         try await server.run { client in
             try await laptop.enable(client, at: now, authorization: anna)
-            let token = try token(try await laptop.signIn(client, at: now))
+            let token = try token(try await laptop.signIn(client, at: now, service: TestServer.credentials))
             let again = try TestDevice("anna", "laptop")
             #expect(try await again.enable(client, at: now, authorization: token).status == 201)
             #expect(try await again.signIn(client, at: now).status == 201)

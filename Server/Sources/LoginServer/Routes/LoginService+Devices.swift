@@ -23,6 +23,7 @@ extension LoginService {
             let enabledAt: Int
             let lastUsedAt: Int?
             let current: Bool
+            let approved: Bool
         }
 
         let devices: [Device]
@@ -46,7 +47,7 @@ extension LoginService {
     func enableDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         // The body first: who sends is looked at when all is there, however long that took.
         let wish = try Wish(await request.members())
-        let sender = try await sender(of: request, context, allowsPassword: true)
+        let sender = try await sender(of: request, context, to: .enable)
         let device = try await enable(wish, as: sender, from: client(request, context).text)
         return try JSON.response(
             EnabledAnswer(
@@ -70,10 +71,19 @@ extension LoginService {
             publicKey: wish.publicKey,
             name: wish.name,
             as: sender.user,
-            from: address
+            from: address,
+            approval: try await approval(by: sender)
         )
         try await confirm(device, enabledBy: sender, from: address)
         return device
+    }
+
+    /// What the sender's word is worth for a key: that of a device which was approved itself, and no password's.
+    private func approval(by sender: Sender) async throws -> RegisteredDevice.Approval? {
+        guard let name = sender.device else { return nil }
+        let device = try await relyingParty.devices(of: sender.user).first { $0.device == name }
+        guard let device, device.keyID == sender.credential, device.approval != nil else { return nil }
+        return .byDevice(name)
     }
 
     /// Revokes a device again where meanwhile was revoked what enabled it: a password takes a second to check.
@@ -98,7 +108,7 @@ extension LoginService {
 
     /// Answers `GET /v1/devices`.
     func listDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sender = try await sender(of: request, context, allowsPassword: false)
+        let sender = try await sender(of: request, context, to: .look)
         let devices = try await relyingParty.devices(of: sender.user)
         return try JSON.response(
             DevicesAnswer(
@@ -109,7 +119,8 @@ extension LoginService {
                         keyID: device.keyID,
                         enabledAt: device.enabledAt,
                         lastUsedAt: device.lastUsedAt,
-                        current: device.device == sender.device
+                        current: device.device == sender.device,
+                        approved: device.approval != nil
                     )
                 }
             )
@@ -118,7 +129,7 @@ extension LoginService {
 
     /// Answers `DELETE /v1/devices/{device}`.
     func revokeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sender = try await sender(of: request, context, allowsPassword: true)
+        let sender = try await sender(of: request, context, to: .revoke)
         let unknown = Problem(.notFound, "The user has no such device.")
         // The last part of the path itself: a name may have slashes, which are escaped there.
         guard let part = request.uri.path.split(separator: "/").last,
@@ -131,7 +142,7 @@ extension LoginService {
 
     /// Answers `DELETE /v1/devices`.
     func revokeAllDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sender = try await sender(of: request, context, allowsPassword: true)
+        let sender = try await sender(of: request, context, to: .revoke)
         _ = try await relyingParty.revokeAll(of: sender.user, from: client(request, context).text)
         return Response(status: .noContent)
     }

@@ -75,10 +75,11 @@ extension LoginService {
             throw RelyingPartyError(.unknownKey)
         }
         if let password { try await requirePassword(password, besides: proven, from: address) }
-        let methods = Self.methods(proven.claims, withPassword: password != nil)
+        let methods = Self.methods(proven, withPassword: password != nil)
         let signIn = try await relyingParty.admit(proven, as: methods, from: address.text)
         let (token, expiresAt) = try await tokens.issue(
             for: signIn.device.user,
+            audience: proven.claims.service,
             device: signIn.device.device,
             credential: signIn.device.keyID,
             methods: methods,
@@ -108,14 +109,19 @@ extension LoginService {
         }
     }
 
-    /// How the user was recognised, in the words of RFC 8176: by a key in hardware, and what unlocked it.
-    private static func methods(_ claims: LoginClaims, withPassword: Bool) -> [String] {
-        let methods =
-            switch claims.method {
-            case .finger: ["hwk", "fpt"]
-            case .passcode: ["hwk", "pin"]
-            }
-        return withPassword ? methods + ["pwd", "mfa"] : methods
+    /// How the user was recognised, in the words of RFC 8176: by a key, and what the device says has unlocked it.
+    ///
+    /// Whoever has the password can make a key of software known. So the key is one in hardware, and a second factor besides
+    /// the password, where somebody else has approved it; otherwise there is one that answers (`pop`), and no more.
+    private static func methods(_ proven: ProvenAssertion, withPassword: Bool) -> [String] {
+        let isApproved = proven.device.approval != nil
+        var methods = [isApproved ? "hwk" : "pop"]
+        switch proven.claims.method {
+        case .finger: methods.append("fpt")
+        case .passcode: methods.append("pin")
+        }
+        if withPassword { methods += isApproved ? ["pwd", "mfa"] : ["pwd"] }
+        return methods
     }
 
     /// Answers `POST /v1/account/sessions`: for the account page, where no device is.
@@ -126,6 +132,7 @@ extension LoginService {
         let credential = try await requirePassword(password, of: user, from: client(request, context))
         let (token, expiresAt) = try await tokens.issue(
             for: user,
+            audience: relyingParty.configuration.origin.credentialsService,
             device: nil,
             credential: credential,
             methods: ["pwd"],

@@ -60,6 +60,10 @@ struct EventfulStore: RelyingPartyStore {
         try await base.count(bucket, at: now)
     }
 
+    func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) {
+        try await base.refund(bucket, at: now)
+    }
+
     func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
