@@ -10,7 +10,7 @@ internal import Vault
 extension LoginClient {
     /// Signs in: a challenge, one prompt, a signature of the chip, a session.
     ///
-    /// Where the key is of no use any more (a finger was added or removed; the chip was cleared) it is deleted here and
+    /// If the device finds that the key is of no use (a finger was added or removed; the chip was cleared) it is deleted here and
     /// `mustEnableAgain` is thrown. So it is thrown where the server refuses the key (it does not know it, or wants another
     /// after the fingers changed); the key stays then, and is tried again at the next attempt, until the login is enabled
     /// again: a server that was wrong for a while costs no device its key.

@@ -79,8 +79,8 @@ public enum LoginStatus: Sendable, Hashable {
     case unfinished(EnabledLogin)
     /// There is a key, which the server has taken.
     case enabled(EnabledLogin)
-    /// There is a key that cannot sign in: the next attempt deletes one that nothing opens any more, and tries one again
-    /// that the server refused.
+    /// There is a key that cannot sign in: the next attempt deletes one that nothing opens, and tries one again that the
+    /// server refused.
     case mustEnableAgain(LoginError.Reason)
 }
 

@@ -118,7 +118,7 @@ struct LoginDesk {
 
     // MARK: - The assertion
 
-    /// What a program has the device say besides.
+    /// The program's own part of an assertion.
     struct Wishes {
         /// What concerns the program and its service alone.
         var app: [String: String] = [:]

@@ -60,7 +60,7 @@ extension LoginError {
 extension LoginError.Reason {
     fileprivate var message: String {
         switch self {
-        case .unknownToServer: "The server does not know this device’s key any more."
+        case .unknownToServer: "The server does not know this device’s key."
         case .serverWantsItAgain: "The fingers changed, and the server takes the key no more."
         case .fingersChanged: "The fingers changed since the login was enabled; its key was deleted."
         case .keyLost: "The chip does not have the key any more; it was deleted here."

@@ -16,7 +16,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case notEnabled
         /// The key cannot sign in: the user signs in in the usual way, then enables again.
         ///
-        /// It was deleted where the device itself found that nothing opens it any more; one that the server refused stays
+        /// It was deleted where the device itself found that nothing opens it; one that the server refused stays
         /// until the login is enabled again.
         case mustEnableAgain(Reason)
         /// Another user has enabled the login to this server on this device.

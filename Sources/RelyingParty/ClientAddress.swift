@@ -14,8 +14,8 @@ public struct ClientAddress: Sendable, Hashable {
     /// An IPv4 address, or the first 64 bits of an IPv6 address, since one customer of a provider has all of those
     /// (RFC 6177).
     public let network: String?
-    /// The networks around an IPv6 address that one customer may have besides, of 56 and of 48 bits (RFC 6177); none for
-    /// other addresses.
+    /// The networks of 56 and of 48 bits around an IPv6 address, which one customer may have (RFC 6177); none for other
+    /// addresses.
     public let widerNetworks: [String]
     /// Whether it is this machine's own (RFC 6890).
     public let isLoopback: Bool

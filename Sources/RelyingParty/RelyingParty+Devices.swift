@@ -15,8 +15,10 @@ extension RelyingParty {
     ///   - name: What people call the device, 1 to 128 bytes, as `LoginName` takes them.
     ///   - user: Who asks.
     ///   - address: From where it comes; empty where it is not known.
-    ///   - approval: Who has vouched for the key, if anybody: a password alone has not, since whoever has it can make a key of
+    ///   - approval: The operator or device that vouches for the key; `nil` for a password, since its thief can make a key in
     ///     software known.
+    ///   - condition: The device or password that has authenticated `user`: if it is revoked before the device is registered,
+    ///     nothing is registered.
     /// - Returns: The device as it is registered now.
     /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` where another user or another
     ///   device has the key.
@@ -26,7 +28,8 @@ extension RelyingParty {
         name: String,
         as user: LoginName,
         from address: String,
-        approval: RegisteredDevice.Approval? = nil
+        approval: RegisteredDevice.Approval? = nil,
+        provided condition: RegistrationCondition? = nil
     ) async throws(RelyingPartyError) -> RegisteredDevice {
         let address = ClientAddress(address)
         let (unverified, key, record) = try await reporting { () async throws(RelyingPartyError) in
@@ -54,14 +57,16 @@ extension RelyingParty {
                 domainState: claims.domainState,
                 approval: approval
             )
-            try await register(registered, address)
+            try await register(registered, condition, address)
             return registered
         }
     }
 
-    private func register(_ device: RegisteredDevice, _ address: ClientAddress)
-        async throws(RelyingPartyError)
-    {
+    private func register(
+        _ device: RegisteredDevice,
+        _ condition: RegistrationCondition?,
+        _ address: ClientAddress
+    ) async throws(RelyingPartyError) {
         let entry = AuditEntry(
             at: device.enabledAt,
             event: .enabled,
@@ -69,10 +74,17 @@ extension RelyingParty {
             device: device.device,
             address: address.text
         )
-        switch try await store.register(device, atMost: configuration.devicesPerUser, audit: entry) {
+        let registration = try await store.register(
+            device,
+            provided: condition,
+            atMost: configuration.devicesPerUser,
+            audit: entry
+        )
+        switch registration {
         case .registered: events(.enabled(device))
         case .keyInUse: throw RelyingPartyError(.keyInUse)
         case .tooManyDevices: throw RelyingPartyError(.tooManyDevices)
+        case .conditionFailed: throw RelyingPartyError(.authorizationRevoked)
         }
     }
 

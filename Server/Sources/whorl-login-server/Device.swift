@@ -62,9 +62,9 @@ struct Device: AsyncParsableCommand {
 
     struct Approve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Approves a device's key: its tokens say hwk then, and mfa with the password besides.",
+            abstract: "Approves a device's key: its tokens say hwk then, and with the password mfa.",
             discussion: """
-                Whoever has a user's password can make a key known that is in no chip. Have the user read the key to you, as \
+                A thief of the user's password can enable a key that is in no chip. Have the user read the key to you, as \
                 `whorl login status --json` shows it on the device, and approve that one.
                 """
         )

@@ -168,7 +168,7 @@ struct `passwords` {
     ]
 
     @Test(arguments: strangers)
-    func `strangers who spend a user's tries keep nobody out who has an enabled device`(
+    func `strangers who spend a user's tries cannot keep out a user who has an enabled device`(
         addresses: [String]
     ) async throws {
         let server = try await TestServer()

@@ -19,7 +19,7 @@ public struct DevicesCommand: Sendable {
         try await store.devices(of: user)
     }
 
-    /// Approves a device's key: from now on its tokens say `hwk`, and `mfa` with the password besides.
+    /// Approves a device's key: from now on its tokens say `hwk`, and with the password `mfa`.
     ///
     /// - Parameters:
     ///   - device: The device.

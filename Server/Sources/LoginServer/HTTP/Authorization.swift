@@ -93,7 +93,7 @@ extension LoginService {
     /// - Parameters:
     ///   - password: What was sent.
     ///   - user: Whose it should be.
-    ///   - device: The device that was proven besides, if any.
+    ///   - device: The device whose assertion came with the password, if any.
     ///   - address: From where it comes.
     /// - Returns: The password's name.
     /// - Throws: ``Problem`` for anything but the user's password.
@@ -105,7 +105,7 @@ extension LoginService {
         from address: ClientAddress
     ) async throws -> String {
         let credential = try await passwords.check(password, of: user, on: device, from: address)
-        // Of a user who is not there too: the time that it takes tells nobody who is.
+        // Also for a user who does not exist, so that the time of the answer does not tell which users do.
         try await relyingParty.note(
             credential == nil ? .passwordRefused : .passwordAccepted,
             of: user,

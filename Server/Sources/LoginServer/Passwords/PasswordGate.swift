@@ -29,7 +29,7 @@ struct PasswordGate: Sendable {
     /// - Parameters:
     ///   - password: What was sent.
     ///   - user: Whose it should be.
-    ///   - device: The user's device that has shown its key besides, if any.
+    ///   - device: The user's device that has shown its key, if any.
     ///   - address: From where it comes.
     /// - Returns: The name of the user's password where it is this one, and else `nil`.
     /// - Throws: ``Problem`` where there are too many at once; the relying party's error where there were too many

@@ -15,7 +15,7 @@ public struct PasswordLimits: Sendable, Hashable {
     /// From one address, which is 64 bits of IPv6; a network of 56 bits has twice as many, one of 48 bits four times.
     public var perAddress = 100
     /// On one device that has shown its key: such tries count for nothing else, so that strangers who spend the other counts
-    /// keep nobody out who has an enabled device.
+    /// cannot keep out a user who has an enabled device.
     public var perDevice = 10
 
     /// The defaults.

@@ -66,16 +66,15 @@ extension LoginService {
     private func enable(_ wish: Wish, as sender: Sender, from address: String) async throws
         -> RegisteredDevice
     {
-        let device = try await relyingParty.enable(
+        try await relyingParty.enable(
             assertion: wish.assertion,
             publicKey: wish.publicKey,
             name: wish.name,
             as: sender.user,
             from: address,
-            approval: try await approval(by: sender)
+            approval: try await approval(by: sender),
+            provided: try await condition(of: sender)
         )
-        try await confirm(device, enabledBy: sender, from: address)
-        return device
     }
 
     /// What the sender's word is worth for a key: that of a device which was approved itself, and no password's.
@@ -86,24 +85,14 @@ extension LoginService {
         return .byDevice(name)
     }
 
-    /// Revokes a device again where meanwhile was revoked what enabled it: a password takes a second to check.
-    ///
-    /// A revocation that comes later finds the device among the others.
-    private func confirm(_ device: RegisteredDevice, enabledBy sender: Sender, from address: String)
-        async throws
-    {
-        // A device that gave itself another key has ended its own session; and had it been revoked before, its
-        // challenge had gone with it.
-        let credential = sender.device == device.device ? device.keyID : sender.credential
-        let sender = Sender(
-            user: sender.user,
-            device: sender.device,
-            credential: credential,
-            signedInAt: sender.signedInAt
-        )
-        if try await isStillGood(sender) { return }
-        _ = try await relyingParty.revoke(device.device, of: device.user, from: address)
-        throw Self.invalidToken
+    /// What has to hold still when the device is registered: a password takes a second to check.
+    private func condition(of sender: Sender) async throws -> RegistrationCondition {
+        if let device = sender.device { return .device(device, keyID: sender.credential) }
+        guard let evidence = try await accounts.evidence(of: sender.user, credential: sender.credential)
+        else {
+            throw Self.invalidToken
+        }
+        return .document(evidence.name, evidence.document)
     }
 
     /// Answers `GET /v1/devices`.

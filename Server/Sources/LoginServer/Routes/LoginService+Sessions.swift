@@ -74,7 +74,7 @@ extension LoginService {
         guard try await accounts.credential(of: proven.device.user) != nil else {
             throw RelyingPartyError(.unknownKey)
         }
-        if let password { try await requirePassword(password, besides: proven, from: address) }
+        if let password { try await requirePassword(password, with: proven, from: address) }
         let methods = Self.methods(proven, withPassword: password != nil)
         let signIn = try await relyingParty.admit(proven, as: methods, from: address.text)
         let (token, expiresAt) = try await tokens.issue(
@@ -90,10 +90,10 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
-    /// The password besides a device: where it is wrong, nobody has signed in, and the audit log says so.
+    /// Compares the password that came with an assertion: if it is wrong, the audit log says that the sign-in was refused.
     private func requirePassword(
         _ password: String,
-        besides proven: ProvenAssertion,
+        with proven: ProvenAssertion,
         from address: ClientAddress
     ) async throws {
         let (user, device) = (proven.device.user, proven.device.device)
@@ -111,8 +111,8 @@ extension LoginService {
 
     /// How the user was recognised, in the words of RFC 8176: by a key, and what the device says has unlocked it.
     ///
-    /// Whoever has the password can make a key of software known. So the key is one in hardware, and a second factor besides
-    /// the password, where somebody else has approved it; otherwise there is one that answers (`pop`), and no more.
+    /// A thief of the password can make a key in software known. So a key counts as one in hardware, and as a second
+    /// factor, if it was approved; otherwise the token says that a key has answered (`pop`), and no more.
     private static func methods(_ proven: ProvenAssertion, withPassword: Bool) -> [String] {
         let isApproved = proven.device.approval != nil
         var methods = [isApproved ? "hwk" : "pop"]

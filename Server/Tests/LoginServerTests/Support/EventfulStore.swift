@@ -28,11 +28,14 @@ struct EventfulStore: RelyingPartyStore {
         return value
     }
 
-    func register(_ device: RegisteredDevice, atMost devicesPerUser: Int, audit: AuditEntry)
-        async throws(RelyingPartyError) -> Registration
-    {
+    func register(
+        _ device: RegisteredDevice,
+        provided condition: RegistrationCondition?,
+        atMost devicesPerUser: Int,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Registration {
         try await around(.register) { () async throws(RelyingPartyError) in
-            try await base.register(device, atMost: devicesPerUser, audit: audit)
+            try await base.register(device, provided: condition, atMost: devicesPerUser, audit: audit)
         }
     }
 
