@@ -27,7 +27,7 @@ ISSUER = "urn:ietf:params:oauth:jwk-thumbprint:sha-256:"
 SKEW, LIFETIME = 30, 60
 REQUIRED = {"aud": str, "device": str, "exp": int, "iat": int, "iss": str, "jti": str, "method": str, "nonce": str,
             "purpose": str, "sub": str}
-OPTIONAL = {"app": dict, "domain": str}
+OPTIONAL = {"app": dict, "domain": str, "service": str}
 
 
 def b64(data):
@@ -101,6 +101,7 @@ def read(compact):
             and claims["method"] in ("finger", "passcode") and claims["purpose"] in ("enable", "login")
             and (claims["method"] == "passcode" or "domain" in claims)
             and 0 <= claims["iat"] <= 253402300799 and 1 <= claims["exp"] - claims["iat"] <= LIFETIME
+            and re.fullmatch("[!-~]{1,255}", claims.get("service", "none"))
             and 1 <= len(app) <= 16
             and all(re.fullmatch("[a-z0-9_]{1,32}", name) and type(value) is str and len(value.encode()) <= 256
                     for name, value in app.items())):
@@ -195,6 +196,7 @@ class Maker:
         self.changed("high s", "accepted", s="high")
         self.changed("the passcode, with fingers enrolled", "accepted", method="passcode")
         self.changed("the passcode, without a finger", "accepted", method="passcode", domain=None)
+        self.changed("a token for a service", "accepted", service="https://accounts.bank.example", jti=b64(bytes(range(2, 18))))
         self.changed("a program's own claims", "accepted", app={"amount": "12 \u20ac \"net\"\\\n\u0001\u007f", "to_1": ""})
         self.changed("one second", "accepted", exp=1800000001)
         self.changed("the device's clock is 30 s ahead", "accepted", now=1799999970)
@@ -260,7 +262,8 @@ class Maker:
             "an origin with a path": {"aud": "https://bank.example/"}, "an origin in capitals": {"aud": "https://Bank.example"},
             "an origin with the default port": {"aud": "https://bank.example:443"}, "http to another machine": {"aud": "http://bank.example"},
             "two audiences": {"aud": ["https://bank.example"]}, "a member of its own": {"nbf": 1800000000},
-            "an empty app": {"app": {}}, "an app that is no object": {"app": "x"}, "numbers in app": {"app": {"amount": 1}},
+            "an empty service": {"service": ""}, "a service with a space": {"service": "a b"}, "a long service": {"service": "a" * 256},
+            "a service that is no text": {"service": ["a"]}, "an empty app": {"app": {}}, "an app that is no object": {"app": "x"}, "numbers in app": {"app": {"amount": 1}},
             "a name in capitals in app": {"app": {"Amount": "1"}}, "17 members in app": {"app": {f"a{i}": "" for i in range(17)}},
             "a long value in app": {"app": {"a": "b" * 257}}, "an issuer of its own": {"iss": "https://evil.example"},
         }.items():

@@ -7,6 +7,36 @@ import Testing
 
 @Suite struct `Devices are registered by who has their keys` {
     @Test(arguments: StoreKind.all)
+    func `a device is registered only where what was shown for it still holds`(_ kind: StoreKind) async throws
+    {
+        let home = try StoreHome(kind)
+        let (store, another) = (try await home.open(), try await home.open())
+        let (sender, next) = (Device(), Device("ada", "phone"))
+        func register(_ condition: RegistrationCondition) async throws -> Registration {
+            try await store.register(next.registered, provided: condition, atMost: 9, audit: next.entry)
+        }
+        let (now, before) = (Data([2]), Data([1]))
+        #expect(try await register(.document("password", now)) == .conditionFailed)
+        _ = try await another.setDocument("password", to: now, ifWas: nil)
+        #expect(try await register(.document("password", before)) == .conditionFailed)
+        #expect(try await register(.device(sender.name, keyID: sender.key.id)) == .conditionFailed)
+        _ = try await another.register(sender.registered, provided: nil, atMost: 9, audit: sender.entry)
+        #expect(try await register(.device(sender.name, keyID: next.key.id)) == .conditionFailed)
+        #expect(try await store.devices(of: next.user).map(\.device) == [sender.name])
+        #expect(try await register(.device(sender.name, keyID: sender.key.id)) == .registered)
+        #expect(try await register(.document("password", now)) == .registered)
+
+        // Revoking all at the same time leaves none behind.
+        for _ in 0..<20 {
+            _ = try await another.register(sender.registered, provided: nil, atMost: 9, audit: sender.entry)
+            async let revoked = another.revoke(nil, audit: sender.entry)
+            async let registered = register(.device(sender.name, keyID: sender.key.id))
+            _ = try await (revoked, registered)
+            #expect(try await store.devices(of: next.user).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
     func `a key is approved by an operator who has seen it, and the next key is not`(
         _ kind: StoreKind
     ) async throws {
@@ -70,7 +100,12 @@ import Testing
                     let store = banks[number % 2].party.store
                     let device = Device("user \(round)", "device \(number)")
                     group.addTask {
-                        try await store.register(device.registered, atMost: 3, audit: device.entry)
+                        try await store.register(
+                            device.registered,
+                            provided: nil,
+                            atMost: 3,
+                            audit: device.entry
+                        )
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }

@@ -201,6 +201,26 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
+    func `a try that was good is taken back, within its window`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind)
+        let bucket = RateBucket(key: "one", count: 2, seconds: 60)
+        func refusal() async -> RelyingPartyError.Code? {
+            await code { () async throws(RelyingPartyError) in try await bank.party.countTries([bucket]) }
+        }
+        for _ in 0..<5 {
+            #expect(await refusal() == nil)
+            try await bank.party.refundTries([bucket])
+        }
+        // Not below none, and none that was never counted.
+        for _ in 0..<3 {
+            try await bank.party.refundTries([bucket, RateBucket(key: "two", count: 1, seconds: 60)])
+        }
+        #expect(await refusal() == nil)
+        #expect(await refusal() == nil)
+        #expect(await refusal() == .tooManyTries(retryAfter: 60))
+    }
+
+    @Test(arguments: StoreKind.all)
     func `a limit of none allows nothing, and one beyond all numbers everything`(
         _ kind: StoreKind
     ) async throws {

@@ -15,7 +15,7 @@ import Testing
     /// Takes away what later versions have added.
     private func makeFirst(_ home: StoreHome, _ kind: StoreKind) async throws {
         let store = try await home.open()
-        _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+        _ = try await store.register(device.registered, provided: nil, atMost: 9, audit: device.entry)
         _ = try await store.setDocument("keys", to: Data([1]), ifWas: nil)
         let undo = """
             DROP INDEX PLACE.audit_refused_passwords; DROP INDEX PLACE.audit_others;

@@ -30,7 +30,7 @@ struct `An answer of PostgreSQL that is lost` {
         }
 
         func register() async throws {
-            _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+            _ = try await store.register(device.registered, provided: nil, atMost: 9, audit: device.entry)
         }
 
         func lines() async throws -> [AuditEntry.Event] {
@@ -77,7 +77,12 @@ struct `An answer of PostgreSQL that is lost` {
         let test = try await Case()
         test.proxy.loseAnswer(to: "COMMIT")
         let registered = await code { () async throws(RelyingPartyError) in
-            _ = try await test.store.register(test.device.registered, atMost: 9, audit: test.device.entry)
+            _ = try await test.store.register(
+                test.device.registered,
+                provided: nil,
+                atMost: 9,
+                audit: test.device.entry
+            )
         }
         #expect(registered == .store)
         #expect(try await test.store.devices(of: test.device.user).count == 1)

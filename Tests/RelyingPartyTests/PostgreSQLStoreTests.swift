@@ -20,7 +20,12 @@ struct `The PostgreSQL store` {
                         ifMissing: .create
                     )
                     let device = Device("user\(number)")
-                    _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+                    _ = try await store.register(
+                        device.registered,
+                        provided: nil,
+                        atMost: 9,
+                        audit: device.entry
+                    )
                     return try await store.devices(of: device.user).first?.user
                 }
             }
@@ -29,7 +34,7 @@ struct `The PostgreSQL store` {
         #expect(Set(users).count == 8)
     }
 
-    @Test func `makes no tables where nobody asks for them`() async throws {
+    @Test func `makes no tables unless it is asked to`() async throws {
         let url = try PostgreSQLServer.shared.get().database()
         await #expect(throws: RelyingPartyError.self) {
             _ = try await PostgreSQLRelyingPartyStore(url: url, connections: 1)
@@ -93,7 +98,7 @@ struct `The PostgreSQL store` {
         let url = try PostgreSQLServer.shared.get().database()
         let store = try await PostgreSQLRelyingPartyStore(url: url, connections: 2, ifMissing: .create)
         let device = Device()
-        _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+        _ = try await store.register(device.registered, provided: nil, atMost: 9, audit: device.entry)
         for _ in 0..<3 {
             let other = try PostgreSQLConnection.open(url: url)
             try other.run(

@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
-    func `is that nobody signed in where a password besides was wrong, and how one was recognised`(
+    func `is that a sign-in with a wrong password was refused, and how a good one recognised its user`(
         _ kind: StoreKind
     ) async throws {
         let bank = try await Bank(kind)
@@ -105,7 +105,7 @@ import Testing
         try await party.refuse(refused, because: "password_refused", from: "192.0.2.1")
         let answer = try await bank.answer(device)
         let proven = try await party.prove(assertion: answer, from: "192.0.2.1")
-        // It is used up before anybody is let in: nobody tries passwords with it.
+        // It is used up before the password is compared: one assertion is good for one try.
         #expect(await bank.refusal(answer) == .challengeUnknown)
         _ = try await party.admit(proven, as: ["hwk", "pwd"], from: "192.0.2.1")
         let entries = try await party.audit(of: device.user)

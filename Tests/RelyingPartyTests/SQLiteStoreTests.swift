@@ -22,7 +22,7 @@ import Testing
         _ = consume store
     }
 
-    @Test func `is not made where nobody asks for it`() throws {
+    @Test func `is not made unless that is asked for`() throws {
         let home = try StoreHome(.sqlite)
         #expect(throws: RelyingPartyError.self) { try SQLiteRelyingPartyStore(path: home.path) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.directory).isEmpty)
@@ -38,7 +38,12 @@ import Testing
                 group.addTask {
                     let store = try SQLiteRelyingPartyStore(path: paths, ifMissing: .create)
                     let device = Device("user\(number)")
-                    _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+                    _ = try await store.register(
+                        device.registered,
+                        provided: nil,
+                        atMost: 9,
+                        audit: device.entry
+                    )
                     return try await store.devices(of: device.user).first?.user
                 }
             }
@@ -156,7 +161,7 @@ import Testing
         }
         let device = Device()
         let (full, process) = (2, 1)
-        _ = try await store.register(device.registered, atMost: 9, audit: device.entry)
+        _ = try await store.register(device.registered, provided: nil, atMost: 9, audit: device.entry)
         #expect(try await level() == full)
         _ = try await store.markUsed(device.registered, audit: device.entry)
         #expect(try await level() == process)

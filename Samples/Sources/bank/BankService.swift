@@ -24,7 +24,8 @@ struct BankService {
         var words: String {
             switch code {
             case .signedOut: "You are signed out. Try again."
-            case .stepUpRequired: "A transfer takes a touch and the password."
+            case .stepUpRequired:
+                "A transfer takes a touch and the password, on a device that the bank has approved."
             case .tokenUsed: "That transfer was made already."
             case .anotherOrder: "The touch was for another transfer."
             case .notEnough: "You do not have that much."
@@ -42,6 +43,9 @@ struct BankService {
         let amount: Int
         let to: String
     }
+
+    /// Whom tokens for the bank are for; the service takes no others.
+    static let name = "urn:whorl:sample:bank"
 
     let origin: LoginOrigin
     let transport: any LoginTransport

@@ -58,7 +58,8 @@ actor Teller {
         let stepUp = try await login.attempt(
             reason: "transfer \(amount) to \(payee)",
             claims: ["amount": String(amount.cents), "payee": payee],
-            password: typedPassword()
+            password: typedPassword(),
+            service: BankService.name
         )
         return try await bank.transfer(amount, to: payee, stepUp)
     }
@@ -72,7 +73,11 @@ actor Teller {
     /// Deletes the key here, and has the server forget the device where it can be shown whose it is.
     func disable() async throws -> String {
         // Who cannot sign in any more can still disable.
-        let known = try? await signedIn("take the login off this device")
+        // The bank's own session would not do: the bank has its token, and must not be able to.
+        let known = try? await login.attempt(
+            reason: "take the login off this device",
+            service: login.server.credentialsService
+        )
         session = nil
         return switch try await login.disable(telling: known.map { .session($0.token) }) {
         case .wasNotEnabled: "It was not enabled."
@@ -83,7 +88,7 @@ actor Teller {
 
     private func signedIn(_ reason: String) async throws -> LoginSession {
         if let session, session.expiresAt.timeIntervalSinceNow > 10 { return session }
-        let new = try await login.attempt(reason: reason)
+        let new = try await login.attempt(reason: reason, service: BankService.name)
         session = new
         return new
     }

@@ -38,6 +38,11 @@ extension LoginServer {
         public var requestTimeout = 10
         /// How many connections there may be at once.
         public var connections = 4_096
+        /// How many of them one address may have, which is 64 bits of IPv6; this machine and trusted proxies have as many as
+        /// there are.
+        public var connectionsPerAddress = 64
+        /// How many wrong passwords there may be.
+        public var passwordLimits = PasswordLimits()
         /// How many passwords are checked at a time; a core and 16 MiB each.
         public var passwordThreads = 2
         /// How often keys are looked at again and old rows are removed; only tests make it shorter.

@@ -100,9 +100,15 @@ public struct LoginServer: Service {
     private func server() throws -> HTTPServerBuilder {
         let timeout = TimeAmount.seconds(Int64(configuration.requestTimeout))
         let admits = admission
+        let counter = ConnectionCounter(
+            most: configuration.connectionsPerAddress,
+            isExempt: { [proxies = service.proxies] in proxies.isOwn($0) }
+        )
         let plain = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [ConnectionGuard(timeout: timeout, admits: admits)],
+                additionalChannelHandlers: [
+                    ConnectionGuard(timeout: timeout, counter: counter, admits: admits)
+                ],
                 idleTimeout: timeout,
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 12 * 1024,

@@ -61,6 +61,7 @@ extension LoginService {
             passwords: PasswordGate(
                 relyingParty: party,
                 accounts: accounts,
+                limits: configuration.passwordLimits,
                 threads: configuration.passwordThreads
             ),
             proxies: ProxyPolicy(trusted: configuration.trustedProxies.compactMap(ClientAddress.init(ip:))),

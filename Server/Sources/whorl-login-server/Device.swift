@@ -8,14 +8,14 @@ internal import RelyingParty
 /// The command `whorl-login-server device`.
 struct Device: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists and revokes the devices of a user.",
-        subcommands: [List.self, Revoke.self]
+        abstract: "Lists, approves and revokes the devices of a user.",
+        subcommands: [List.self, Approve.self, Revoke.self]
     )
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Lists a user's devices, one a line: name, key, when enabled, when last used, name for people."
+                "Lists a user's devices, one a line: name, key, by whom approved, when enabled, when last used, name for people."
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var output: OutputOptions
@@ -27,6 +27,14 @@ struct Device: AsyncParsableCommand {
             let name: String
             let enabledAt: Int
             let lastUsedAt: Int?
+            let approvedBy: String?
+        }
+
+        private static func word(for approval: RegisteredDevice.Approval) -> String {
+            switch approval {
+            case .byOperator: "operator"
+            case .byDevice(let device): "device \(device.text)"
+            }
         }
 
         func run() async throws {
@@ -38,15 +46,41 @@ struct Device: AsyncParsableCommand {
                     keyID: $0.keyID,
                     name: $0.name,
                     enabledAt: $0.enabledAt,
-                    lastUsedAt: $0.lastUsedAt
+                    lastUsedAt: $0.lastUsedAt,
+                    approvedBy: $0.approval.map(Self.word(for:))
                 )
             }
             try output.write("devices", rows) { row in
                 [
-                    row.device, row.keyID, OutputOptions.time(row.enabledAt),
+                    row.device, row.keyID, row.approvedBy ?? "not approved",
+                    OutputOptions.time(row.enabledAt),
                     row.lastUsedAt.map(OutputOptions.time) ?? "never", row.name,
                 ]
             }
+        }
+    }
+
+    struct Approve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Approves a device's key: its tokens say hwk then, and with the password mfa.",
+            discussion: """
+                A thief of the user's password can enable a key that is in no chip. Have the user read the key to you, as \
+                `whorl login status --json` shows it on the device, and approve that one.
+                """
+        )
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var user: User.Name
+
+        @Argument(help: "The device, as `device list` names it.")
+        var device: String
+
+        @Argument(help: "The key, as the device itself shows it.")
+        var key: String
+
+        func run() async throws {
+            let user = try user.checked()
+            guard let name = LoginName(device) else { throw ValidationError("That is no name of a device.") }
+            try await DevicesCommand(store: try await store.open()).approve(name, of: user, keyID: key)
         }
     }
 

@@ -56,6 +56,33 @@ struct Serve: AsyncParsableCommand {
     )
     var triesPerMinute = 120
 
+    @Option(
+        help: ArgumentHelp(
+            "How many wrong passwords a user may have in a quarter of an hour, from everywhere.",
+            valueName: "number"
+        )
+    )
+    var passwordTriesPerUser = PasswordLimits().perUser
+
+    @Option(
+        help: ArgumentHelp(
+            "How many wrong passwords may come from an address in a quarter of an hour.",
+            valueName: "number"
+        )
+    )
+    var passwordTriesPerAddress = PasswordLimits().perAddress
+
+    @Option(help: ArgumentHelp("How many connections there may be.", valueName: "number"))
+    var connections = 4_096
+
+    @Option(
+        help: ArgumentHelp(
+            "How many connections an address may have; this machine and trusted proxies are not counted.",
+            valueName: "number"
+        )
+    )
+    var connectionsPerAddress = 64
+
     @Flag(help: "Let devices sign in also where other fingers are enrolled than when they were enabled.")
     var allowChangedFingers = false
 
@@ -71,6 +98,13 @@ struct Serve: AsyncParsableCommand {
         }
         guard triesPerMinute == 0 || (4...1_000_000).contains(triesPerMinute) else {
             throw ValidationError("--tries-per-minute is 4 or more, or 0 for no limit.")
+        }
+        for (name, value) in [
+            ("password-tries-per-user", passwordTriesPerUser),
+            ("password-tries-per-address", passwordTriesPerAddress), ("connections", connections),
+            ("connections-per-address", connectionsPerAddress),
+        ] where !(1...1_000_000).contains(value) {
+            throw ValidationError("--\(name) is 1 to 1,000,000.")
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together.")
@@ -118,6 +152,10 @@ struct Serve: AsyncParsableCommand {
         }
         settings.relyingParty.limits.perAddress = limit(triesPerMinute)
         settings.relyingParty.limits.perDevice = limit(triesPerMinute / 4)
+        settings.passwordLimits.perUser = passwordTriesPerUser
+        settings.passwordLimits.perAddress = passwordTriesPerAddress
+        settings.connections = connections
+        settings.connectionsPerAddress = connectionsPerAddress
         if allowChangedFingers { settings.relyingParty.domainStatePolicy = .allow }
         return settings
     }

@@ -85,7 +85,8 @@ struct `attacks over HTTP` {
             #expect(try await signIn(client, foreign) == "unknown_key")
             let late = try device.assertion(try await device.challenge(client, .login), .login, at: now - 91)
             #expect(try await signIn(client, late) == "assertion_refused")
-            let early = try device.assertion(try await device.challenge(client, .login), .login, at: server.clock.seconds + 40)
+            let ahead = server.clock.seconds + 40
+            let early = try device.assertion(try await device.challenge(client, .login), .login, at: ahead)
             #expect(try await signIn(client, early) == "assertion_refused")
         }
     }

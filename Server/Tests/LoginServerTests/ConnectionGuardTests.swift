@@ -33,6 +33,27 @@ struct `the guard of a connection` {
         #expect(try channel.readOutbound(as: HTTPResponsePart.self) == nil)
     }
 
+    @Test func `lets one address have so many connections, and as many again once they are closed`() throws {
+        let counter = ConnectionCounter(most: 2) { $0.isLoopback }
+        func connection(_ peer: String) throws -> EmbeddedChannel {
+            let channel = EmbeddedChannel(handler: ConnectionGuard(timeout: .seconds(10), counter: counter))
+            let address = try SocketAddress(ipAddress: peer, port: 1)
+            channel.remoteAddress = address
+            try channel.connect(to: address).wait()
+            return channel
+        }
+        let first = try connection("2001:db8::1")
+        #expect(first.isActive)
+        #expect(try connection("2001:db8::2").isActive)
+        #expect(try !connection("2001:db8::3").isActive)
+        #expect(try connection("2001:db8:0:1::3").isActive, "another address")
+        for _ in 0..<5 { #expect(try connection("127.0.0.1").isActive, "this machine") }
+        try first.close().wait()
+        #expect(try connection("2001:db8::3").isActive)
+        #expect(try !connection("2001:db8::4").isActive)
+        #expect(counter.addresses == 2)
+    }
+
     @Test func `cuts off who does not take an answer in time`() throws {
         let channel = try channel()
         for each in [HTTPResponsePart.head(HTTPResponse(status: .ok)), .body(ByteBuffer(string: "x"))] {

@@ -54,7 +54,9 @@ struct `signing in over HTTP` {
         try await withServer { server, client, device in
             let now = server.clock.seconds
             try await device.enable(client, at: now, authorization: anna)
-            let first = try token(try await device.signIn(client, at: now))
+            let first = try token(
+                try await device.signIn(client, at: now, service: TestServer.credentials)
+            )
             let other = try TestDevice("anna", "a/b c?d")
             #expect(try await other.enable(client, at: now, authorization: first).status == 201)
             let second = try token(try await other.signIn(client, at: now))
@@ -73,6 +75,11 @@ struct `signing in over HTTP` {
         try await withServer { server, client, device in
             let now = server.clock.seconds
             try await device.enable(client, at: now, authorization: anna)
+            try await DevicesCommand(store: server.store()).approve(
+                device.name,
+                of: device.user,
+                keyID: try device.keyID
+            )
             let answer = try await device.signIn(client, at: now, password: "correct horse")
             let payload = try #require(try token(answer).split(separator: ".").dropFirst().first)
             let claims = try #require(Base64URL.decode(String(payload)))

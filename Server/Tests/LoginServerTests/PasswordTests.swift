@@ -150,6 +150,66 @@ struct `passwords` {
         #expect(passed == 100)
     }
 
+    @Test func `good passwords are not counted: an office behind one address signs in all day`() async throws
+    {
+        let server = try await TestServer()
+        let gate = server.service.passwords
+        let anna = try #require(anna)
+        try await server.service.accounts.add(anna, password: "right")
+        for _ in 0..<120 { #expect(try await gate.check("right", of: anna, from: home) != nil) }
+        for _ in 0..<10 { #expect(try await gate.check("wrong", of: anna, from: home) == nil) }
+        #expect(await !isLooked(at: anna, from: home, by: gate))
+    }
+
+    /// Four addresses, 256 networks of 64 bits in one of 56, and one of 48.
+    static let strangers = [
+        (1...4).map { "192.0.2.\($0)" }, (0..<256).map { "2001:db8:1:\(String($0, radix: 16))::1" },
+        (0..<256).map { "2001:db8:1:\(String($0 * 256, radix: 16))::1" },
+    ]
+
+    @Test(arguments: strangers)
+    func `strangers who spend a user's tries cannot keep out a user who has an enabled device`(
+        addresses: [String]
+    ) async throws {
+        let server = try await TestServer()
+        let laptop = try TestDevice("anna", "laptop")
+        try await server.service.accounts.add(laptop.user, password: "right")
+        let gate = server.service.passwords
+        try await server.run { client in
+            let now = server.clock.seconds
+            let enabled = try await laptop.enable(client, at: now, authorization: basic("anna", "right"))
+            #expect(enabled.status == 201)
+            for address in addresses {
+                for _ in 0..<max(1, 48 / addresses.count) {
+                    _ = await isLooked(at: laptop.user, from: ClientAddress(address), by: gate)
+                }
+            }
+            #expect(await !isLooked(at: laptop.user, from: home, by: gate), "they have spent it")
+            let answer = try await laptop.signIn(client, at: now, password: "right")
+            #expect(answer.status == 201, "\(answer.text)")
+            // The device's own are bounded too.
+            for _ in 0..<10 {
+                #expect(try await laptop.signIn(client, at: now, password: "no").code == "unauthorized")
+            }
+            #expect(try await laptop.signIn(client, at: now, password: "right").code == "too_many_requests")
+            #expect(try await laptop.signIn(client, at: now).status == 201)
+        }
+    }
+
+    /// Tries from 256 networks of 64 bits, each so far from the one before: all the same, in one of 56, in one of 48.
+    @Test(arguments: [(0, 100), (1, 200), (256, 400)])
+    func `networks of 56 and 48 bits are counted as a whole`(step: Int, most: Int) async throws {
+        let server = try await TestServer()
+        let gate = server.service.passwords
+        var passed = 0
+        for number in 0..<500 {
+            let user = try #require(LoginName("user \(number)"))
+            let address = ClientAddress("2001:db8:7:\(String(number % 256 * step, radix: 16))::1")
+            if await isLooked(at: user, from: address, by: gate) { passed += 1 }
+        }
+        #expect(passed == most)
+    }
+
     @Test func `more passwords than may wait are refused at once`() async throws {
         let workers = PasswordWorkers(threads: 1, waiting: 1)
         let gate = DispatchSemaphore(value: 0)

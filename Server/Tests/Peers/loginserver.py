@@ -21,6 +21,8 @@ from openapi import OpenAPI
 
 INTERFACE = OpenAPI()
 ORIGIN = "https://bank.example"
+# Whom a token is for that changes devices.
+CREDENTIALS = ORIGIN + "/v1/devices"
 
 
 def b64(data):
@@ -135,7 +137,7 @@ class Device:
         expect(answer.status == 201, f"a challenge for {purpose}: {answer.body}")
         return answer.json["challenge"]
 
-    def assertion(self, challenge, purpose, method="finger", origin=ORIGIN):
+    def assertion(self, challenge, purpose, method="finger", origin=ORIGIN, service=None):
         now = int(time.time())
         header = {"alg": "ES256", "kid": self.key_id, "typ": "whorl-login+jwt"}
         claims = {
@@ -143,6 +145,8 @@ class Device:
             "iss": "urn:ietf:params:oauth:jwk-thumbprint:sha-256:" + self.key_id, "jti": b64(secrets.token_bytes(16)),
             "method": method, "nonce": challenge, "purpose": purpose, "sub": self.user,
         }
+        if service:
+            claims["service"] = service
         signed = b64(canonical(header)) + "." + b64(canonical(claims))
         r, s = utils.decode_dss_signature(self.key.sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
         return signed + "." + b64(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
@@ -152,14 +156,20 @@ class Device:
         body = {"assertion": assertion, "publicKey": self.public_key, "name": f"{self.user}'s {self.name}"}
         return server.ask("POST", "/v1/devices", body, authorization=authorization)
 
-    def sign_in(self, server, password=None, method="finger", origin=ORIGIN):
-        body = {"assertion": self.assertion(self.challenge(server, "login"), "login", method, origin)}
+    def sign_in(self, server, password=None, method="finger", origin=ORIGIN, service=None):
+        body = {"assertion": self.assertion(self.challenge(server, "login"), "login", method, origin, service)}
         if password is not None:
             body["password"] = password
         return server.ask("POST", "/v1/sessions", body)
 
     def path(self):
         return "/v1/devices/" + urllib.parse.quote(self.name, safe="")
+
+
+def approve(program, database, device, *options):
+    command = [program, "device", "approve", "--database", database, *options, device.user, device.name, device.key_id]
+    result = subprocess.run(command, text=True, capture_output=True)
+    expect(result.returncode == 0, f"device approve: {result.stderr}")
 
 
 def set_up(program, database, *options):

@@ -19,6 +19,7 @@ extension LoginClaims {
         var method: Method
         var nonce: String
         var purpose: Purpose
+        var service: String?
         var sub: String
     }
 
@@ -37,6 +38,7 @@ extension LoginClaims {
             "sub": .text(user.text),
         ]
         if let domainState { members["domain"] = .text(Base64URL.encode(domainState)) }
+        if let service { members["service"] = .text(service) }
         if !app.isEmpty { members["app"] = .object(app.mapValues(CanonicalJSON.text)) }
         return CanonicalJSON.object(members).bytes
     }
@@ -70,7 +72,8 @@ extension LoginClaims {
             id: id,
             domainState: domainState,
             method: members.method,
-            app: members.app ?? [:]
+            app: members.app ?? [:],
+            service: members.service
         )
         guard self.json.elementsEqual(json) else { return nil }
     }

@@ -51,6 +51,15 @@ public struct LoginClaims: Sendable, Hashable {
     public let method: Method
     /// `app`: what the program says besides.
     public let app: [String: String]
+    /// `service`: whom the session's token is for; `nil` for the server itself.
+    ///
+    /// The device signs it, so that an assertion that was made for one service opens nothing at another.
+    public let service: String?
+
+    /// Whether a text can name a service: 1 to 255 characters of ASCII that are seen, such as an address.
+    public static func isService(_ text: String) -> Bool {
+        (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { (33...126).contains($0) }
+    }
 
     /// `nil` where a value is not of its size or range.
     ///
@@ -69,12 +78,14 @@ public struct LoginClaims: Sendable, Hashable {
         id: Data,
         domainState: Data?,
         method: Method,
-        app: [String: String] = [:]
+        app: [String: String] = [:],
+        service: String? = nil
     ) {
         guard Base64URL.decode(keyID)?.count == 32, challenge.count == Self.challengeSize,
             (0...253_402_300_799).contains(issuedAt), (1...Self.longestLifetime).contains(lifetime),
             id.count == 16, domainState.map({ $0.count == 32 }) ?? true,
             method == .passcode || domainState != nil, app.count <= 16,
+            service.map(Self.isService) ?? true,
             app.allSatisfy({ name, value in
                 (1...32).contains(name.utf8.count) && value.utf8.count <= 256
                     && name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 95 }
@@ -92,6 +103,7 @@ public struct LoginClaims: Sendable, Hashable {
         self.domainState = domainState
         self.method = method
         self.app = app
+        self.service = service
         // All else is short.
         guard app.isEmpty || json.count <= Self.longestJSON else { return nil }
     }

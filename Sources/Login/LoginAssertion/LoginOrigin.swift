@@ -71,3 +71,9 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
             || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }
+
+extension LoginOrigin {
+    /// The service that a token is for which changes what signs a user in: it enables and revokes devices, and nothing else
+    /// takes it (Docs/LoginProtocol.md).
+    public var credentialsService: String { text + "/v1/devices" }
+}

@@ -12,6 +12,19 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         }
     }
 
+    /// See `RelyingPartyStore.refund(_:at:)`.
+    public func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            _ = try connection.run(
+                """
+                UPDATE whorl_login.tries SET count = count - 1
+                    WHERE bucket = $1 AND ends_at > $2 AND count > 0
+                """,
+                [.text(bucket.key), .int(now)]
+            )
+        }
+    }
+
     /// See `RelyingPartyStore.issue(_:address:device:at:)`.
     ///
     /// Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,

@@ -5,16 +5,17 @@ public import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore {
-    /// See `RelyingPartyStore.register(_:atMost:audit:)`.
+    /// See `RelyingPartyStore.register(_:provided:atMost:audit:)`.
     public func register(
         _ device: RegisteredDevice,
+        provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             do throws(PostgreSQLFailure) {
                 return try connection.transaction { connection throws(PostgreSQLFailure) in
-                    try connection.register(device, atMost: devicesPerUser, audit)
+                    try connection.register(device, condition, atMost: devicesPerUser, audit)
                 }
             } catch {
                 // The key's index is the one that can be in the way: user and device are taken over.
@@ -108,6 +109,8 @@ extension PostgreSQLRelyingPartyStore {
     ) async throws(RelyingPartyError) -> [LoginName] {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.transaction { connection throws(PostgreSQLFailure) in
+                // A device that is registered at this moment is seen, or waits and sees what is gone.
+                try connection.lock(audit.userText)
                 let rows = try connection.run(
                     """
                     DELETE FROM whorl_login.devices WHERE "user" = $1 AND ($2 IS NULL OR device = $2)
@@ -132,13 +135,38 @@ extension PostgreSQLRelyingPartyStore {
 }
 
 extension PostgreSQLConnection {
+    /// Has changes of a user's devices wait for each other, until the transaction ends.
+    fileprivate mutating func lock(_ user: String) throws(PostgreSQLFailure) {
+        _ = try run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text(user)])
+    }
+
+    /// Whether a condition holds, and goes on holding until the transaction ends; the user is locked.
+    private mutating func holds(
+        _ condition: RegistrationCondition?,
+        of user: LoginName
+    ) throws(PostgreSQLFailure) -> Bool {
+        switch condition {
+        case nil: return true
+        case .device(let device, let keyID):
+            return try run(
+                #"SELECT 1 FROM whorl_login.devices WHERE "user" = $1 AND device = $2 AND key_id = $3"#,
+                [.text(user.text), .text(device.text), .text(keyID)]
+            ).count == 1
+        case .document(let name, let data):
+            return try run("SELECT data FROM whorl_login.documents WHERE name = $1 FOR SHARE", [.text(name)])
+                .bytes(0, 0) == data
+        }
+    }
+
     fileprivate mutating func register(
         _ device: RegisteredDevice,
+        _ condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         _ audit: AuditEntry
     ) throws(PostgreSQLFailure) -> Registration {
         // Two devices of one user must not both be the last one that is allowed.
-        _ = try run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text(device.user.text)])
+        try lock(device.user.text)
+        guard try holds(condition, of: device.user) else { return .conditionFailed }
         let others = try run(
             #"SELECT count(*) FROM whorl_login.devices WHERE "user" = $1 AND device <> $2"#,
             [.text(device.user.text), .text(device.device.text)]

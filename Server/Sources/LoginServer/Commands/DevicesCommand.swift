@@ -19,6 +19,24 @@ public struct DevicesCommand: Sendable {
         try await store.devices(of: user)
     }
 
+    /// Approves a device's key: from now on its tokens say `hwk`, and with the password `mfa`.
+    ///
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - user: Whose it is.
+    ///   - keyID: The key, as the device itself shows it: one of somebody else's on the same name is not approved.
+    /// - Throws: ``ServerError`` where the user has no such device with this key, and the store's error.
+    public func approve(_ device: LoginName, of user: LoginName, keyID: String) async throws {
+        let entry = log.entry(.approved, user, device)
+        guard try await store.approve(device, keyID: keyID, audit: entry) else {
+            throw ServerError(
+                .account,
+                "\(user.text) has no device \(device.text) with the key \(keyID)",
+                hint: "compare device list \(user.text) with `whorl login status --json` on the device"
+            )
+        }
+    }
+
     /// Revokes a device: it signs in no more, and its tokens are over here.
     ///
     /// - Throws: ``ServerError`` where the user has no such device, and the store's error.

@@ -45,21 +45,40 @@ struct Sender {
     let credential: String
     /// When the token was given, in seconds since 1970; `nil` for a password.
     var signedInAt: Int?
+    /// Whether it may change what signs the user in: a token that services never see, or a password.
+    var mayChangeCredentials = false
+}
+
+/// What a request needs of its sender.
+enum Need {
+    /// To look at what there is: a token for this server.
+    case look
+    /// To take devices away: a password, or a token for changing credentials.
+    case revoke
+    /// To make a key known: a password, or such a token of a sign-in that is a minute old at most.
+    case enable
 }
 
 extension LoginService {
     static let passwordScheme = #"Basic realm="whorl-login-server", charset="UTF-8""#
 
-    /// Who sends the request, by a token or where it says so by a password.
+    /// How old the sign-in behind a token may be that enables a device, in seconds.
+    static let freshness = 60
+
+    /// Who sends the request, by a token or where that is enough by a password.
     ///
     /// - Throws: ``Problem`` for anything but a token or password that is good now.
-    func sender(of request: Request, _ context: ServerContext, allowsPassword: Bool) async throws -> Sender {
+    func sender(of request: Request, _ context: ServerContext, to need: Need) async throws -> Sender {
+        let allowsPassword = need != .look
         switch Authorization(request) {
         case .basic(let user, let password) where allowsPassword:
             let credential = try await requirePassword(password, of: user, from: client(request, context))
-            return Sender(user: user, device: nil, credential: credential)
+            return Sender(user: user, device: nil, credential: credential, mayChangeCredentials: true)
         case .bearer(let token):
-            return try await sender(token: token)
+            let sender = try await sender(token: token)
+            guard need == .look || sender.mayChangeCredentials else { throw Self.otherToken }
+            if need == .enable, now - (sender.signedInAt ?? 0) > Self.freshness { throw Self.oldToken }
+            return sender
         case .basic, nil:
             throw Problem.unauthorized(
                 allowsPassword
@@ -74,7 +93,7 @@ extension LoginService {
     /// - Parameters:
     ///   - password: What was sent.
     ///   - user: Whose it should be.
-    ///   - device: The device that was proven besides, if any.
+    ///   - device: The device whose assertion came with the password, if any.
     ///   - address: From where it comes.
     /// - Returns: The password's name.
     /// - Throws: ``Problem`` for anything but the user's password.
@@ -85,8 +104,8 @@ extension LoginService {
         on device: LoginName? = nil,
         from address: ClientAddress
     ) async throws -> String {
-        let credential = try await passwords.check(password, of: user, from: address)
-        // Of a user who is not there too: the time that it takes tells nobody who is.
+        let credential = try await passwords.check(password, of: user, on: device, from: address)
+        // Also for a user who does not exist, so that the time of the answer does not tell which users do.
         try await relyingParty.note(
             credential == nil ? .passwordRefused : .passwordAccepted,
             of: user,
@@ -107,7 +126,13 @@ extension LoginService {
         }
         let device = claims.device.flatMap(LoginName.init)
         guard (device == nil) == (claims.device == nil) else { throw Self.invalidToken }
-        let sender = Sender(user: user, device: device, credential: claims.credential, signedInAt: claims.iat)
+        let sender = Sender(
+            user: user,
+            device: device,
+            credential: claims.credential,
+            signedInAt: claims.iat,
+            mayChangeCredentials: claims.aud == origin.credentialsService
+        )
         guard try await isStillGood(sender) else { throw Self.invalidToken }
         return sender
     }
@@ -118,6 +143,19 @@ extension LoginService {
             scheme: #"Bearer error="invalid_token""#
         )
     }
+
+    private var origin: LoginOrigin { relyingParty.configuration.origin }
+
+    /// A token that services get must not open the account to them.
+    private static let otherToken = Problem.unauthorized(
+        "The token is not for changing devices. Sign in for that, with the service that Docs/LoginProtocol.md names.",
+        scheme: #"Bearer error="insufficient_scope""#
+    )
+
+    private static let oldToken = Problem.unauthorized(
+        "The sign-in is more than a minute old. Sign in again.",
+        scheme: #"Bearer error="invalid_token""#
+    )
 
     /// Whether the user is still there, and the device or the password still the one that the sender has shown.
     func isStillGood(_ sender: Sender) async throws -> Bool {

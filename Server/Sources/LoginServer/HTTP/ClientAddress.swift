@@ -26,8 +26,11 @@ struct ProxyPolicy: Sendable {
     /// Whether a peer may send passwords and tokens without TLS: a proxy, which has TLS before it, and this machine.
     func admitsPlain(_ peer: SocketAddress?) -> Bool {
         guard let address = peer.flatMap(ClientAddress.init) else { return false }
-        return address.isLoopback || trusted.contains(address)
+        return isOwn(address)
     }
+
+    /// Whether an address is this machine's, or a proxy's that many stand behind.
+    func isOwn(_ address: ClientAddress) -> Bool { address.isLoopback || trusted.contains(address) }
 
     /// The client's address.
     ///

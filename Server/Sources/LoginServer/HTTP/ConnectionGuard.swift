@@ -20,6 +20,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let mostBytes: Int
     /// Whether the peer may connect at all.
     private let admits: @Sendable (SocketAddress?) -> Bool
+    private let counter: ConnectionCounter?
+    /// The peer that was counted in, as long as it is connected.
+    private var counted: SocketAddress??
     private var requestDeadline: Scheduled<Void>?
     private var bytes = 0
     private var answerDeadline: Scheduled<Void>?
@@ -29,8 +32,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     init(
         timeout: TimeAmount,
         mostBytes: Int = 1 << 20,
+        counter: ConnectionCounter? = nil,
         admits: @escaping @Sendable (SocketAddress?) -> Bool = { _ in true }
     ) {
+        self.counter = counter
         self.timeout = timeout
         self.mostBytes = mostBytes
         self.admits = admits
@@ -38,10 +43,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// A peer that may not connect is not listened to: what it sends, it should not.
     func channelActive(context: ChannelHandlerContext) {
-        guard admits(context.remoteAddress) else {
+        let peer = context.remoteAddress
+        guard admits(peer), counter?.enter(peer) ?? true else {
             context.close(promise: nil)
             return
         }
+        counted = .some(peer)
         context.fireChannelActive()
     }
 
@@ -66,6 +73,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func channelInactive(context: ChannelHandlerContext) {
         for deadline in [requestDeadline, answerDeadline] { deadline?.cancel() }
         (requestDeadline, answerDeadline) = (nil, nil)
+        if let peer = counted { counter?.leave(peer) }
+        counted = nil
         context.fireChannelInactive()
     }
 

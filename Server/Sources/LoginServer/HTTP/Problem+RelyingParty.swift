@@ -18,6 +18,9 @@ extension Problem {
         case .reenableRequired: code = .reenableRequired
         case .tooManyDevices: code = .tooManyDevices
         case .store: code = .unavailable
+        case .authorizationRevoked:
+            self = LoginService.invalidToken
+            return
         }
         detail = "\(error.message) \(error.remedy)"
     }

@@ -22,7 +22,7 @@ extension RelyingPartyEvent {
             let names = Self.names(user, device)
             logger.notice("refused", metadata: names.merging(["fault": "\(error.word)"]) { $1 })
         case .refused(_, nil, _):
-            // It is in the line of its request, and concerns nobody who is known.
+            // It is in the line of its request, and names no user.
             break
         case .purgeFailed(let error):
             logger.error("old rows could not be removed", metadata: ["cause": "\(error)"])

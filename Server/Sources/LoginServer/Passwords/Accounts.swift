@@ -52,6 +52,15 @@ struct Accounts: Sendable {
         }
     }
 
+    /// The document that a user's password is in, if it is the one of this name; `nil` if the password has changed.
+    func evidence(of user: LoginName, credential: String) async throws -> (name: String, document: Data)? {
+        let name = Self.name(user)
+        guard let document = try await documents.document(name),
+            try JSONDecoder().decode(Account.self, from: document).credential == credential
+        else { return nil }
+        return (name, document)
+    }
+
     /// What a password is compared with: that of the user, or for nobody one that matches nothing and takes as long.
     ///
     /// Hash and name are of one reading: the name is never that of another password, which was set meanwhile.

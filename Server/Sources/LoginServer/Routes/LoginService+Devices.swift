@@ -23,6 +23,7 @@ extension LoginService {
             let enabledAt: Int
             let lastUsedAt: Int?
             let current: Bool
+            let approved: Bool
         }
 
         let devices: [Device]
@@ -46,7 +47,7 @@ extension LoginService {
     func enableDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         // The body first: who sends is looked at when all is there, however long that took.
         let wish = try Wish(await request.members())
-        let sender = try await sender(of: request, context, allowsPassword: true)
+        let sender = try await sender(of: request, context, to: .enable)
         let device = try await enable(wish, as: sender, from: client(request, context).text)
         return try JSON.response(
             EnabledAnswer(
@@ -65,40 +66,38 @@ extension LoginService {
     private func enable(_ wish: Wish, as sender: Sender, from address: String) async throws
         -> RegisteredDevice
     {
-        let device = try await relyingParty.enable(
+        try await relyingParty.enable(
             assertion: wish.assertion,
             publicKey: wish.publicKey,
             name: wish.name,
             as: sender.user,
-            from: address
+            from: address,
+            approval: try await approval(by: sender),
+            provided: try await condition(of: sender)
         )
-        try await confirm(device, enabledBy: sender, from: address)
-        return device
     }
 
-    /// Revokes a device again where meanwhile was revoked what enabled it: a password takes a second to check.
-    ///
-    /// A revocation that comes later finds the device among the others.
-    private func confirm(_ device: RegisteredDevice, enabledBy sender: Sender, from address: String)
-        async throws
-    {
-        // A device that gave itself another key has ended its own session; and had it been revoked before, its
-        // challenge had gone with it.
-        let credential = sender.device == device.device ? device.keyID : sender.credential
-        let sender = Sender(
-            user: sender.user,
-            device: sender.device,
-            credential: credential,
-            signedInAt: sender.signedInAt
-        )
-        if try await isStillGood(sender) { return }
-        _ = try await relyingParty.revoke(device.device, of: device.user, from: address)
-        throw Self.invalidToken
+    /// What the sender's word is worth for a key: that of a device which was approved itself, and no password's.
+    private func approval(by sender: Sender) async throws -> RegisteredDevice.Approval? {
+        guard let name = sender.device else { return nil }
+        let device = try await relyingParty.devices(of: sender.user).first { $0.device == name }
+        guard let device, device.keyID == sender.credential, device.approval != nil else { return nil }
+        return .byDevice(name)
+    }
+
+    /// What has to hold still when the device is registered: a password takes a second to check.
+    private func condition(of sender: Sender) async throws -> RegistrationCondition {
+        if let device = sender.device { return .device(device, keyID: sender.credential) }
+        guard let evidence = try await accounts.evidence(of: sender.user, credential: sender.credential)
+        else {
+            throw Self.invalidToken
+        }
+        return .document(evidence.name, evidence.document)
     }
 
     /// Answers `GET /v1/devices`.
     func listDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sender = try await sender(of: request, context, allowsPassword: false)
+        let sender = try await sender(of: request, context, to: .look)
         let devices = try await relyingParty.devices(of: sender.user)
         return try JSON.response(
             DevicesAnswer(
@@ -109,7 +108,8 @@ extension LoginService {
                         keyID: device.keyID,
                         enabledAt: device.enabledAt,
                         lastUsedAt: device.lastUsedAt,
-                        current: device.device == sender.device
+                        current: device.device == sender.device,
+                        approved: device.approval != nil
                     )
                 }
             )
@@ -118,7 +118,7 @@ extension LoginService {
 
     /// Answers `DELETE /v1/devices/{device}`.
     func revokeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sender = try await sender(of: request, context, allowsPassword: true)
+        let sender = try await sender(of: request, context, to: .revoke)
         let unknown = Problem(.notFound, "The user has no such device.")
         // The last part of the path itself: a name may have slashes, which are escaped there.
         guard let part = request.uri.path.split(separator: "/").last,
@@ -131,7 +131,7 @@ extension LoginService {
 
     /// Answers `DELETE /v1/devices`.
     func revokeAllDevices(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let sender = try await sender(of: request, context, allowsPassword: true)
+        let sender = try await sender(of: request, context, to: .revoke)
         _ = try await relyingParty.revokeAll(of: sender.user, from: client(request, context).text)
         return Response(status: .noContent)
     }

@@ -74,11 +74,12 @@ extension LoginService {
         guard try await accounts.credential(of: proven.device.user) != nil else {
             throw RelyingPartyError(.unknownKey)
         }
-        if let password { try await requirePassword(password, besides: proven, from: address) }
-        let methods = Self.methods(proven.claims, withPassword: password != nil)
+        if let password { try await requirePassword(password, with: proven, from: address) }
+        let methods = Self.methods(proven, withPassword: password != nil)
         let signIn = try await relyingParty.admit(proven, as: methods, from: address.text)
         let (token, expiresAt) = try await tokens.issue(
             for: signIn.device.user,
+            audience: proven.claims.service,
             device: signIn.device.device,
             credential: signIn.device.keyID,
             methods: methods,
@@ -89,10 +90,10 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
-    /// The password besides a device: where it is wrong, nobody has signed in, and the audit log says so.
+    /// Compares the password that came with an assertion: if it is wrong, the audit log says that the sign-in was refused.
     private func requirePassword(
         _ password: String,
-        besides proven: ProvenAssertion,
+        with proven: ProvenAssertion,
         from address: ClientAddress
     ) async throws {
         let (user, device) = (proven.device.user, proven.device.device)
@@ -108,14 +109,19 @@ extension LoginService {
         }
     }
 
-    /// How the user was recognised, in the words of RFC 8176: by a key in hardware, and what unlocked it.
-    private static func methods(_ claims: LoginClaims, withPassword: Bool) -> [String] {
-        let methods =
-            switch claims.method {
-            case .finger: ["hwk", "fpt"]
-            case .passcode: ["hwk", "pin"]
-            }
-        return withPassword ? methods + ["pwd", "mfa"] : methods
+    /// How the user was recognised, in the words of RFC 8176: by a key, and what the device says has unlocked it.
+    ///
+    /// A thief of the password can make a key in software known. So a key counts as one in hardware, and as a second
+    /// factor, if it was approved; otherwise the token says that a key has answered (`pop`), and no more.
+    private static func methods(_ proven: ProvenAssertion, withPassword: Bool) -> [String] {
+        let isApproved = proven.device.approval != nil
+        var methods = [isApproved ? "hwk" : "pop"]
+        switch proven.claims.method {
+        case .finger: methods.append("fpt")
+        case .passcode: methods.append("pin")
+        }
+        if withPassword { methods += isApproved ? ["pwd", "mfa"] : ["pwd"] }
+        return methods
     }
 
     /// Answers `POST /v1/account/sessions`: for the account page, where no device is.
@@ -126,6 +132,7 @@ extension LoginService {
         let credential = try await requirePassword(password, of: user, from: client(request, context))
         let (token, expiresAt) = try await tokens.issue(
             for: user,
+            audience: relyingParty.configuration.origin.credentialsService,
             device: nil,
             credential: credential,
             methods: ["pwd"],

@@ -4,8 +4,9 @@ internal import JWTKit
 
 /// What a session token says (RFC 7519).
 struct SessionClaims: JWTPayload, Equatable {
-    /// The server's origin; it is the audience too: who else takes the token checks that it is meant.
+    /// The server's origin.
     var iss: String
+    /// Whom the token is for: a service, the server's origin, or its ``LoginOrigin/credentialsService``.
     var aud: String
     /// The user.
     var sub: String
@@ -17,7 +18,7 @@ struct SessionClaims: JWTPayload, Equatable {
     var iat: Int
     var exp: Int
     var jti: String
-    /// How the user was recognised (RFC 8176): `hwk`, `fpt`, `pin`, `pwd`, `mfa`.
+    /// How the user was recognised (RFC 8176): `hwk` or `pop`, `fpt`, `pin`, `pwd`, `mfa`.
     var amr: [String]
     /// What the app said in its assertion, signed by the device's key; `nil` where it said nothing.
     ///

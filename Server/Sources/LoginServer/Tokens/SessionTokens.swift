@@ -59,6 +59,7 @@ final class SessionTokens: Sendable {
     ///
     /// - Parameters:
     ///   - user: Who signed in.
+    ///   - audience: Whom the token is for; `nil` for the server itself.
     ///   - device: With which device; `nil` for a password.
     ///   - credential: The thumbprint of the device's key, or the name of the password.
     ///   - methods: How the user was recognised (RFC 8176).
@@ -69,6 +70,7 @@ final class SessionTokens: Sendable {
     /// - Throws: ``Problem`` where there is no key to sign with.
     func issue(
         for user: LoginName,
+        audience: String? = nil,
         device: LoginName?,
         credential: String,
         methods: [String],
@@ -80,7 +82,7 @@ final class SessionTokens: Sendable {
         guard let key else { throw Self.noKeys }
         let claims = SessionClaims(
             iss: origin.text,
-            aud: origin.text,
+            aud: audience ?? origin.text,
             sub: user.text,
             device: device?.text,
             credential: credential,
@@ -93,7 +95,8 @@ final class SessionTokens: Sendable {
         return (try await signers.sign(claims, kid: JWKIdentifier(string: key.id)), claims.exp)
     }
 
-    /// What a token says; `nil` for one that this server did not sign, that is over, or that is no token.
+    /// What a token says; `nil` for one that this server did not sign, that is for a service, that is over, or that is no
+    /// token.
     ///
     /// Whether its device and its user still are is for the caller to see to.
     ///
@@ -109,7 +112,7 @@ final class SessionTokens: Sendable {
         try requireKeys()
         let signers = state.withLock { $0.signers }
         guard isKnown, let claims = try? await signers.verify(token, as: SessionClaims.self),
-            claims.iss == origin.text, claims.aud == origin.text,
+            claims.iss == origin.text, [origin.text, origin.credentialsService].contains(claims.aud),
             claims.iat <= now + Self.clockSkew, now < claims.exp,
             claims.exp - claims.iat <= TokenKeySet.longestTokenLifetime
         else { return nil }

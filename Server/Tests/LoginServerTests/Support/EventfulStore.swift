@@ -28,11 +28,14 @@ struct EventfulStore: RelyingPartyStore {
         return value
     }
 
-    func register(_ device: RegisteredDevice, atMost devicesPerUser: Int, audit: AuditEntry)
-        async throws(RelyingPartyError) -> Registration
-    {
+    func register(
+        _ device: RegisteredDevice,
+        provided condition: RegistrationCondition?,
+        atMost devicesPerUser: Int,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Registration {
         try await around(.register) { () async throws(RelyingPartyError) in
-            try await base.register(device, atMost: devicesPerUser, audit: audit)
+            try await base.register(device, provided: condition, atMost: devicesPerUser, audit: audit)
         }
     }
 
@@ -58,6 +61,10 @@ struct EventfulStore: RelyingPartyStore {
 
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
         try await base.count(bucket, at: now)
+    }
+
+    func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) {
+        try await base.refund(bucket, at: now)
     }
 
     func issue(

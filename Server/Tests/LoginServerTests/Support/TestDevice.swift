@@ -42,7 +42,8 @@ struct TestDevice {
         at time: Int,
         origin: String = TestServer.origin,
         method: LoginClaims.Method = .finger,
-        app: [String: String] = [:]
+        app: [String: String] = [:],
+        service: String? = nil
     ) throws -> String {
         let claims = LoginClaims(
             origin: try #require(LoginOrigin(origin)),
@@ -55,7 +56,8 @@ struct TestDevice {
             id: Data((0..<16).map { _ in UInt8.random(in: 0...255) }),
             domainState: domainState,
             method: method,
-            app: app
+            app: app,
+            service: service
         )
         let draft = AssertionDraft(try #require(claims))
         return draft.signed(try key.signature(for: draft.signingInput).rawRepresentation)
@@ -73,10 +75,15 @@ struct TestDevice {
         )
     }
 
-    /// Signs in.
-    func signIn(_ client: TestClient, at time: Int, password: String? = nil) async throws -> TestClient.Answer
-    {
-        var json = ["assertion": try assertion(try await challenge(client, .login), .login, at: time)]
+    /// Signs in; the token is for `service`, or for the server itself.
+    func signIn(
+        _ client: TestClient,
+        at time: Int,
+        password: String? = nil,
+        service: String? = nil
+    ) async throws -> TestClient.Answer {
+        let challenge = try await challenge(client, .login)
+        var json = ["assertion": try assertion(challenge, .login, at: time, service: service)]
         json["password"] = password
         return try await client.send("POST", "/v1/sessions", json: json)
     }

@@ -13,6 +13,8 @@ import Synchronization
 /// A server of a test's own: on a free port of the loopback, over a database in a folder that goes with it.
 final class TestServer: Sendable {
     static let origin = "https://bank.example"
+    /// Whom a token is for that changes devices.
+    static let credentials = "https://bank.example/v1/devices"
 
     let folder: URL
     private let isOwner: Bool

@@ -21,15 +21,19 @@ extension LoginClient {
     ///   - claims: What the program says to the server besides, signed with the rest: at most 16, with names of `a`–`z`,
     ///     `0`–`9` and `_` and values of at most 256 bytes.
     ///   - password: The user's password too, where the server asks for both.
+    ///   - service: Whom the session's token is for, as that service calls itself: no other takes it. Without one it is for
+    ///     the login server itself, which tells with it what devices there are. `LoginOrigin.credentialsService` is for
+    ///     ``disable(_:telling:)`` and ``enable(_:with:deviceName:reason:)``, within a minute.
     /// - Returns: The session.
     /// - Throws: a ``LoginError``.
     public func attempt(
         _ user: LoginName? = nil,
         reason: String? = nil,
         claims: [String: String] = [:],
-        password: SecretBox? = nil
+        password: SecretBox? = nil,
+        service: String? = nil
     ) async throws(LoginError) -> LoginSession {
-        try await desk().attempt(user, reason, claims, password)
+        try await desk().attempt(user, reason, .init(app: claims, service: service), password)
     }
 
     /// Signs in, and enables the login on the way where it is not: one call, and one prompt in either case.
@@ -39,6 +43,7 @@ extension LoginClient {
     ///   - deviceName: What the server shows of this device, for people; as `LoginName` takes it.
     ///   - reason: Why the owner is asked.
     ///   - claims: What the program says to the server besides.
+    ///   - service: Whom the session's token is for; see ``attempt(_:reason:claims:password:service:)``.
     ///   - credential: Is asked for only where a key has to be made known to the server; `nil` ends the call with the reason
     ///     for which it was asked, `notEnabled` or `mustEnableAgain`.
     /// - Returns: The session.
@@ -48,12 +53,14 @@ extension LoginClient {
         deviceName: String,
         reason: String? = nil,
         claims: [String: String] = [:],
+        service: String? = nil,
         credential: () async -> LoginCredential?
     ) async throws(LoginError) -> LoginSession {
         guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let desk = desk()
+        let wishes = LoginDesk.Wishes(app: claims, service: service)
         do throws(LoginError) {
-            return try await desk.attempt(user, reason, claims, nil)
+            return try await desk.attempt(user, reason, wishes, nil)
         } catch {
             guard error.code == .notEnabled || error.mustEnableAgain, let credential = await credential()
             else {
@@ -61,7 +68,7 @@ extension LoginClient {
             }
             let shown = try await desk.enable(user, with: credential, deviceName: deviceName, reason)
                 .recognition
-            return try await desk.attempt(user, reason, claims, nil, shown)
+            return try await desk.attempt(user, reason, wishes, nil, shown)
         }
     }
 }
@@ -71,7 +78,7 @@ extension LoginDesk {
     func attempt(
         _ user: LoginName?,
         _ reason: String?,
-        _ claims: [String: String],
+        _ wishes: Wishes,
         _ password: SecretBox?,
         _ shown: Owner.Recognition? = nil
     ) async throws(LoginError) -> LoginSession {
@@ -86,7 +93,7 @@ extension LoginDesk {
         // One key, but where answers were lost, or where another was enabled meanwhile: the server has one of them.
         while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
-                let session = try await signIn(user, now.device, key, &shown, reason, claims, password)
+                let session = try await signIn(user, now.device, key, &shown, reason, wishes, password)
                 if now.key != key {
                     try await makeRoom(for: user)
                     try await change(user) { $0?.knowing(key) }
@@ -109,7 +116,7 @@ extension LoginDesk {
         _ key: LoginRecord.Key,
         _ shown: inout Owner.Recognition?,
         _ reason: String,
-        _ app: [String: String],
+        _ wishes: Wishes,
         _ password: SecretBox?
     ) async throws(LoginError) -> LoginSession {
         guard let pair = owner.pair(key), let device = LoginName(device) else {
@@ -140,7 +147,7 @@ extension LoginDesk {
                 challenge,
                 with: pair,
                 recognition,
-                app: app,
+                asking: wishes,
                 reason
             )
             return try await send(.signIn(assertion, password: password, to: server)).session()

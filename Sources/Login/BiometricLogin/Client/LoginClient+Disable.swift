@@ -10,7 +10,7 @@ extension LoginClient {
     ///
     /// - Parameters:
     ///   - user: Whose login; without one, of whoever has enabled it.
-    ///   - credential: What shows the server that it is this user, such as a session that ``attempt(_:reason:claims:password:)``
+    ///   - credential: What shows the server that it is this user, such as a session that ``attempt(_:reason:claims:password:service:)``
     ///     gave; without one the server is not told, and lists the device until it is revoked there.
     /// - Returns: What came of it.
     /// - Throws: `severalAccounts`, `store`, `keychain`: what concerns this device.

@@ -15,7 +15,7 @@ extension LoginError {
         case .severalAccounts: "The login is enabled for several users on this device."
         case .userUnusable: "A user’s name must not hold a colon."
         case .deviceNameUnusable: "The name cannot be a device’s."
-        case .claimsRefused: "The program’s own claims are too many or too long."
+        case .claimsRefused: "The program’s own claims or its service’s name are too many or too long."
         case .evaluation(let error): error.message
         case .notReleased: "What was shown does not open the key."
         case .vault(let error): error.message

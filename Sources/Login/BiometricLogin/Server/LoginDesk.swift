@@ -119,6 +119,14 @@ struct LoginDesk {
 
     // MARK: - The assertion
 
+    /// The program's own part of an assertion.
+    struct Wishes {
+        /// What concerns the program and its service alone.
+        var app: [String: String] = [:]
+        /// Whom the session's token is for; `nil` for the server itself.
+        var service: String?
+    }
+
     /// What the device says, signed by the chip.
     ///
     /// Between the touch and the signature nothing else is waited for: the challenge is there, and the chip is what it
@@ -130,7 +138,7 @@ struct LoginDesk {
         _ challenge: Challenge,
         with pair: LoginKeyPair,
         _ recognition: Owner.Recognition,
-        app: [String: String] = [:],
+        asking wishes: Wishes = Wishes(),
         _ reason: String
     ) async throws(LoginError) -> String {
         let claims = LoginClaims(
@@ -144,7 +152,8 @@ struct LoginDesk {
             id: Data((0..<16).map { _ in UInt8.random(in: 0...255) }),
             domainState: recognition.evaluation.domainState,
             method: recognition.method,
-            app: app
+            app: wishes.app,
+            service: wishes.service
         )
         guard let claims else { throw LoginError(.claimsRefused) }
         let draft = AssertionDraft(claims)

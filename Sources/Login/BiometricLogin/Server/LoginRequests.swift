@@ -9,7 +9,8 @@ internal import SecretMemory
 public enum LoginCredential: Sendable {
     /// The user's password at that server, UTF-8.
     case password(SecretBox)
-    /// A session's token.
+    /// A session's token that was asked for with the service `LoginOrigin.credentialsService`: no other changes what signs a
+    /// user in. To enable a login it may be a minute old.
     case session(SecretBox)
 
     /// The value of `Authorization`.

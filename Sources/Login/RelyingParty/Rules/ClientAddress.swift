@@ -14,6 +14,9 @@ public struct ClientAddress: Sendable, Hashable {
     /// An IPv4 address, or the first 64 bits of an IPv6 address, since one customer of a provider has all of those
     /// (RFC 6177).
     public let network: String?
+    /// The networks of 56 and of 48 bits around an IPv6 address, which one customer may have (RFC 6177); none for other
+    /// addresses.
+    public let widerNetworks: [String]
     /// Whether it is this machine's own (RFC 6890).
     public let isLoopback: Bool
 
@@ -30,6 +33,7 @@ public struct ClientAddress: Sendable, Hashable {
             )
         }
         isLoopback = ip?.isLoopback ?? false
+        widerNetworks = ip?.widerNetworks ?? []
         if address.isEmpty {
             network = nil
         } else {
@@ -83,6 +87,13 @@ private struct IPAddress {
     var network: String {
         bytes.count == 4
             ? "4 \(text)" : "6 " + bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
+    }
+
+    var widerNetworks: [String] {
+        guard bytes.count == 16 else { return [] }
+        return [7, 6].map { count in
+            "6/\(8 * count) " + bytes.prefix(count).map { String($0, radix: 16) }.joined(separator: ":")
+        }
     }
 
     var isLoopback: Bool {

@@ -55,7 +55,7 @@ extension RelyingParty {
         public var limits = Limits()
         /// The most devices of one user.
         public var devicesPerUser = 32
-        /// The most entries of the audit log, and as many of refused passwords besides; the oldest go.
+        /// The most entries of the audit log, and as many more of refused passwords; the oldest go.
         public var auditEntries = 100_000
 
         /// The defaults, for one server.

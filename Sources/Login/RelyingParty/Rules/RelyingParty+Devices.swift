@@ -15,6 +15,10 @@ extension RelyingParty {
     ///   - name: What people call the device, 1 to 128 bytes, as `LoginName` takes them.
     ///   - user: Who asks.
     ///   - address: From where it comes; empty where it is not known.
+    ///   - approval: The operator or device that vouches for the key; `nil` for a password, since its thief can make a key in
+    ///     software known.
+    ///   - condition: The device or password that has authenticated `user`: if it is revoked before the device is registered,
+    ///     nothing is registered.
     /// - Returns: The device as it is registered now.
     /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` where another user or another
     ///   device has the key.
@@ -23,7 +27,9 @@ extension RelyingParty {
         publicKey der: Data,
         name: String,
         as user: LoginName,
-        from address: String
+        from address: String,
+        approval: RegisteredDevice.Approval? = nil,
+        provided condition: RegistrationCondition? = nil
     ) async throws(RelyingPartyError) -> RegisteredDevice {
         let address = ClientAddress(address)
         let (unverified, key, record) = try await reporting { () async throws(RelyingPartyError) in
@@ -48,16 +54,19 @@ extension RelyingParty {
                 name: name,
                 enabledAt: now,
                 lastUsedAt: nil,
-                domainState: claims.domainState
+                domainState: claims.domainState,
+                approval: approval
             )
-            try await register(registered, address)
+            try await register(registered, condition, address)
             return registered
         }
     }
 
-    private func register(_ device: RegisteredDevice, _ address: ClientAddress)
-        async throws(RelyingPartyError)
-    {
+    private func register(
+        _ device: RegisteredDevice,
+        _ condition: RegistrationCondition?,
+        _ address: ClientAddress
+    ) async throws(RelyingPartyError) {
         let entry = AuditEntry(
             at: device.enabledAt,
             event: .enabled,
@@ -65,10 +74,17 @@ extension RelyingParty {
             device: device.device,
             address: address.text
         )
-        switch try await store.register(device, atMost: configuration.devicesPerUser, audit: entry) {
+        let registration = try await store.register(
+            device,
+            provided: condition,
+            atMost: configuration.devicesPerUser,
+            audit: entry
+        )
+        switch registration {
         case .registered: events(.enabled(device))
         case .keyInUse: throw RelyingPartyError(.keyInUse)
         case .tooManyDevices: throw RelyingPartyError(.tooManyDevices)
+        case .conditionFailed: throw RelyingPartyError(.authorizationRevoked)
         }
     }
 

@@ -23,8 +23,8 @@ extension RelyingParty {
         try await admit(try await prove(assertion: assertion, from: address), from: address)
     }
 
-    /// The first half of ``signIn(assertion:from:)``, for a server that asks for something else besides, such as a password:
-    /// all is judged, and nobody has signed in yet.
+    /// The first half of ``signIn(assertion:from:)``, for a server that asks for a password too: the
+    /// assertion is judged, and the user has not signed in yet.
     ///
     /// Its challenge is used up, whatever the answer is. ``admit(_:as:from:)`` is the second half, and
     /// ``refuse(_:because:from:)`` where something else was wrong.
@@ -87,7 +87,7 @@ extension RelyingParty {
         }
     }
 
-    /// Writes down that nobody was let in although the assertion was good.
+    /// Writes down that a sign-in was refused although its assertion was good.
     ///
     /// - Parameters:
     ///   - proven: What ``prove(assertion:from:)`` gave.

@@ -38,6 +38,25 @@ extension RelyingParty {
         try await count("other\n\(what)\n\(key)", limit)
     }
 
+    /// Counts a try in each of several counts, in their order, and ends at the first that is full.
+    ///
+    /// - Throws: `tooManyTries`, `store`.
+    public func countTries(_ buckets: [RateBucket]) async throws(RelyingPartyError) {
+        try await reporting { () async throws(RelyingPartyError) in
+            for bucket in buckets {
+                guard let wait = try await store.count(bucket, at: now) else { continue }
+                throw RelyingPartyError(.tooManyTries(retryAfter: wait))
+            }
+        }
+    }
+
+    /// Takes tries back that were counted before it was known that they were good.
+    ///
+    /// - Throws: `store`.
+    public func refundTries(_ buckets: [RateBucket]) async throws(RelyingPartyError) {
+        for bucket in buckets { try await store.refund(bucket, at: now) }
+    }
+
     private func count(_ key: String, _ limit: Configuration.Limit) async throws(RelyingPartyError) {
         try await reporting { () async throws(RelyingPartyError) in
             let bucket = RateBucket(key: key, count: limit.count, seconds: limit.seconds)

@@ -22,7 +22,7 @@ extension RelyingParty {
         try await store.audit(of: user, atMost: max(0, count))
     }
 
-    /// Writes a line of the audit log about what a server does besides, such as comparing passwords.
+    /// Writes a line of the audit log about the server's own work, such as comparing passwords.
     ///
     /// - Parameters:
     ///   - event: What happened.

@@ -24,6 +24,8 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case tooManyTries(retryAfter: Int)
         /// The user has as many devices as one may have.
         case tooManyDevices
+        /// The session or password that was to enable a device has been revoked.
+        case authorizationRevoked
         /// A bare signature says nothing about fingers, and the server's policy asks about them.
         case rawRefused
         /// The store failed; nothing is known about the request.
@@ -52,6 +54,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .reenableRequired: "The enrolled fingers have changed since the device was enabled."
         case .tooManyTries(let seconds): "There were too many tries; the next one may come in \(seconds) s."
         case .tooManyDevices: "The user has as many devices as one may have."
+        case .authorizationRevoked: "The session or password that was to enable the device has been revoked."
         case .rawRefused:
             "A bare signature is refused, since it does not say whether the fingers have changed."
         case .store: "The server's database cannot be used."
@@ -69,6 +72,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .reenableRequired: "Enable the device again."
         case .tooManyTries: "Wait, then try again."
         case .tooManyDevices: "Revoke a device that is no longer used."
+        case .authorizationRevoked: "Sign in again, then enable the device."
         case .rawRefused: "Sign an assertion, or have the server's policy allow changed fingers."
         case .store: "Look into the server's log, and try again when the database is back."
         }
@@ -85,6 +89,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .reenableRequired: "reenable_required"
         case .tooManyTries: "too_many_tries"
         case .tooManyDevices: "too_many_devices"
+        case .authorizationRevoked: "authorization_revoked"
         case .rawRefused: "raw_refused"
         case .store: "store"
         }

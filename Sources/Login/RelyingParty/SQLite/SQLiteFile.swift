@@ -13,7 +13,7 @@ struct SQLiteFile {
 
     let path: String
 
-    /// Opens the database, and makes it where there is none and that is asked for.
+    /// Opens the database, or makes it if it is missing and `ifMissing` says so.
     func open(ifMissing: MissingDatabase) throws -> DatabaseQueue {
         var found = stat()
         if lstat(path, &found) != 0 {

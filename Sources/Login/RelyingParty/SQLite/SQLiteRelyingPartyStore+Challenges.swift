@@ -10,6 +10,11 @@ extension SQLiteRelyingPartyStore: RelyingPartyStore {
         try await write(.process) { try $0.count(bucket, at: now) }
     }
 
+    /// See ``RelyingPartyStore/refund(_:at:)``.
+    public func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) {
+        try await write(.process) { try $0.run(SQLiteStatements.refundTry, [bucket.key, now]) }
+    }
+
     /// See ``RelyingPartyStore/issue(_:address:device:at:)``.
     public func issue(
         _ challenge: ChallengeRecord,

@@ -5,13 +5,15 @@ internal import GRDB
 public import LoginAssertion
 
 extension SQLiteRelyingPartyStore {
-    /// See ``RelyingPartyStore/register(_:atMost:audit:)``.
+    /// See ``RelyingPartyStore/register(_:provided:atMost:audit:)``.
     public func register(
         _ device: RegisteredDevice,
+        provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration {
         try await write(.full) { db in
+            guard try db.holds(condition, of: device.user) else { return .conditionFailed }
             let holder = try db.fetchOne(
                 Row.self,
                 "SELECT user, device FROM devices WHERE key_id = ?",
@@ -130,6 +132,18 @@ extension SQLiteRelyingPartyStore {
                 try db.write(audit.of(removed))
                 return removed
             }
+        }
+    }
+}
+
+extension Database {
+    fileprivate func holds(_ condition: RegistrationCondition?, of user: LoginName) throws -> Bool {
+        switch condition {
+        case nil: true
+        case .device(let device, let keyID):
+            try fetchOne(Bool.self, SQLiteStatements.isActive, [user.text, device.text, keyID]) == true
+        case .document(let name, let data):
+            try fetchOne(Data.self, "SELECT data FROM documents WHERE name = ?", [name]) == data
         }
     }
 }

@@ -4,6 +4,7 @@
 enum SQLiteStatements {
     static let readTries = "SELECT ends_at, count FROM tries WHERE bucket = ?"
     static let writeTries = "INSERT OR REPLACE INTO tries (bucket, ends_at, count) VALUES (?, ?, ?)"
+    static let refundTry = "UPDATE tries SET count = count - 1 WHERE bucket = ? AND ends_at > ? AND count > 0"
     static let issue = """
         INSERT OR REPLACE INTO challenges (digest, user, device, use, expires_at) VALUES (?, ?, ?, ?, ?)
         """
@@ -33,6 +34,6 @@ enum SQLiteStatements {
     }
 
     static let ofEachSignIn = [
-        readTries, writeTries, issue, take, device, devices, markUsed, isActive, audit,
+        readTries, writeTries, refundTry, issue, take, device, devices, markUsed, isActive, audit,
     ]
 }

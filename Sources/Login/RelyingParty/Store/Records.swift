@@ -13,9 +13,9 @@ public struct IssuedChallenge: Sendable, Hashable {
 
 /// A device whose key a user has made known.
 public struct RegisteredDevice: Sendable, Hashable {
-    /// Who besides the user's password has vouched for a device's key.
+    /// The operator or device that has vouched for a device's key.
     ///
-    /// Whoever has a user's password can make a key of software known. That it is the user's device, and that its key is in
+    /// A thief of the user's password can make a key in software known. That it is the user's device, and that its key is in
     /// a chip, is believed where a device that was approved before, or an operator, says so.
     public enum Approval: Sendable, Hashable {
         /// An operator of the server has looked at the key.
@@ -57,7 +57,7 @@ public struct RegisteredDevice: Sendable, Hashable {
     public let lastUsedAt: Int?
     /// The digest of the enrolled fingers when it was enabled; `nil` where there were none.
     public let domainState: Data?
-    /// Who has approved this key; `nil` for nobody but the user's password.
+    /// The operator or device that has approved this key; `nil` for a key that was enabled with the password alone.
     public let approval: Approval?
 
     /// The thumbprint of its key (RFC 7638).
@@ -85,9 +85,9 @@ public struct RegisteredDevice: Sendable, Hashable {
     }
 }
 
-/// What an assertion has proven: the device's key signed it for this server, now, and the policy allows it.
+/// The result of judging an assertion: the device's key signed it for this server, now, and the policy allows it.
 ///
-/// Nobody has signed in yet; its challenge is used up.
+/// The user has not signed in yet; the challenge is used up.
 public struct ProvenAssertion: Sendable, Hashable {
     /// What the device said.
     public let claims: LoginClaims

@@ -15,6 +15,9 @@ public protocol RelyingPartyStore: Sendable {
     /// Counts a try; answers how many seconds are to be waited where the limit is reached, and else `nil`.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
 
+    /// Takes a try back that ``count(_:at:)`` has counted in the same window.
+    func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError)
+
     /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
     ///
     /// `address` counts first, then `device`. A bucket that is `nil` does not count, and one that is full ends it.
@@ -36,8 +39,12 @@ public protocol RelyingPartyStore: Sendable {
     ) async throws(RelyingPartyError) -> Taken
 
     /// Registers a device; where the same device of the same user is registered, it gets the new key.
+    ///
+    /// In the same step it looks whether `condition` holds, if there is one: what is revoked at the same time has been
+    /// revoked before, and nothing is registered, or takes the new device along.
     func register(
         _ device: RegisteredDevice,
+        provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration
@@ -87,7 +94,7 @@ public protocol RelyingPartyStore: Sendable {
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
     /// Removes challenges and counts that are over, and the audit log's oldest lines but for `auditEntries`; of refused
-    /// passwords it keeps as many besides.
+    /// passwords it keeps as many more.
     ///
     /// It removes at most `count` rows of each kind, and answers whether more may be left.
     func purge(
@@ -190,6 +197,14 @@ public enum Taken: Sendable, Hashable {
     case tooMany(retryAfter: Int)
 }
 
+/// What has to hold still when a device is registered: what its user has shown for it.
+public enum RegistrationCondition: Sendable, Hashable {
+    /// This device of the same user has this key.
+    case device(LoginName, keyID: String)
+    /// The server's document of this name is this.
+    case document(String, Data)
+}
+
 /// What became of a device that was to be registered.
 public enum Registration: Sendable, Hashable {
     /// It is registered.
@@ -198,4 +213,6 @@ public enum Registration: Sendable, Hashable {
     case keyInUse
     /// The user has as many as one may have.
     case tooManyDevices
+    /// The condition does not hold.
+    case conditionFailed
 }

@@ -80,6 +80,13 @@ struct Login: AsyncParsableCommand {
         @OptionGroup var owner: SignInOptions
         @Flag(help: "Sends the password too, for what the server asks both for.")
         var withPassword = false
+        @Option(
+            help: ArgumentHelp(
+                "Whom the token is for, as that service calls itself; otherwise the login server itself.",
+                valueName: "name"
+            )
+        )
+        var service: String?
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
@@ -87,7 +94,12 @@ struct Login: AsyncParsableCommand {
             let wantsPassword = withPassword || owner.password.descriptor != nil
             let secret = wantsPassword ? try await owner.password.read("Password at \(client.server)") : nil
             let signedIn = try await failing { () async throws(LoginError) in
-                try await client.attempt(user, reason: owner.server.reason, password: secret)
+                try await client.attempt(
+                    user,
+                    reason: owner.server.reason,
+                    password: secret,
+                    service: service
+                )
             }
             session.console.used(signedIn.readerKind)
             return Answer(
@@ -143,7 +155,8 @@ struct Login: AsyncParsableCommand {
             let signedIn = try await failing { () async throws(LoginError) in
                 try await client.attempt(
                     user,
-                    reason: owner.server.reason ?? "disable the login to \(client.server)"
+                    reason: owner.server.reason ?? "disable the login to \(client.server)",
+                    service: client.server.credentialsService
                 )
             }
             session.console.used(signedIn.readerKind)
