@@ -158,6 +158,7 @@ struct `session tokens` {
     @Test func `an empty database has no keys, and a server makes none there`() async throws {
         let store = TokenKeyStore(documents: documents, sealingKey: sealingKey)
         await #expect(throws: ServerError.self) { try await store.maintain(at: now) }
+        await #expect(throws: ServerError.self) { try await store.replaceAll(at: now) }
         #expect(try await documents.document("token-keys") == nil)
     }
 

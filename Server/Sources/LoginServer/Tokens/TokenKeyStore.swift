@@ -64,7 +64,7 @@ struct TokenKeyStore: Sendable {
     /// What is there is not opened, so that the answer to a key file in the wrong hands is another key file.
     func replaceAll(at now: Int) async throws {
         for _ in 0..<100 {
-            let sealed = try await documents.document(Self.name)
+            guard let sealed = try await documents.document(Self.name) else { throw Self.missing }
             let new = try seal(TokenKeySet(at: now))
             if try await documents.setDocument(Self.name, to: new, ifWas: sealed) { return }
         }
