@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+internal import Glibc
 
 /// An exclusive advisory lock on a file (`flock(2)`): one holder at a time, over all processes.
 ///

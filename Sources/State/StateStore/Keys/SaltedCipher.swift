@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Crypto
+internal import Crypto
 package import Foundation
 
 /// Encrypts what the database keeps: AES-256-GCM, with a key for each ciphertext that is derived from a random salt.
