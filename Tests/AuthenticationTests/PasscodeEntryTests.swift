@@ -73,6 +73,20 @@ import Testing
         #expect(shown.prompts.count == 1)
     }
 
+    @Test func `before the prompt was shown waits for the next prompt if a finger was faster`() async throws {
+        let comparing = Gate()
+        let fixture = try await Fixture.enrolled([.perform { await comparing.pass() }, .match(0)])
+        let authority = MemoryPasscode {
+            comparing.open()
+            await cancellation()
+        }
+        let preset = PresetPasscode(SecretBox(secret("1234")), on: ScriptedPresenter(interactive: false))
+        #expect(await fixture.answer(preset, passcode: authority).success?.method == .biometry)
+        #expect(await preset.takesPasscode)
+        #expect(await fixture.answer(preset, connected: false).success?.method == .passcode)
+        #expect(await !preset.takesPasscode)
+    }
+
     @Test func `before the prompt was shown and is wrong leaves the finger, or fails`() async throws {
         let told = Gate()
         let fixture = try await Fixture.enrolled([.perform { await told.pass() }, .match(0)])

@@ -93,7 +93,7 @@ struct RawClient {
         var rest = bytes[...]
         while !rest.isEmpty {
             var place = pollfd(fd: socket.number, events: Int16(POLLOUT), revents: 0)
-            guard poll(&place, 1, 20_000) == 1, place.revents & Int16(POLLHUP | POLLERR) == 0 else {
+            guard poll(&place, 1, 60_000) == 1, place.revents & Int16(POLLHUP | POLLERR) == 0 else {
                 return false
             }
             let count = rest.withUnsafeBytes {
@@ -110,12 +110,12 @@ struct RawClient {
 
     func send(_ text: String) { send(Array(text.utf8) + [0]) }
 
-    /// The next message as text; `nil` when the service has hung up, or says nothing for 20 seconds.
+    /// The next message as text; `nil` when the service has hung up, or says nothing for 60 seconds.
     func receive() -> String? {
         var message: [UInt8] = []
         while true {
             var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
-            guard poll(&place, 1, 20_000) == 1 else { return nil }
+            guard poll(&place, 1, 60_000) == 1 else { return nil }
             var byte: UInt8 = 0
             guard recv(socket.number, &byte, 1, 0) == 1 else { return nil }
             if byte == 0 { return String(decoding: message, as: UTF8.self) }
@@ -123,11 +123,17 @@ struct RawClient {
         }
     }
 
-    /// Whether the service hangs up within 20 seconds, whatever it says before.
+    /// Whether the service hangs up within 60 seconds on a client that reads nothing.
+    func seesHangUp() -> Bool {
+        var place = pollfd(fd: socket.number, events: 0, revents: 0)
+        return poll(&place, 1, 60_000) == 1 && place.revents & Int16(POLLHUP) != 0
+    }
+
+    /// Whether the service hangs up within 60 seconds, whatever it says before.
     func isHungUpOn() -> Bool {
         while true {
             var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
-            guard poll(&place, 1, 20_000) == 1 else { return false }
+            guard poll(&place, 1, 60_000) == 1 else { return false }
             var room = [UInt8](repeating: 0, count: 4096)
             if recv(socket.number, &room, room.count, 0) <= 0 { return true }
         }

@@ -21,7 +21,8 @@ extension FuzzTarget {
             request = try KeychainRequest(dictionary, for: purpose)
         } catch {
             try promise(
-                [errSecParam, errSecNoSuchAttr, errSecUnimplemented].contains(error.status),
+                [errSecParam, errSecNoSuchAttr, errSecNoSuchClass, errSecUnimplemented]
+                    .contains(error.status),
                 "\(error.status) for a dictionary"
             )
             return

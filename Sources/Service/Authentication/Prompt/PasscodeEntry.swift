@@ -3,55 +3,55 @@
 public import SecretMemory
 import Synchronization
 
-/// Where a presenter hands in the passcodes that a person types while the prompt is shown.
+/// The object through which a presenter hands in the passcodes that a person types while the prompt is shown.
 ///
-/// A passcode may come at any time, also while a finger is on the reader. One is compared at a time. What was handed in
-/// is wiped when its verdict is there, or when the evaluation ends, whichever comes first.
+/// A passcode may come at any time, also while a finger is on the reader. One passcode is compared at a time. A
+/// passcode that was handed in is wiped after its verdict, or when the evaluation ends, whichever comes first.
 public final class PasscodeEntry: Sendable {
-    /// The sizes of a passcode that is taken, in bytes.
+    /// The accepted sizes of a passcode, in bytes.
     public static let sizes = 1...1024
 
     private enum State: Sendable {
-        /// One is taken.
+        /// A passcode is taken.
         case open
-        /// One waits for its comparison.
+        /// A passcode waits for its comparison.
         case waiting(SecretBox)
-        /// One is being compared.
+        /// A passcode is being compared.
         case checking
-        /// None is taken any more.
+        /// No further passcode is taken.
         case closed
     }
 
-    /// What the prompt shows as it goes on; for one listener.
+    /// The updates that the prompt shows, for one listener.
     public let updates: AsyncStream<PasscodePromptUpdate>
-    /// The finger's part of it, for presenters that show no passcode; for one listener.
+    /// The updates of the finger's part alone, for presenters that show no passcode; for one listener.
     public let fingerUpdates: AsyncStream<PromptUpdate>
 
     private let sink: AsyncStream<PasscodePromptUpdate>.Continuation
     private let fingerSink: AsyncStream<PromptUpdate>.Continuation
     private let arrivals: AsyncStream<Void>
     private let arrived: AsyncStream<Void>.Continuation
-    private let state = Mutex((now: State.open, isLast: false))
+    private let state = Mutex((now: State.open, isLast: false, isDecided: false))
     private let activity: @Sendable () -> Void
 
-    /// Takes passcodes, and calls `activity` whenever the person does something.
+    /// Makes an open entry that calls `activity` for each action of the person.
     package init(activity: @escaping @Sendable () -> Void = {}) {
         (updates, sink) = AsyncStream.makeStream()
         (fingerUpdates, fingerSink) = AsyncStream.makeStream()
-        // One arrival is enough to look: it is kept although nobody looks yet.
+        // One buffered arrival is enough: it is kept until the engine looks for a passcode.
         (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.activity = activity
     }
 
     /// Hands a passcode in.
     ///
-    /// - Parameter passcode: What the person typed, without a line's end; it is taken over and wiped.
-    /// - Returns: `false` when it is not compared: it has no byte or more than 1,024, another one is being compared, or
-    ///   none is taken any more. Such a passcode is wiped at once and is no try.
+    /// - Parameter passcode: The passcode that the person typed, without a line's end; it is consumed and wiped.
+    /// - Returns: `false` when the passcode is not compared: it is empty or has more than 1,024 bytes, another one is
+    ///   being compared, or no further one is taken. Such a passcode is wiped at once and does not count as a try.
     @discardableResult
     public func submit(_ passcode: consuming SecretBytes) -> Bool { submit(SecretBox(passcode)) }
 
-    /// Hands a passcode in that has other owners, who let go of it soon.
+    /// Hands in a passcode that has other owners, which release it soon.
     @discardableResult
     package func submit(_ box: SecretBox) -> Bool {
         guard PasscodeEntry.sizes.contains(box.bytes.count) else { return false }
@@ -66,10 +66,10 @@ public final class PasscodeEntry: Sendable {
         return true
     }
 
-    /// Says that the person types, so that the time does not run out meanwhile.
+    /// Reports that the person is typing, so that the time limit starts again.
     public func typing() { activity() }
 
-    /// Says that no further passcode will come; one that was handed in is still compared.
+    /// Reports that no further passcode will come; one that was handed in is still compared.
     public func close() {
         state.withLock { $0.isLast = true }
         arrived.finish()
@@ -78,9 +78,9 @@ public final class PasscodeEntry: Sendable {
 
 // The engine's side.
 extension PasscodeEntry {
-    /// The passcodes that are handed in, one after the other, until it is closed or the task is cancelled.
+    /// Calls a function for each passcode that is handed in, until the entry is closed or the task is cancelled.
     ///
-    /// - Parameter body: Compares one; `true` ends it.
+    /// - Parameter body: Compares one passcode; `true` ends the calls.
     /// - Throws: what `body` throws.
     package func each<Failure: Error>(
         _ body: (SecretBox) async throws(Failure) -> Bool
@@ -99,8 +99,9 @@ extension PasscodeEntry {
         }
     }
 
-    /// Tells the presenter, and takes the next passcode after a verdict.
+    /// Sends an update to the presenter, and takes the next passcode after a verdict.
     package func send(_ update: PasscodePromptUpdate) {
+        decide(update)
         switch update {
         case .wrongPasscode, .throttled: reopen()
         case .passcodeEnded, .matched, .verified, .ended: shut()
@@ -111,11 +112,21 @@ extension PasscodeEntry {
         if let update = update.ofFinger { fingerSink.yield(update) }
     }
 
-    /// Ends the updates; what was handed in and not compared is wiped.
+    /// Ends the updates, and wipes a passcode that was handed in and not compared.
     package func end() {
         shut()
         sink.finish()
         fingerSink.finish()
+    }
+
+    /// Whether a passcode got a verdict, so that handing the same one in again would be another try.
+    package var isDecided: Bool { state.withLock(\.isDecided) }
+
+    private func decide(_ update: PasscodePromptUpdate) {
+        switch update {
+        case .wrongPasscode, .throttled, .verified, .passcodeEnded: state.withLock { $0.isDecided = true }
+        case .scan, .noMatch, .fingerEnded, .checking, .matched, .ended: break
+        }
     }
 
     private func reopen() {

@@ -3,26 +3,27 @@
 public import SecretMemory
 import Synchronization
 
-/// A presenter that shows what another one shows, and hands in a passcode that was known before.
+/// A presenter that shows the same as another one, and hands in a passcode that was known before.
 ///
-/// It is for programs that get the passcode from elsewhere, such as an open file. The passcode is handed in once: when it
-/// is not the right one, the prompt goes on with the finger alone, or ends.
+/// It is for programs that get the passcode from elsewhere, such as an open file. The passcode gets one verdict: if it
+/// is wrong, the prompt goes on with the finger alone, or ends. If a finger was faster, a later prompt gets the
+/// passcode, as when an item takes the passcode after the chip has refused the finger.
 public final class PresetPasscode: PromptPresenter {
     private let presenter: any PromptPresenter
     private let passcode: Mutex<SecretBox?>
 
-    /// Hands in `passcode`, and shows the rest on `presenter`.
+    /// Makes a presenter that hands in `passcode`, and shows the rest on `presenter`.
     public init(_ passcode: SecretBox, on presenter: any PromptPresenter) {
         self.presenter = presenter
         self.passcode = Mutex(passcode)
     }
 
-    /// `true`: whoever gave the passcode has taken the prompt upon himself.
+    /// `true`, since the program that gave the passcode answers the prompt itself.
     public var isInteractive: Bool {
         get async { true }
     }
 
-    /// Whether the passcode was not handed in yet.
+    /// Whether the passcode is still to be handed in.
     public var takesPasscode: Bool {
         get async { passcode.withLock { $0 != nil } }
     }
@@ -32,10 +33,12 @@ public final class PresetPasscode: PromptPresenter {
         await presenter.show(prompt, updates: updates)
     }
 
-    /// Hands the passcode in, and shows the finger's part, where there is one.
+    /// Hands the passcode in, and shows the finger's part if the prompt has one.
     public func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
-        if let box = takePasscode() { entry.submit(box) }
-        // What was handed in is still compared.
+        let box = takePasscode()
+        if let box { entry.submit(box) }
+        defer { if !entry.isDecided { passcode.withLock { $0 = box } } }
+        // A passcode that was handed in is still compared.
         entry.close()
         guard prompt.parts.contains(.finger) else {
             for await _ in entry.updates {}

@@ -15,11 +15,13 @@ final class ServerConnection: @unchecked Sendable {
     private let process: PeerProcess?
     private let mostWaiting: Int
     private var isProven = false
+    private let budget: MemoryBudget
     private var waiting: [Frame] = []
     private var running: Task<Void, Never>?
 
-    init(_ channel: Channel, _ router: Router, _ user: PeerUser, mostWaiting: Int) {
+    init(_ channel: Channel, _ router: Router, _ user: PeerUser, mostWaiting: Int, budget: MemoryBudget) {
         self.channel = channel
+        self.budget = budget
         self.router = router
         self.user = user
         self.mostWaiting = mostWaiting
@@ -34,6 +36,7 @@ final class ServerConnection: @unchecked Sendable {
         channel.start(
             onMessage: { self.take($0) },
             onEnd: { ending in
+                for message in self.waiting { _ = self.budget.change(by: -message.bytes.count) }
                 self.waiting = []
                 self.running?.cancel()
                 onEnd(ending)
@@ -47,14 +50,16 @@ final class ServerConnection: @unchecked Sendable {
 
     private func take(_ message: Frame) {
         waiting.append(message)
+        let isWithinBudget = budget.change(by: message.bytes.count)
         // The one under way is not counted.
-        guard waiting.count <= mostWaiting else { return channel.close() }
+        guard isWithinBudget, waiting.count <= mostWaiting else { return channel.close() }
         answerNext()
     }
 
     private func answerNext() {
         guard running == nil, !waiting.isEmpty else { return }
         let message = waiting.removeFirst()
+        _ = budget.change(by: -message.bytes.count)
         guard (try? JSONCheck.object(message.bytes)) != nil,
             let head = try? Wire.decode(CallHead.self, message.bytes)
         else {

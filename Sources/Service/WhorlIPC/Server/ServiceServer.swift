@@ -15,7 +15,7 @@ package final class ServiceServer: Sendable {
         package var connections = 1024
         /// The most calls of one connection that wait for the one under way.
         package var waitingCalls = 16
-        /// The most bytes of unfinished messages that one user's connections hold together.
+        /// The most bytes of messages that are unfinished or wait that one user's connections hold together.
         package var bytesOfUser = 4 << 20
         var channel = Channel.Limits()
 
@@ -84,7 +84,7 @@ package final class ServiceServer: Sendable {
     /// The number of open connections.
     package var connectionCount: Int { connections.withLock(\.open.count) }
 
-    /// The bytes of unfinished messages that a user's connections hold.
+    /// The bytes of messages that a user's connections hold.
     func bytesHeld(of uid: UInt32) -> Int { connections.withLock { $0.budgets[uid]?.bytesHeld ?? 0 } }
 
     private func accept(from listener: Descriptor) {
@@ -126,7 +126,8 @@ package final class ServiceServer: Sendable {
                 Channel(socket, limits: limits.channel, budget: budget),
                 router,
                 user,
-                mostWaiting: limits.waitingCalls
+                mostWaiting: limits.waitingCalls,
+                budget: budget
             )
             let number = connections.next
             connections.next += 1
