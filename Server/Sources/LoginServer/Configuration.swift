@@ -4,16 +4,16 @@ public import LoginAssertion
 public import RelyingParty
 
 extension LoginServer {
-    /// How the server runs.
+    /// The configuration of the server.
     public struct Configuration: Sendable {
-        /// Certificate chain and private key, both PEM files.
+        /// The certificate chain and the private key, both PEM files.
         public struct Certificate: Sendable {
-            /// The server's certificate first, then those that signed it.
+            /// The path of the chain: the server's certificate first, then those that signed it.
             public var chain: String
-            /// The key; not encrypted.
+            /// The path of the key, which is not encrypted.
             public var key: String
 
-            /// Names the files.
+            /// Makes a certificate of the paths of its files.
             public init(chain: String, key: String) {
                 self.chain = chain
                 self.key = key
@@ -24,42 +24,42 @@ extension LoginServer {
         public var host = "127.0.0.1"
         /// The port that it listens on; 0 takes a free one.
         public var port = 0
-        /// TLS is spoken where there is one.
+        /// The certificate; with one, the server uses TLS.
         public var certificate: Certificate?
-        /// The file that seals the signing keys; it is made where there is none.
+        /// The file that seals the signing keys; it is made if it is missing.
         public var keyFile: String
-        /// How long a session token is good, in seconds: 60 to 86,400.
+        /// The lifetime of a session token, in seconds: 60 to 86,400.
         public var tokenLifetime = 900
-        /// The addresses of proxies whose `X-Forwarded-For` is believed.
+        /// The addresses of proxies whose `X-Forwarded-For` is trusted.
         public var trustedProxies: [String] = []
-        /// How assertions are judged.
+        /// The configuration of the relying party, which judges assertions.
         public var relyingParty: RelyingParty.Configuration
-        /// How long a request may take to arrive, and a connection may be idle, in seconds.
+        /// The time that a request may take to arrive, and that a connection may be idle, in seconds.
         public var requestTimeout = 10
-        /// How many connections there may be at once.
+        /// The maximum number of connections at once.
         public var connections = 4_096
-        /// How many of them one address may have, which is 64 bits of IPv6; this machine and trusted proxies have as many as
-        /// there are.
+        /// The maximum number of connections from one address, which is 64 bits of IPv6; this machine and trusted
+        /// proxies may use all of them.
         public var connectionsPerAddress = 64
-        /// How many wrong passwords there may be.
+        /// The limits of wrong passwords.
         public var passwordLimits = PasswordLimits()
-        /// How many passwords are checked at a time; a core and 16 MiB each.
+        /// The number of passwords that are checked at a time; each takes a core and 16 MiB.
         public var passwordThreads = 2
-        /// How often keys are looked at again and old rows are removed; only tests make it shorter.
+        /// The interval at which keys are read again and old rows are removed; only tests make it shorter.
         var upkeepInterval = Duration.seconds(60)
-        /// What checking a password costs; only tests make it cheap.
+        /// The cost of checking a password; only tests make it cheap.
         var passwordCost = PasswordHash.Cost.standard
 
-        /// The defaults, for one origin.
+        /// Makes the default configuration for an origin.
         public init(origin: LoginOrigin, keyFile: String) {
             self.keyFile = keyFile
             relyingParty = RelyingParty.Configuration(origin: origin)
         }
 
-        /// The longest token after a password, in seconds: the account page needs no longer one.
+        /// The maximum lifetime of a token after a password, in seconds: the account page does not need a longer one.
         static let longestAccountToken = 600
 
-        /// - Throws: what cannot be, or should not.
+        /// - Throws: an error for values that are impossible or unsafe.
         func check() throws(ServerError) {
             guard (60...TokenKeySet.longestTokenLifetime).contains(tokenLifetime) else {
                 throw ServerError(

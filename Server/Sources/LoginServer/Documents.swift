@@ -5,9 +5,9 @@ internal import RelyingParty
 
 /// The small named documents of a store, which all instances share.
 protocol Documents: Sendable {
-    /// `nil` where there is none.
+    /// Returns a document; `nil` if it does not exist.
     func document(_ name: String) async throws -> Data?
-    /// - Returns: `false`, and nothing has changed, where the document is not what it was.
+    /// - Returns: `false`, and nothing has changed, if the document is not what it was.
     func setDocument(_ name: String, to new: Data?, ifWas old: Data?) async throws -> Bool
 }
 

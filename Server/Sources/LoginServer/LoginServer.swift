@@ -12,11 +12,11 @@ public import ServiceLifecycle
 
 /// The web server: the relying party behind HTTP (Server/openapi.yaml).
 public struct LoginServer: Service {
-    /// Where it listens, once it does.
+    /// The address and the port that the server listens on.
     public struct Listening: Sendable {
-        /// The address, as it was asked for.
+        /// The address as it was configured.
         public let host: String
-        /// The port; the one it got where 0 was asked for.
+        /// The port; the assigned one if 0 was configured.
         public let port: Int
     }
 
@@ -25,14 +25,14 @@ public struct LoginServer: Service {
     private let logger: Logger
     private let onListening: @Sendable (Listening) async -> Void
 
-    /// Reads the store and the key file, which is made where there is none.
+    /// Reads the store and the key file, which is made if it is missing.
     ///
     /// - Parameters:
-    ///   - store: Users, devices, challenges and keys.
-    ///   - configuration: How it runs.
+    ///   - store: The store of users, devices, challenges and keys.
+    ///   - configuration: The configuration of the server.
     ///   - logger: Takes a line for each request.
     ///   - now: The clock.
-    ///   - onListening: Is called once, when requests are taken.
+    ///   - onListening: Is called once, when the server accepts requests.
     /// - Throws: ``ServerError``, and the store's error.
     public init(
         store: any RelyingPartyStore,
@@ -52,10 +52,10 @@ public struct LoginServer: Service {
         self.onListening = onListening
     }
 
-    /// Serves until the task is cancelled or, in a service group, until it is asked to stop: requests under way are
-    /// answered then, new ones are not taken.
+    /// Serves until the task is cancelled or, in a service group, until it is asked to stop: requests in progress are
+    /// answered then, new ones are not accepted.
     ///
-    /// - Throws: ``ServerError`` where it cannot listen, or the certificate is none.
+    /// - Throws: ``ServerError`` if it cannot listen, or the certificate is not valid.
     public func run() async throws {
         let application = Application(
             router: service.router,
@@ -83,7 +83,8 @@ public struct LoginServer: Service {
         }
     }
 
-    /// Who may connect: without TLS only those whose passwords and tokens cross no network, or a proxy's own.
+    /// The check whether a peer may connect: without TLS only a peer whose passwords and tokens cross no network, or a
+    /// proxy.
     private var admission: @Sendable (SocketAddress?) -> Bool {
         guard configuration.certificate == nil else { return { _ in true } }
         return { [proxies = service.proxies, logger] peer in

@@ -6,7 +6,7 @@ internal import Logging
 internal import LoginAssertion
 internal import RelyingParty
 
-/// What all requests work on.
+/// The shared state of all requests.
 struct LoginService: Sendable {
     let relyingParty: RelyingParty
     let documents: any Documents
@@ -19,7 +19,7 @@ struct LoginService: Sendable {
     let logger: Logger
     let clock: @Sendable () -> Date
 
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     var now: Int { Int(clock().timeIntervalSince1970) }
 
     func client(_ request: Request, _ context: ServerContext) -> ClientAddress {

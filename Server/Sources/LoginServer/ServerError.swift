@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the server does not start, or a command of it does not do its work.
+/// An error of starting the server, or of one of its commands.
 public struct ServerError: Error, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is.
+    /// The kind of error.
     public enum Code: Sendable, Hashable {
-        /// An option, or two together.
+        /// An option, or a combination of two, is not valid.
         case options
-        /// The key file.
+        /// The key file cannot be used.
         case keyFile
-        /// The certificate or its key.
+        /// The certificate or its key cannot be used.
         case certificate
-        /// The database.
+        /// The database cannot be used.
         case store
         /// The database has no signing keys: no server was ever set up on it.
         case noKeys
-        /// A user that is not there, or there already; a password that is none.
+        /// A user does not exist, or exists already; or a password is not allowed.
         case account
     }
 
-    /// The kind.
+    /// The kind of error.
     public let code: Code
-    /// What happened.
+    /// A sentence that says what happened.
     public let message: String
-    /// What helps.
+    /// A hint that says what helps, if any.
     public let hint: String?
 
     /// One line, or two with the hint.
     public var description: String { hint.map { "\(message)\nhint: \($0)" } ?? message }
 
-    /// Describes an error.
+    /// Makes an error.
     public init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message

@@ -4,7 +4,7 @@ internal import Logging
 internal import RelyingParty
 internal import ServiceLifecycle
 
-/// What is done beside the requests, once a minute: keys come and go, old rows are removed.
+/// A service that runs once a minute, beside the requests: it adds and drops keys, and removes old rows.
 struct Upkeep: Service {
     let service: LoginService
     let logger: Logger
@@ -19,7 +19,7 @@ struct Upkeep: Service {
         }
     }
 
-    /// A database that is away for a while is no reason to stop: it is tried again a minute later.
+    /// Runs the upkeep once; if the database is unreachable, it is tried again a minute later.
     private func once() async {
         do {
             try await service.tokens.maintain(at: service.now)

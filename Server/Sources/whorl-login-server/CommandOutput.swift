@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// How a command writes what it found.
+/// The options for the output of a command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
@@ -12,9 +12,9 @@ struct OutputOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - name: The name of the list in JSON.
-    ///   - rows: What is listed.
-    ///   - columns: The line of one, with its columns in their order.
-    /// - Throws: What the encoder throws.
+    ///   - rows: The rows of the list.
+    ///   - columns: Returns the columns of a row, in their order.
+    /// - Throws: the encoder's error.
     func write<Row: Encodable>(_ name: String, _ rows: [Row], columns: (Row) -> [String]) throws {
         if json {
             let encoder = JSONEncoder()
@@ -26,7 +26,7 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// A time as people and programs read it (RFC 3339).
+    /// Returns a time in the form of RFC 3339.
     static func time(_ seconds: Int) -> String {
         Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
     }

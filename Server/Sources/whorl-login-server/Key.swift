@@ -21,7 +21,7 @@ struct Key: AsyncParsableCommand {
 
         func run() async throws {
             let keyFile = try store.keyFilePath()
-            // The answer to a key file in the wrong hands is a new one.
+            // A key file in the wrong hands is replaced by a new one.
             let keys = try KeysCommand(
                 store: try await store.open(),
                 keyFile: keyFile,

@@ -135,7 +135,7 @@ struct Serve: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // A request may take 10 seconds to arrive; one that is slower than this was not going to.
+        // A request may take 10 seconds to arrive; one that takes longer than this would not have completed.
         group.maximumGracefulShutdownDuration = .seconds(20)
         try await ServiceGroup(configuration: group).run()
     }
@@ -164,7 +164,7 @@ struct Serve: AsyncParsableCommand {
         count == 0 ? nil : RelyingParty.Configuration.Limit(count: count, seconds: 60)
     }
 
-    /// One line on standard output, for whoever started the server and waits for it.
+    /// Writes one line on standard output, for the program that started the server and waits for it.
     @Sendable
     private func announce(_ listening: LoginServer.Listening) {
         let host = listening.host.contains(":") ? "[\(listening.host)]" : listening.host

@@ -5,7 +5,7 @@ internal import LoginServer
 internal import RelyingParty
 internal import RelyingPartyPostgreSQL
 
-/// Where users, devices and keys are.
+/// The options that name the database of users, devices and keys.
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -29,7 +29,7 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens the database.
     ///
-    /// - Throws: what is wrong with it; never the URL, which may hold a password.
+    /// - Throws: an error that never quotes the URL, which may hold a password.
     func open(ifMissing: MissingDatabase = .refuse) async throws -> any RelyingPartyStore {
         do throws(RelyingPartyError) {
             if isPostgreSQL {
@@ -47,7 +47,7 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// The key file's path.
+    /// Returns the key file's path.
     func keyFilePath() throws(ServerError) -> String {
         if let keyFile { return keyFile }
         guard !isPostgreSQL else {

@@ -83,7 +83,7 @@ struct User: AsyncParsableCommand {
         }
     }
 
-    /// The first line of standard input; at a terminal it is asked for and not shown.
+    /// Reads the first line of standard input; at a terminal, asks for it and does not show it.
     private static func readPassword() throws -> String {
         let isTerminal = isatty(STDIN_FILENO) == 1
         var settings = termios()

@@ -6,7 +6,7 @@ internal import MockReader
 internal import SecretMemory
 internal import Synchronization
 
-/// Who does at prompts what a test has said.
+/// The person of a test device, who performs a test's actions at prompts.
 final class Person: Sendable {
     private struct State {
         var actions: ArraySlice<TestDevice.Action> = []
@@ -45,9 +45,9 @@ final class Person: Sendable {
         state.withLock { $0.prompts.append(record) }
     }
 
-    /// Does the next thing that the prompt offers.
+    /// Performs the next action that the prompt offers.
     ///
-    /// - Returns: The button that was pressed and ends the prompt; `nil` when the prompt goes on.
+    /// - Returns: The button that was pressed and ends the prompt; `nil` if the prompt continues.
     func act(on offer: Offer) -> PromptAction? {
         while let action = state.withLock({ $0.actions.popFirst() }) {
             switch perform(action, offer) {
@@ -59,12 +59,12 @@ final class Person: Sendable {
         switch perform(otherwise, offer) {
         case .done: return nil
         case .pressed(let button): return button
-        // A prompt that offers nothing of what is left is not left standing.
+        // A prompt that does not offer any of the remaining actions is cancelled.
         case .notOffered: return .cancel
         }
     }
 
-    /// What a prompt takes at a moment.
+    /// The input that a prompt accepts at one moment.
     struct Offer {
         var takesFinger: Bool
         var passcode: PasscodeEntry?
@@ -87,7 +87,7 @@ final class Person: Sendable {
         case .passcode(let text): type(text, offer)
         case .cancel: .pressed(.cancel)
         case .fallback:
-            // Where the passcode is asked for too, the button leads to it and ends nothing.
+            // If the prompt also asks for the passcode, the button leads to it and does not end the prompt.
             offer.hasFallback && offer.passcode == nil ? .pressed(.fallback) : .notOffered
         case .nothing: .done
         }
@@ -111,7 +111,7 @@ final class Person: Sendable {
     }
 }
 
-/// The prompt at which the person stands.
+/// A presenter that lets the person act at a prompt.
 struct TestPrompt: PromptPresenter {
     let person: Person
 
@@ -148,7 +148,7 @@ struct TestPrompt: PromptPresenter {
             switch update {
             case .scan(.touch), .wrongPasscode, .throttled: isAsking = true
             case .fingerEnded:
-                // A prompt for the passcode alone says so too, and was acted on at its beginning.
+                // A prompt for only the passcode sends this too; the person has already acted on it.
                 isAsking = offer.takesFinger
                 offer.takesFinger = false
             case .passcodeEnded: offer.passcode = nil

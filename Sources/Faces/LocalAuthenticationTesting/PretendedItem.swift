@@ -5,9 +5,10 @@ internal import StateStore
 internal import Vault
 internal import WhorlSupport
 
-/// A sealed item that no chip has sealed: a name for what a test's own vault keeps in memory.
+/// A simulated sealed item: a name for an item that a test's own vault keeps in memory.
 ///
-/// Whoever keeps items stores its bytes as any other's. No vault opens it: to one with a chip it is `itemTampered`.
+/// Its bytes are stored like those of any other item. No real vault opens it: a vault with a chip throws
+/// `itemTampered`.
 struct PretendedItem: Sendable, Hashable {
     let kind: ItemKind
     let profile: String
@@ -25,7 +26,7 @@ struct PretendedItem: Sendable, Hashable {
         self.id = id
     }
 
-    /// What its keeper stores, and what it tells of it.
+    /// The sealed item that is stored, with its properties.
     var sealed: SealedItem {
         var bytes = ByteWriter(PretendedItem.start)
         for part in [profile, access.text, id.uuidString] { bytes.append(sized: part) }
@@ -39,7 +40,7 @@ struct PretendedItem: Sendable, Hashable {
         )
     }
 
-    /// `nil` for anything that ``sealed`` does not give.
+    /// Reads the bytes of an item; `nil` for bytes that ``sealed`` does not produce.
     init?(encoded: Data) {
         guard encoded.count <= 4096, encoded.starts(with: PretendedItem.start) else { return nil }
         var bytes = ByteReader(encoded.dropFirst(PretendedItem.start.count))

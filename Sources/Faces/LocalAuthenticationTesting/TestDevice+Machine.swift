@@ -9,15 +9,16 @@ internal import MockReader
 internal import StateStore
 internal import Vault
 
-/// What happens to the machine, as it would in its settings or at its USB port.
+/// Changes to the machine, as in its settings or at its USB port.
 ///
-/// Each call returns when it has happened. What a test asks for and cannot be, such as enrolling a finger twice, is a mistake
-/// of the test and stops it with the reason.
+/// Each call returns when the change is done. A request that is impossible, such as enrolling a finger twice, is a
+/// mistake of the test and stops it with the reason.
 extension TestDevice {
-    /// Enrolls a finger: the domain state changes, and what is bound to the present set of fingers is gone.
+    /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
     public func addFinger(_ finger: Finger) {
         waiting { service throws(EnrollmentError) in
-            // As the scripted reader makes it; an enrollment at the reader would need threads that the caller may block.
+            // The template is the one that the scripted reader makes; an enrollment at the reader would need threads
+            // that the caller may block.
             let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
             let store = try await service.store()
             _ = try await store.add(
@@ -58,15 +59,16 @@ extension TestDevice {
         }
     }
 
-    /// Pulls the reader out; an evaluation that waits at it ends as on a real machine.
+    /// Disconnects the reader; an evaluation that waits for it ends as on a real machine.
     public func unplug() { service.reader.unplug() }
 
-    /// Plugs the reader in.
+    /// Connects the reader.
     public func plug() { service.reader.plug() }
 
-    /// Sets the passcode, or another one; `nil` removes it.
+    /// Sets or changes the passcode; `nil` removes it.
     ///
-    /// What the old one opened is gone, and with it every keychain item that is there only while a passcode is set.
+    /// Items that the old passcode opened are lost, and so is every keychain item that exists only while a passcode is
+    /// set.
     public func setPasscode(_ passcode: String?) {
         service.passcode.set(passcode)
         let isSet = passcode != nil
@@ -82,24 +84,25 @@ extension TestDevice {
     /// Removes the passcode; see ``setPasscode(_:)``.
     public func removePasscode() { setPasscode(nil) }
 
-    /// Locks fingers, as five touches in a row that did not match do.
+    /// Locks fingers, as five touches in a row without a match do.
     ///
-    /// A typed passcode lifts it (``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`, or ``unlock()``); where none
-    /// is set, five minutes do (``pass(_:)``).
+    /// A typed passcode lifts the lock (``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`, or
+    /// ``unlock()``); if no passcode is set, five minutes do (``pass(_:)``).
     public func lockOut() {
         waiting { service throws(StateError) in
             let ledger = AttemptLedger(profile: TestService.profile, readers: .pretended)
             let now = service.clock.time.now()
             try await service.state.created().write { db in
                 var record = try ledger.record(in: db)
-                // A lock whose time is over begins anew with the next failure.
+                // A lock whose time is over starts again with the next failure.
                 while case .open = record.lock(at: now, endsByTime: true) { record.charge(at: now) }
                 try ledger.save(record, in: db)
             }
         }
     }
 
-    /// Lifts the lock on fingers, and forgets wrong passcodes, as the right passcode in the machine's settings does.
+    /// Lifts the lock on fingers, and resets the count of wrong passcodes, as the right passcode in the machine's
+    /// settings does.
     public func unlock() {
         service.passcode.forgive()
         waiting { service throws(StateError) in
@@ -112,10 +115,10 @@ extension TestDevice {
         }
     }
 
-    /// Turns fingers off for the app, as its user may; to it they are not available (-6).
+    /// Disables fingers for the app, as its user can; the app gets `biometryNotAvailable` (-6).
     public func denyFingers() { setDenied(true) }
 
-    /// Turns fingers on again.
+    /// Enables fingers for the app again.
     public func allowFingers() { setDenied(false) }
 
     private func setDenied(_ denied: Bool) {
@@ -125,10 +128,11 @@ extension TestDevice {
         }
     }
 
-    /// Lets time pass for reuse windows, locks and the waits after wrong passcodes, at once; timers of the process do not run faster.
+    /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once; timers of the process are
+    /// not affected.
     public func pass(_ duration: Duration) { service.clock.pass(duration) }
 
-    /// Waits on the caller's thread.
+    /// Performs asynchronous work, and blocks the caller's thread until it is done.
     private func waiting<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable (TestService) async throws(Failure) -> Value
     ) -> Value {
@@ -137,7 +141,7 @@ extension TestDevice {
         }
         switch result {
         case .success(let value): return value
-        // The test has asked for something that cannot be, or the temporary folder cannot be used: no test can go on.
+        // The test has requested something impossible, or the temporary folder cannot be used: no test can continue.
         case .failure(let error): preconditionFailure("the test device refused: \(error)")
         }
     }

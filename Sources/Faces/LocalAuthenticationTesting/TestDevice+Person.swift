@@ -3,60 +3,61 @@
 public import Fingerprint
 
 extension TestDevice {
-    /// What the person does when a prompt asks for something.
+    /// An action of the person at a prompt.
     public enum Action: Sendable, Hashable {
-        /// Lays an enrolled finger on the reader.
+        /// Places an enrolled finger on the reader.
         case match
-        /// Lays a finger on the reader that is not enrolled.
+        /// Places a finger on the reader that is not enrolled.
         case noMatch
-        /// Lays this finger on the reader, enrolled or not.
+        /// Places this finger on the reader, enrolled or not.
         case finger(Finger)
-        /// Lays a finger on the reader that cannot be read; it costs no try.
+        /// Places a finger on the reader that cannot be read; this does not count as a try.
         case unreadable(ScanRetry)
         /// Types this passcode. Five wrong ones in a row are free; before each further one there is a wait
-        /// (``TestDevice/pass(_:)``), and what is typed meanwhile is not compared.
+        /// (``TestDevice/pass(_:)``), and a passcode that is typed during the wait is not compared.
         case passcode(String)
         /// Presses cancel.
         case cancel
-        /// Presses the fallback button; under `deviceOwnerAuthentication` that leads to the passcode, and the prompt goes on.
+        /// Presses the fallback button; under `deviceOwnerAuthentication` this leads to the passcode, and the prompt
+        /// continues.
         case fallback
-        /// Pulls the reader out.
+        /// Disconnects the reader.
         case unplug
-        /// Does nothing and goes away: the prompt stays until the app ends it, or the time does.
+        /// Does nothing: the prompt stays until the app ends it, or its time runs out.
         case nothing
     }
 
-    /// Says what the person does next, one action for each time that something is asked for.
+    /// Adds actions of the person, one for each time that a prompt asks for something.
     ///
-    /// They count across prompts, in order, behind those that are left. What a prompt does not offer, such as a passcode where
-    /// only a finger counts or a button that is hidden, is left out. When nothing is left, the person does
-    /// ``otherwise``.
+    /// They apply across prompts, in order, after the remaining ones. An action that a prompt does not offer, such as a
+    /// passcode where only a finger is accepted or a button that is hidden, is skipped. When no actions remain, the
+    /// person performs ``otherwise``.
     public func next(_ actions: Action...) { person.append(actions) }
 
-    /// What the person does when ``next(_:)`` has run out: presses cancel, unless a test says otherwise, so that a test neither
+    /// The action of the person when those of ``next(_:)`` have run out: cancel by default, so that a test neither
     /// hangs nor succeeds by chance.
     public var otherwise: Action {
         get { person.otherwise }
         set { person.otherwise = newValue }
     }
 
-    /// The actions that no prompt has asked for yet.
+    /// The actions that were not performed yet.
     public var remainingActions: [Action] { person.remaining }
 
-    /// Forgets the actions that no prompt has asked for yet.
+    /// Removes the actions that were not performed yet.
     public func dropActions() { person.drop() }
 }
 
-/// What a prompt said.
+/// A record of a prompt.
 public struct TestPromptRecord: Sendable, Hashable {
-    /// Why the app asked.
+    /// The app's reason.
     public let reason: String
     /// The text of the cancel button.
     public let cancelTitle: String
-    /// The text of the fallback button; `nil` where there was none.
+    /// The text of the fallback button; `nil` if there was none.
     public let fallbackTitle: String?
-    /// Whether a finger was asked for.
+    /// Whether the prompt asked for a finger.
     public let asksForFinger: Bool
-    /// Whether the passcode was asked for.
+    /// Whether the prompt asked for the passcode.
     public let asksForPasscode: Bool
 }

@@ -7,7 +7,7 @@ internal import Foundation
 internal import MockReader
 internal import StateStore
 
-/// A machine with a fingerprint reader, a person and a chip, all of them made up, for the tests of an app.
+/// A simulated machine with a fingerprint reader, a person and a chip, for the tests of an app.
 ///
 ///     @Test func `the safe opens for its owner`() async throws {
 ///         let device = TestDevice()                       // a reader, one enrolled finger, a passcode
@@ -17,27 +17,27 @@ internal import StateStore
 ///         }
 ///     }
 ///
-/// Everything but the reader, the person and the chip is the real thing: the same engine decides, counts tries and locks
-/// out, over a state directory in a temporary folder. The chip's part is played in memory, and refuses what a chip
-/// refuses. Nothing of the machine that the test runs on is read or changed.
+/// Everything but the reader, the person and the chip is real: the same engine decides, counts tries and locks out,
+/// over a state directory in a temporary folder. The chip is simulated in memory, and refuses what a chip refuses.
+/// Nothing of the machine that the test runs on is read or changed.
 ///
-/// Many devices may be used at a time, each in its own ``run(_:)``. Its calls block for some milliseconds and may
-/// come from any thread.
+/// Many devices may be used at the same time, each in its own ``run(_:)``. Its calls block for some milliseconds and
+/// may come from any thread.
 public final class TestDevice: Sendable {
-    /// The passcode of a device that is given none: `"246810"`.
+    /// The default passcode: `"246810"`.
     public static let usualPasscode = "246810"
 
     let service: TestService
     let person = Person()
     let parts: ContextParts
 
-    /// A device.
+    /// Makes a device.
     ///
     /// - Parameters:
-    ///   - fingers: Those that are enrolled.
-    ///   - passcode: The passcode; `nil` sets none. It is a test's, and no secret.
-    ///   - hasReader: Whether the reader is plugged in.
-    ///   - application: The name that the app under test goes by.
+    ///   - fingers: The enrolled fingers.
+    ///   - passcode: The passcode; `nil` sets none. It is only for tests, and not a secret.
+    ///   - hasReader: Whether the reader is connected.
+    ///   - application: The name of the app under test.
     public init(
         fingers: [Finger] = [.rightIndex],
         passcode: String? = TestDevice.usualPasscode,
@@ -63,25 +63,26 @@ public final class TestDevice: Sendable {
 
     // MARK: - Using it
 
-    /// Runs a test's body on this device: every `LAContext()`, and every keychain call, in its task and child tasks.
+    /// Runs a test's body on this device, which applies to every `LAContext()` and every keychain call in its task and
+    /// child tasks.
     ///
-    /// It is for Swift Testing, whose tests run side by side. Work that does not belong to the task, such as a
-    /// `Task.detached` or a callback on a queue, is on the machine's own reader; see ``install()``.
+    /// It is for Swift Testing, whose tests run concurrently. Work that does not belong to the task, such as a
+    /// `Task.detached` or a callback on a queue, uses the machine's own reader; see ``install()``.
     public func run<Value>(
         _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await ContextParts.$ofTask.withValue(parts, operation: body)
     }
 
-    /// Puts the device in the place of the machine's, for the whole process, until ``uninstall()``.
+    /// Replaces the machine with this device, for the whole process, until ``uninstall()``.
     ///
-    /// It is for XCTest (`setUp` and `tearDown`), whose tests run one after the other, and for apps whose work leaves the
-    /// test's task.
+    /// It is for XCTest (`setUp` and `tearDown`), whose tests run one after the other, and for apps whose work leaves
+    /// the test's task.
     public func install() { ContextParts.ofProcess = parts }
 
-    /// Gives the place back, whichever device has it.
+    /// Restores the machine, whichever device is installed.
     public func uninstall() { ContextParts.ofProcess = nil }
 
-    /// The prompts that the app has made so far, in order: reason, titles, what was asked for.
+    /// The prompts of the app so far, in order: reason, titles, requested methods.
     public var prompts: [TestPromptRecord] { person.prompts }
 }

@@ -10,19 +10,19 @@ internal import Vault
 final class TestPasscode: PasscodeAuthority {
     private struct State {
         var passcode: SecretBox?
-        /// Another number for each passcode that was set, as the chip has another object.
+        /// A number that differs for each passcode that was set, as the chip has a different object for each.
         var serial = 0
-        /// They outlive the passcode, so that a new one gives no new tries.
+        /// The tries are kept when the passcode changes, so that a new passcode gives no new tries.
         var tries = PasscodeTries()
     }
 
     private let state = Mutex(State())
     private let time: MachineTime
 
-    /// - Parameter time: What the waits are measured with.
+    /// - Parameter time: The clock that measures the waits.
     init(time: MachineTime) { self.time = time }
 
-    /// Sets a passcode, or none.
+    /// Sets a passcode, or removes it.
     func set(_ passcode: String?) {
         let box = passcode.map { text in
             let bytes = Array(text.utf8)
@@ -34,7 +34,7 @@ final class TestPasscode: PasscodeAuthority {
         }
     }
 
-    /// Which passcode is set; `nil` when none is.
+    /// The number of the passcode that is set; `nil` if none is.
     var serial: Int? { state.withLock { $0.passcode == nil ? nil : $0.serial } }
 
     var isSet: Bool { serial != nil }
@@ -51,6 +51,6 @@ final class TestPasscode: PasscodeAuthority {
         return .verified
     }
 
-    /// Forgets the wrong ones, as the right passcode does.
+    /// Resets the count of wrong passcodes, as the right passcode does.
     func forgive() { state.withLock { $0.tries = PasscodeTries() } }
 }

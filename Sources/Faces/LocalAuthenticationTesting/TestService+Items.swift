@@ -7,7 +7,7 @@ internal import Foundation
 internal import SecretMemory
 internal import Vault
 
-// Protected items: the same refusals as a chip's, and the same prompts.
+// Protected items, with the same refusals and the same prompts as a chip's.
 extension TestService {
     func seal(
         _ secret: SecretBox,
@@ -123,7 +123,7 @@ extension TestService {
         }
     }
 
-    /// Asks for what the item wants and was not shown before, and opens it where that is enough.
+    /// Prompts for the requirements that were not met before, and opens the item if they are then met.
     private func open(
         _ item: ProtectedItem,
         _ request: ReleaseRequest,
@@ -145,7 +145,7 @@ extension TestService {
         return (entry.contents, evaluations)
     }
 
-    /// A test's vault has no table: what is stored there is not there.
+    /// Returns the entry of an item; a test's vault has no table, so stored items are not found.
     private func entry(_ item: ProtectedItem) throws(ReleaseError) -> TestVault.Entry {
         switch item {
         case .stored: throw .vault(.noVault)
@@ -191,7 +191,7 @@ extension TestService {
     }
 }
 
-/// 32 bytes that were hashed elsewhere, as a signing key takes them.
+/// A digest of 32 bytes that was computed elsewhere, in the form that a signing key takes.
 private struct HashedElsewhere: Digest {
     static let byteCount = 32
     private let bytes: [UInt8]

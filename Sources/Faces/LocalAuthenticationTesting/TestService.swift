@@ -21,7 +21,7 @@ final class TestService: AuthenticationService {
     let state: StateAccess
     let engine: AuthenticationEngine
     let vault = TestVault()
-    /// The state directory goes when the last one that may use it is gone.
+    /// The state directory, which is deleted when its last user is gone.
     private let folder: TemporaryFolder
     private let listeners = Mutex<[UUID: AsyncStream<Void>.Continuation]>([:])
 
@@ -75,7 +75,7 @@ final class TestService: AuthenticationService {
         }
     }
 
-    /// The owner's consent, given in the machine's settings: who runs the test is the owner.
+    /// Gives the owner's consent without a prompt, since the person who runs the test is the owner.
     func consent(
         to change: OwnerConsent.Change,
         _ store: EnrollmentStore
@@ -83,7 +83,7 @@ final class TestService: AuthenticationService {
         OwnerConsent(to: change, in: try await store.standing(of: TestService.profile), by: .passcode)
     }
 
-    /// What items are bound to, as it is now.
+    /// Returns the current state that new items are bound to.
     func standing() async -> TestVault.Standing {
         let fingers = try? await store().state(of: TestService.profile, application: "")?.generation
         return TestVault.Standing(fingers: fingers, passcode: passcode.serial)
@@ -91,7 +91,7 @@ final class TestService: AuthenticationService {
 
     // MARK: - Events
 
-    /// An event for each reader that comes or goes, and each passcode.
+    /// Returns an event for each reader that comes or goes, and each change of the passcode.
     func events() -> AsyncStream<Void> {
         let (stream, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -107,13 +107,13 @@ final class TestService: AuthenticationService {
 
     private func forget(_ listener: UUID) { listeners.withLock { $0[listener] = nil } }
 
-    /// Says that something has changed that the database does not show.
+    /// Announces a change that the database does not show.
     func announce() {
         for sink in listeners.withLock({ Array($0.values) }) { sink.yield() }
     }
 }
 
-/// A folder of its own, which goes with its owner.
+/// A temporary folder that is deleted with this object.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -126,7 +126,7 @@ final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// The machine's clock, and what a test has let pass besides.
+/// The machine's clock, plus the time that a test has let pass.
 final class TestClock: Sendable {
     private let passed = Mutex<Int64>(0)
 

@@ -8,13 +8,13 @@ internal import SecretMemory
 internal import Synchronization
 internal import Vault
 
-/// What a chip keeps, in memory: items, what opens them, and what was shown to whom.
+/// A simulated vault in memory: its items, their requirements, and what was shown to each session.
 final class TestVault: Sendable {
-    /// What items are bound to.
+    /// The state that items are bound to.
     struct Standing: Sendable, Hashable {
         /// The generation of the set of fingers; `nil` while none is enrolled.
         var fingers: UInt64?
-        /// Which passcode is set; `nil` while none is.
+        /// The number of the passcode that is set; `nil` while none is.
         var passcode: Int?
     }
 
@@ -23,7 +23,7 @@ final class TestVault: Sendable {
         let access: AccessControl
         let contents: Contents
         let applicationPassword: SecretBox?
-        /// What it was bound to when it was made.
+        /// The state that the item was bound to when it was made.
         let binding: Standing
     }
 
@@ -32,7 +32,7 @@ final class TestVault: Sendable {
         case key(P256.KeyAgreement.PrivateKey)
     }
 
-    /// What one session was shown: the print that matched, the passcode that was typed.
+    /// The proofs that were shown to a session: the print that matched, the passcode that was typed.
     struct Shown: Sendable {
         var print: PrintID?
         var passcode: Int?
@@ -50,7 +50,7 @@ final class TestVault: Sendable {
 
     private let state = Mutex(State())
 
-    /// Keeps an item.
+    /// Stores an item.
     func keep(_ entry: Entry) -> SealedItem {
         let id = UUID()
         state.withLock { $0.entries[id] = entry }
@@ -68,13 +68,13 @@ final class TestVault: Sendable {
         ).sealed
     }
 
-    /// The item that was kept; `nil` for one of another device.
+    /// Returns the stored item; `nil` for an item of another device.
     func entry(_ item: SealedItem) -> Entry? {
         guard let id = PretendedItem(encoded: item.encoded)?.id else { return nil }
         return state.withLock { $0.entries[id] }
     }
 
-    /// Remembers what an evaluation has shown to a session; a match of a moment ago is not shown to it.
+    /// Records what an evaluation has shown to a session; a reused match does not count.
     func remember(_ evaluation: Evaluation, in session: OwnerSession, _ standing: Standing) {
         state.withLock { state in
             state.visitors = state.visitors.filter { $0.value.session != nil }
@@ -87,7 +87,7 @@ final class TestVault: Sendable {
         }
     }
 
-    /// What a session was shown before.
+    /// Returns the proofs that a session was shown before.
     func shown(to session: OwnerSession?) -> Shown {
         guard let session else { return Shown() }
         return state.withLock { state in
@@ -100,14 +100,14 @@ final class TestVault: Sendable {
 }
 
 extension TestVault.Entry {
-    /// What has to be asked for, after what was shown before.
+    /// Returns the requirements that are still to be met, after what was shown before.
     ///
     /// - Parameters:
     ///   - hasFinger: Whether a finger was shown that is still enrolled.
-    ///   - passcode: Which passcode was shown.
-    ///   - now: What is set now.
-    /// - Returns: The prompts, in their order.
-    /// - Throws: what a chip's refusal would be told as.
+    ///   - passcode: The number of the passcode that was shown.
+    ///   - now: The current state.
+    /// - Returns: One access control for each prompt, in order.
+    /// - Throws: The error of a chip's refusal.
     func asking(
         hasFinger: Bool,
         passcode: Int?,

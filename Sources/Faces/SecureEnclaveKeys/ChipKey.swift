@@ -4,19 +4,19 @@ public import Keychain
 internal import LocalAuthentication
 internal import SecretMemory
 
-/// A key in the chip, whatever it is for: the keychain's key, which does the work.
+/// A key in the chip for any use: a wrapper of the keychain's key, which does the work.
 struct ChipKey: Sendable {
     private let key: SecKey
-    /// ANSI X9.63, 65 bytes.
+    /// The public key as ANSI X9.63, 65 bytes.
     let publicKey: Data
     let dataRepresentation: Data
 
-    /// Makes one.
+    /// Makes a new key.
     init(_ access: SecAccessControl, _ context: LAContext?) throws {
         self.init(try SecKey.inChip(access, context))
     }
 
-    /// Takes one that was stored.
+    /// Restores a key that was stored.
     init(_ dataRepresentation: Data, _ context: LAContext?) throws {
         self.init(try SecKey.inChip(dataRepresentation, context))
     }
@@ -27,14 +27,14 @@ struct ChipKey: Sendable {
         dataRepresentation = made.dataRepresentation
     }
 
-    /// Signs a hash; r and s, 64 bytes.
+    /// Signs a hash, and returns r and s, 64 bytes.
     func signature(over hash: Data) throws -> Data {
         var error: Unmanaged<CFError>?
         let signature = SecKeyCreateSignature(key, .ecdsaSignatureRFC4754, hash as NSData, &error)
         return try unwrap(signature.map { Data(referencing: $0) }, error)
     }
 
-    /// The X coordinate of the product with another's public key.
+    /// Returns the X coordinate of the product with another party's public key.
     func sharedSecret(with other: Data) throws -> SecretBox {
         try key.sharedSecret(withX963: other)
     }
@@ -47,6 +47,6 @@ struct ChipKey: Sendable {
 }
 
 extension SecAccessControl {
-    /// What keys of the chip have when a program says nothing: nothing must be shown.
+    /// The default access control of keys in the chip: nothing must be shown.
     public static var ofEnclaveKeys: SecAccessControl { .unguarded }
 }

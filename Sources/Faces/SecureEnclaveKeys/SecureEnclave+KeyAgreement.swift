@@ -4,23 +4,23 @@ public import Crypto
 public import LocalAuthentication
 
 extension SecureEnclave.P256.KeyAgreement {
-    /// A key that agrees on secrets, in the chip.
+    /// A key in the chip that agrees on secrets.
     ///
-    /// Its functions block their caller, and may prompt when the key's access control asks for something.
+    /// Its functions block their caller, and may prompt if the key's access control requires something.
     public struct PrivateKey: Sendable {
         private let key: ChipKey
 
         /// The public half.
         public let publicKey: Crypto.P256.KeyAgreement.PublicKey
 
-        /// What a program stores to have the key again: no secret, and of use to the chip alone.
+        /// The representation that a program stores to restore the key: not secret, and only usable with the chip.
         public var dataRepresentation: Data { key.dataRepresentation }
 
-        /// Makes a key; that prompts for nothing.
+        /// Makes a key; this does not prompt.
         ///
         /// - Parameters:
-        ///   - compactRepresentable: Counts for nothing: the chip gives whichever key it makes.
-        ///   - accessControl: What must be shown to use the key; one that asks for something needs `privateKeyUsage`.
+        ///   - compactRepresentable: Ignored: every key that the chip makes is accepted.
+        ///   - accessControl: The requirements to use the key; if there are any, it needs `privateKeyUsage`.
         ///   - authenticationContext: The context that the key is used with; without one each use has its own.
         /// - Throws: an `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip.
         public init(
@@ -31,12 +31,12 @@ extension SecureEnclave.P256.KeyAgreement {
             try self.init(ChipKey(accessControl, authenticationContext))
         }
 
-        /// Takes a key that was stored; the chip is not asked yet.
+        /// Restores a key that was stored; this does not use the chip yet.
         ///
         /// - Parameters:
-        ///   - dataRepresentation: What ``dataRepresentation`` gave.
+        ///   - dataRepresentation: The value of ``dataRepresentation``.
         ///   - authenticationContext: The context that the key is used with; without one each use has its own.
-        /// - Throws: an `NSError` of `NSOSStatusErrorDomain` for anything else.
+        /// - Throws: an `NSError` of `NSOSStatusErrorDomain` for any other bytes.
         public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
             try self.init(ChipKey(dataRepresentation, authenticationContext))
         }
@@ -46,11 +46,11 @@ extension SecureEnclave.P256.KeyAgreement {
             publicKey = try Crypto.P256.KeyAgreement.PublicKey(x963Representation: key.publicKey)
         }
 
-        /// The secret that this key and another's public key have in common.
+        /// Returns the shared secret of this key and another party's public key.
         ///
-        /// - Parameter publicKeyShare: The other's.
+        /// - Parameter publicKeyShare: The other party's public key.
         /// - Returns: The secret, from which keys are derived.
-        /// - Throws: `LAError` when the owner was not recognised; else an `NSError` of `NSOSStatusErrorDomain`.
+        /// - Throws: `LAError` if the owner was not recognised; otherwise an `NSError` of `NSOSStatusErrorDomain`.
         public func sharedSecretFromKeyAgreement(
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey
         ) throws -> SharedSecret {

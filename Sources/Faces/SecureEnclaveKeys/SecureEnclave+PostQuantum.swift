@@ -3,8 +3,8 @@
 public import Crypto
 public import LocalAuthentication
 
-// Keys that CryptoKit's enclave makes and no TPM does. The names are there, so that a program that offers such a key where
-// it can be made compiles, and takes the other way.
+// Keys that CryptoKit's enclave makes and TPMs do not. The names exist so that a program that offers such a key if it
+// can be made compiles, and uses its fallback.
 
 extension SecureEnclave {
     /// Keys for ML-KEM 768; no TPM has them.
@@ -32,10 +32,10 @@ extension SecureEnclave {
 
             /// The public half.
             public var publicKey: Crypto.MLKEM768.PublicKey { switch none {} }
-            /// What a program stores to have the key again.
+            /// The representation that a program stores to restore the key.
             public var dataRepresentation: Data { switch none {} }
 
-            /// Takes a secret out of what another party has sealed for this key.
+            /// Opens a secret that another party has encapsulated for this key.
             public func decapsulate(_ encapsulated: some DataProtocol) throws -> SymmetricKey {
                 switch none {}
             }
@@ -67,10 +67,10 @@ extension SecureEnclave {
 
             /// The public half.
             public var publicKey: Crypto.MLKEM1024.PublicKey { switch none {} }
-            /// What a program stores to have the key again.
+            /// The representation that a program stores to restore the key.
             public var dataRepresentation: Data { switch none {} }
 
-            /// Takes a secret out of what another party has sealed for this key.
+            /// Opens a secret that another party has encapsulated for this key.
             public func decapsulate(_ encapsulated: some DataProtocol) throws -> SymmetricKey {
                 switch none {}
             }
@@ -102,10 +102,10 @@ extension SecureEnclave {
 
             /// The public half.
             public var publicKey: Crypto.MLDSA65.PublicKey { switch none {} }
-            /// What a program stores to have the key again.
+            /// The representation that a program stores to restore the key.
             public var dataRepresentation: Data { switch none {} }
 
-            /// Signs.
+            /// Signs a message.
             public func signature(for data: some DataProtocol) throws -> Data { switch none {} }
         }
     }
@@ -135,10 +135,10 @@ extension SecureEnclave {
 
             /// The public half.
             public var publicKey: Crypto.MLDSA87.PublicKey { switch none {} }
-            /// What a program stores to have the key again.
+            /// The representation that a program stores to restore the key.
             public var dataRepresentation: Data { switch none {} }
 
-            /// Signs.
+            /// Signs a message.
             public func signature(for data: some DataProtocol) throws -> Data { switch none {} }
         }
     }

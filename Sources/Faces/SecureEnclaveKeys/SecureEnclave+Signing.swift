@@ -6,23 +6,23 @@ public import LocalAuthentication
 // Apple has two types for one key of the chip, so this file and the one of the key agreement are alike: what they share
 // beyond Apple's shape is `ChipKey`.
 extension SecureEnclave.P256.Signing {
-    /// A key that signs, in the chip.
+    /// A key in the chip that signs.
     ///
-    /// Its functions block their caller, and may prompt when the key's access control asks for something.
+    /// Its functions block their caller, and may prompt if the key's access control requires something.
     public struct PrivateKey: Sendable {
         private let key: ChipKey
 
         /// The public half.
         public let publicKey: Crypto.P256.Signing.PublicKey
 
-        /// What a program stores to have the key again: no secret, and of use to the chip alone.
+        /// The representation that a program stores to restore the key: not secret, and only usable with the chip.
         public var dataRepresentation: Data { key.dataRepresentation }
 
-        /// Makes a key; that prompts for nothing.
+        /// Makes a key; this does not prompt.
         ///
         /// - Parameters:
-        ///   - compactRepresentable: Counts for nothing: the chip gives whichever key it makes.
-        ///   - accessControl: What must be shown to use the key; one that asks for something needs `privateKeyUsage`.
+        ///   - compactRepresentable: Ignored: every key that the chip makes is accepted.
+        ///   - accessControl: The requirements to use the key; if there are any, it needs `privateKeyUsage`.
         ///   - authenticationContext: The context that the key is used with; without one each use has its own.
         /// - Throws: an `NSError` of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip.
         public init(
@@ -33,12 +33,12 @@ extension SecureEnclave.P256.Signing {
             try self.init(ChipKey(accessControl, authenticationContext))
         }
 
-        /// Takes a key that was stored; the chip is not asked yet.
+        /// Restores a key that was stored; this does not use the chip yet.
         ///
         /// - Parameters:
-        ///   - dataRepresentation: What ``dataRepresentation`` gave.
+        ///   - dataRepresentation: The value of ``dataRepresentation``.
         ///   - authenticationContext: The context that the key is used with; without one each use has its own.
-        /// - Throws: an `NSError` of `NSOSStatusErrorDomain` for anything else.
+        /// - Throws: an `NSError` of `NSOSStatusErrorDomain` for any other bytes.
         public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
             try self.init(ChipKey(dataRepresentation, authenticationContext))
         }
@@ -50,9 +50,9 @@ extension SecureEnclave.P256.Signing {
 
         /// Signs a hash.
         ///
-        /// - Parameter digest: Of any function; ECDSA takes its first 256 bits.
+        /// - Parameter digest: A digest of any hash function; ECDSA takes its first 256 bits.
         /// - Returns: The signature.
-        /// - Throws: `LAError` when the owner was not recognised; else an `NSError` of `NSOSStatusErrorDomain`.
+        /// - Throws: `LAError` if the owner was not recognised; otherwise an `NSError` of `NSOSStatusErrorDomain`.
         public func signature<D: Digest>(for digest: D) throws -> Crypto.P256.Signing.ECDSASignature {
             let hash = digest.withUnsafeBytes { Data($0) }
             return try .init(rawRepresentation: key.signature(over: hash))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writing of runs of bytes and of Base64, so that no secret passes through ordinary memory on its way into a request.
+/// Appending of byte sequences and Base64, so that a secret never passes through ordinary memory on its way into a
+/// request.
 extension SecretBuffer {
-    /// Puts bytes at the end.
+    /// Appends bytes.
     ///
-    /// - Returns: `false`, and nothing is changed, when they do not fit.
+    /// - Returns: `false` if they do not fit; nothing is changed then.
     @discardableResult
     public mutating func append(contentsOf bytes: some Collection<UInt8>) -> Bool {
         guard bytes.count <= capacity - count else { return false }
@@ -14,17 +15,17 @@ extension SecretBuffer {
         } == bytes.count
     }
 
-    /// Puts a secret at the end.
+    /// Appends a secret.
     ///
-    /// - Returns: `false`, and nothing is changed, when it does not fit.
+    /// - Returns: `false` if it does not fit; nothing is changed then.
     @discardableResult
     public mutating func append(contentsOf secret: borrowing SecretBytes) -> Bool {
         secret.withUnsafeBytes { append(contentsOf: $0) }
     }
 
-    /// Puts the size in 4 bytes (big-endian) and the bytes at the end.
+    /// Appends the number of bytes in 4 bytes (big-endian), and the bytes.
     ///
-    /// - Returns: `false`, and nothing is changed, when they do not fit.
+    /// - Returns: `false` if they do not fit; nothing is changed then.
     @discardableResult
     public mutating func append(sized bytes: some Collection<UInt8>) -> Bool {
         guard bytes.count <= capacity - count - 4 else { return false }
@@ -32,12 +33,12 @@ extension SecretBuffer {
             && append(contentsOf: bytes)
     }
 
-    /// The number of characters that Base64 with padding has for so many bytes.
+    /// Returns the number of characters that Base64 with padding needs for `count` bytes.
     public static func base64Size(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Puts bytes at the end in Base64 with padding (RFC 4648, section 4).
+    /// Appends bytes in Base64 with padding (RFC 4648, section 4).
     ///
-    /// - Returns: `false`, and nothing is changed, when they do not fit.
+    /// - Returns: `false` if they do not fit; nothing is changed then.
     @discardableResult
     public mutating func append(base64 source: UnsafeRawBufferPointer) -> Bool {
         let size = SecretBuffer.base64Size(of: source.count)

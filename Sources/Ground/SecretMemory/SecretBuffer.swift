@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Room for a secret that comes byte by byte, such as a passcode while it is typed.
+/// A buffer for a secret that comes byte by byte, such as a passcode while it is typed.
 ///
-/// It lies in the same kind of memory as ``SecretBytes``, never moves, and never grows: what does not fit is refused.
-/// A byte that is taken away is overwritten at once.
+/// It uses the same kind of memory as ``SecretBytes``, never moves, and never grows: bytes that do not fit are refused.
+/// A removed byte is overwritten at once.
 public struct SecretBuffer: ~Copyable, @unchecked Sendable {
-    // Sendable: the pages belong to this value alone, and only its mutating functions write them.
+    // Sendable: only this value uses the pages, and only its mutating functions write them.
     private let pages: UnsafeMutableRawBufferPointer
 
-    /// The most bytes that it holds.
+    /// The largest number of bytes that the buffer holds.
     public let capacity: Int
-    /// The bytes that it holds.
+    /// The number of bytes in the buffer.
     public private(set) var count = 0
 
-    /// Makes room for at most `capacity` bytes, 1 or more.
+    /// Creates a buffer for at most `capacity` bytes, 1 or more.
     public init(capacity: Int) {
         precondition(capacity > 0, "room for nothing")
         self.capacity = capacity
@@ -23,9 +23,9 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
 
     deinit { SecretPages.release(pages) }
 
-    /// Puts a byte at the end.
+    /// Appends a byte.
     ///
-    /// - Returns: `false`, and nothing is changed, when it is full.
+    /// - Returns: `false` if the buffer is full; nothing is changed then.
     public mutating func append(_ byte: UInt8) -> Bool {
         guard count < capacity else { return false }
         pages[count] = byte
@@ -33,11 +33,11 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Lets `body` write after the bytes that are there.
+    /// Calls `body` to write bytes after the present ones.
     ///
-    /// - Parameter body: Gets the free room, and gives the number of bytes that it wrote from the room's start; it must
-    ///   not keep the pointer. A number that no write can have is taken as none.
-    /// - Returns: What `body` gave.
+    /// - Parameter body: Takes the free room, and returns the number of bytes that it wrote from the room's start; it
+    ///   must not keep the pointer. An impossible number counts as 0.
+    /// - Returns: The result of `body`.
     public mutating func append(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = UnsafeMutableRawBufferPointer(rebasing: pages[count..<capacity])
         let written = body(room)
@@ -45,24 +45,24 @@ public struct SecretBuffer: ~Copyable, @unchecked Sendable {
         return written
     }
 
-    /// Takes the last bytes away, all of them when there are fewer.
+    /// Removes the last `number` bytes, or all if there are fewer.
     public mutating func removeLast(_ number: Int) {
         let kept = max(0, count - max(0, number))
         UnsafeMutableRawBufferPointer(rebasing: pages[kept..<count]).wipe()
         count = kept
     }
 
-    /// Takes all bytes away.
+    /// Removes all bytes.
     public mutating func removeAll() { removeLast(count) }
 
-    /// Lends the bytes as a span, which cannot leave `body`.
+    /// Calls `body` with the bytes as a span, which cannot escape.
     public borrowing func withBytes<Value: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try body(UnsafeRawBufferPointer(rebasing: pages[..<count]).bytes)
     }
 
-    /// Gives the bytes as a secret of its own, and is empty afterwards.
+    /// Returns the bytes as a separate secret, and empties the buffer.
     public mutating func take() -> SecretBytes {
         let secret = withBytes { SecretBytes(copying: $0) }
         removeAll()

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// Bytes that must not outlive their use: a key, a passcode, an authorization value.
+/// Secret bytes that must not outlive their use: a key, a passcode, an authorization value.
 ///
-/// They lie in pages of their own that are not written to swap (`mlock`) nor to a core dump
-/// (`madvise MADV_DONTDUMP`), and are overwritten with zeros when the value ends. They have no description, are
-/// not `Codable`, cannot be copied by accident, and are compared in constant time.
+/// They are in separate pages that are not written to swap (`mlock`) nor to a core dump (`madvise MADV_DONTDUMP`), and
+/// are overwritten with zeros when the value ends. They have no description, are not `Codable`, cannot be copied by
+/// accident, and are compared in constant time.
 ///
-/// It does not protect from a debugger, from root, or from copies that a caller makes in ``withBytes(_:)``.
+/// This does not protect from a debugger, from root, or from copies that a caller makes in ``withBytes(_:)``.
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
-    // Sendable: the pages belong to this value alone and are written before its initializer returns, never after.
+    // Sendable: only this value uses the pages, which are written before its initializer returns, never later.
     private let pages: UnsafeMutableRawBufferPointer
 
     /// The number of secret bytes.
@@ -18,13 +18,13 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Whether the pages are kept out of swap.
     ///
-    /// Locking fails where the limit for locked memory is used up (`ulimit -l`); the secret works all the
-    /// same, and `doctor` can say so.
+    /// Locking fails if the limit for locked memory is used up (`ulimit -l`); the secret can still be used, and
+    /// `doctor` can report it.
     public let isLocked: Bool
 
-    /// Makes room for `count` bytes, which are zero, and lets `body` fill them.
+    /// Allocates `count` zero bytes, and calls `body` to fill them.
     ///
-    /// When `body` throws, what it wrote is wiped.
+    /// If `body` throws, the bytes that it wrote are wiped.
     ///
     /// - Parameters:
     ///   - count: The number of bytes, 0 or more.
@@ -41,40 +41,40 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
         try body(UnsafeMutableRawBufferPointer(rebasing: pages[..<count]))
     }
 
-    /// Takes `count` random bytes from the kernel.
+    /// Creates a secret of `count` random bytes from the kernel.
     ///
-    /// The source is `getrandom(2)` without flags: it waits, once after boot, until the
-    /// kernel's generator is seeded.
+    /// The source is `getrandom(2)` without flags, which waits, once after boot, until the kernel's generator is
+    /// seeded.
     public init(randomCount count: Int) {
         self.init(count: count) { SecretPages.fillRandomly($0) }
     }
 
-    /// Copies bytes from a place that the caller wipes.
+    /// Copies bytes from memory that the caller wipes.
     public init(copying bytes: RawSpan) {
         self.init(count: bytes.byteCount) { room in
             bytes.withUnsafeBytes { room.copyMemory(from: $0) }
         }
     }
 
-    /// Lends the bytes as a pointer, for C.
+    /// Calls `body` with the bytes as a pointer, for C.
     ///
-    /// The pointer ends with `body`.
+    /// The pointer is valid only during the call of `body`.
     public borrowing func withUnsafeBytes<Value: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try body(UnsafeRawBufferPointer(rebasing: pages[..<count]))
     }
 
-    /// Lends the bytes as a span, which cannot leave `body`.
+    /// Calls `body` with the bytes as a span, which cannot escape.
     public borrowing func withBytes<Value: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try body(UnsafeRawBufferPointer(rebasing: pages[..<count]).bytes)
     }
 
-    /// Whether both hold the same bytes.
+    /// Returns whether two secrets hold the same bytes.
     ///
-    /// The time depends on the sizes alone, not on where they differ.
+    /// The time depends only on the sizes, not on the position of a difference.
     public static func areEqual(_ first: borrowing SecretBytes, _ second: borrowing SecretBytes) -> Bool {
         first.withBytes { left in second.withBytes { right in constantTimeEqual(left, right) } }
     }
@@ -84,9 +84,9 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Whether two runs of bytes are the same.
+/// Returns whether two spans hold the same bytes.
 ///
-/// The time depends on the sizes alone; different sizes are unequal.
+/// The time depends only on the sizes; different sizes are unequal.
 public func constantTimeEqual(_ first: RawSpan, _ second: RawSpan) -> Bool {
     guard first.byteCount == second.byteCount else { return false }
     var difference: UInt8 = 0
@@ -98,7 +98,7 @@ public func constantTimeEqual(_ first: RawSpan, _ second: RawSpan) -> Bool {
     return difference == 0
 }
 
-/// A secret with several owners; the bytes are wiped when the last one lets go.
+/// A secret with several owners; the bytes are wiped when the last owner releases it.
 public final class SecretBox: Sendable {
     /// The secret.
     public let bytes: SecretBytes

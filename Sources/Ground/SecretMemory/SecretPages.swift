@@ -2,38 +2,38 @@
 
 import Glibc
 
-/// Whole pages for secrets, straight from the kernel: `mlock` and `madvise` work on pages, and a page shared
-/// with other memory would be unlocked when its neighbour is.
+/// Whole pages for secrets, directly from the kernel: `mlock` and `madvise` work on pages, and a page shared with other
+/// memory would be unlocked together with its neighbour.
 enum SecretPages {
-    /// Zeroed pages that hold at least `count` bytes and do not appear in core dumps.
+    /// Returns zeroed pages that hold at least `count` bytes and do not appear in core dumps.
     static func allocate(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let size = max(1, (count + page - 1) / page) * page
         let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let address, address != MAP_FAILED else {
-            // As with every other allocation in Swift, there is nothing to go on with.
+            // As for every other allocation in Swift, the program cannot continue.
             preconditionFailure("no memory for a secret: errno \(errno)")
         }
         _ = madvise(address, size, MADV_DONTDUMP)
         return UnsafeMutableRawBufferPointer(start: address, count: size)
     }
 
-    /// Keeps the pages out of swap; `false` when the system refuses.
+    /// Keeps the pages out of swap; returns `false` if the system refuses.
     static func lock(_ pages: UnsafeMutableRawBufferPointer) -> Bool {
         mlock(pages.baseAddress, pages.count) == 0
     }
 
-    /// Wipes the pages and gives them back.
+    /// Wipes the pages and returns them to the kernel.
     static func release(_ pages: UnsafeMutableRawBufferPointer) {
         guard let address = pages.baseAddress else { return }
         pages.wipe()
         munmap(address, pages.count)
     }
 
-    /// Fills with random bytes from the kernel.
+    /// Fills the bytes with random bytes from the kernel.
     ///
-    /// `getentropy(3)` is glibc's door to `getrandom(2)` without flags; it gives all that is asked for, up to 256
-    /// bytes in one call.
+    /// `getentropy(3)` is glibc's call for `getrandom(2)` without flags; it returns all requested bytes, up to 256 in
+    /// one call.
     static func fillRandomly(_ bytes: UnsafeMutableRawBufferPointer) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -48,9 +48,9 @@ enum SecretPages {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Overwrites the bytes with zeros; the compiler may not leave it out, as it may with `memset`.
+    /// Overwrites the bytes with zeros; the compiler may not omit this, as it may with `memset`.
     ///
-    /// It is for what an API of others puts into ordinary memory. Copies made before stay.
+    /// It is for data that another API puts into ordinary memory. Copies made before are not wiped.
     public func wipe() {
         guard let baseAddress else { return }
         explicit_bzero(baseAddress, count)

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Joins numbers (big-endian) and sized runs of bytes into one array.
+/// A writer that joins big-endian numbers and sized byte sequences into one array.
 ///
-/// It does not wipe anything: bytes that must not stay in memory belong in a `SecretBuffer`.
+/// It does not wipe anything: secret bytes belong in a `SecretBuffer`.
 package struct ByteWriter {
-    /// The bytes so far.
+    /// The bytes that were written so far.
     @usableFromInline package private(set) var bytes: [UInt8] = []
 
-    /// Begins with the name of the format and its version.
+    /// Begins with the name and the version of the format.
     @inlinable package init(_ form: StaticString = "") {
-        // Most of our records fit.
+        // Large enough for most of Whorl's records.
         bytes.reserveCapacity(384)
         form.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    /// Begins with some bytes.
+    /// Begins with the given bytes.
     @inlinable package init(_ start: some Sequence<UInt8>) { bytes.append(contentsOf: start) }
 
-    /// A number, big-endian.
+    /// Appends a big-endian number.
     @inlinable package mutating func append<Number: FixedWidthInteger>(_ number: Number) {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Bytes whose size the format fixes.
+    /// Appends bytes whose size is fixed by the format.
     @inlinable package mutating func append(raw part: some Sequence<UInt8>) {
         bytes.append(contentsOf: part)
     }
 
-    /// The size in 4 bytes, then the bytes: two neighbours can never be taken for one another.
+    /// Appends the size in 4 bytes, then the bytes, so that the boundary of two neighbours is unambiguous.
     @inlinable package mutating func append(sized part: some Collection<UInt8>) {
         append(sized: part, by: UInt32.self)
     }
 
-    /// The same with a size of another type.
+    /// Appends a size of another type, then the bytes.
     @inlinable package mutating func append<Size: FixedWidthInteger>(
         sized part: some Collection<UInt8>,
         by type: Size.Type
@@ -41,6 +41,6 @@ package struct ByteWriter {
         bytes.append(contentsOf: part)
     }
 
-    /// The same for the UTF-8 of a text.
+    /// Appends the size in 4 bytes, then the UTF-8 of a text.
     @inlinable package mutating func append(sized text: String) { append(sized: text.utf8) }
 }

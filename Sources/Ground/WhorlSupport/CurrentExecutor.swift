@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The executor that the present task prefers; `nil` means the shared pool.
+/// The executor that the current task prefers; `nil` means the shared pool.
 ///
-/// It is for a task that has to run where this one does: its caller may be on a thread of its own while no thread of
+/// It is for a task that must run where the current one does: the caller may be on its own thread while no thread of
 /// the pool is free.
 package var currentExecutor: (any TaskExecutor)? {
     withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }

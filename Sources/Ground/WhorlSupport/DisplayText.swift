@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from outside (a reason, a label, a reader's name) made safe to show.
+/// A filter that makes text from outside (a reason, a label, a reader's name) safe to show.
 public enum DisplayText {
-    /// The text without anything that moves the cursor, changes colours, or hides or reorders what follows.
+    /// Returns the text without characters that move the cursor, change colours, or hide or reorder other text.
     ///
     /// Control characters (C0, C1, escape sequences' first bytes), line and paragraph separators,
     /// bidirectional controls and other invisible format characters are dropped; line breaks and tabs become
@@ -10,11 +10,11 @@ public enum DisplayText {
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - limit: The most characters that come back; a longer text ends in an ellipsis.
-    /// - Returns: The text that may be shown; it may be empty.
+    ///   - limit: The largest number of characters in the result; a longer text ends in an ellipsis.
+    /// - Returns: The text that is safe to show; it may be empty.
     public static func clean(_ text: String, limit: Int = 200) -> String {
         var cleaned = String.UnicodeScalarView()
-        // A character may be made of many scalars: the scalars are bounded too.
+        // A character may consist of many scalars, so the number of scalars is limited too.
         for scalar in text.unicodeScalars.prefix(limit * 8) {
             switch scalar.properties.generalCategory {
             case .control where scalar == "\n" || scalar == "\t" || scalar == "\r": cleaned.append(" ")

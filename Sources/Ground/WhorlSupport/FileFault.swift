@@ -2,18 +2,18 @@
 
 package import Glibc
 
-/// The reason why a file or folder is not this user's alone.
+/// The reason why a file or folder is not usable by this user alone.
 package enum FileFault: Sendable, Hashable {
-    /// It is a symbolic link.
+    /// The file is a symbolic link.
     case link
-    /// It is of another kind than expected; the number is its kind (`S_IFMT`).
+    /// The file is of another kind than expected; the number is its kind (`S_IFMT`).
     case kind(mode_t)
-    /// It belongs to the user of this number.
+    /// The file belongs to the user with this number.
     case owner(uid_t)
-    /// Others have rights on it; these are all its rights.
+    /// Other users have rights on the file; the number is its mode.
     case mode(mode_t)
 
-    /// Checks what `stat(2)` found; `nil` if it is of the expected kind and only this process's effective user
+    /// Checks the result of `stat(2)`; `nil` if the file is of the expected kind and only this process's effective user
     /// can use it.
     package init?(_ found: stat, expecting kind: mode_t) {
         let present = found.st_mode & S_IFMT

@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// An exclusive advisory lock on a file (`flock(2)`): one holder at a time, over all processes.
+/// An exclusive advisory lock on a file (`flock(2)`): one holder at a time, across all processes.
 ///
-/// The kernel drops the lock with the process, however that ends. Each lock opens the file itself, so two
-/// holders in one process exclude each other too. The file is made if it does not exist and is never removed:
-/// a lock on a removed file would not exclude the holder of a new one.
+/// The kernel releases the lock when the process ends, for any reason. Each lock opens the file itself, so two holders
+/// in one process exclude each other too. The file is created if it does not exist and is never removed: a lock on a
+/// removed file would not exclude the holder of a new one.
 package final class FileLock: Sendable {
-    /// The open file, for what a holder writes into it.
+    /// The descriptor of the open file, into which a holder can write.
     package let descriptor: CInt
     private let process = getpid()
 
@@ -19,18 +19,18 @@ package final class FileLock: Sendable {
         close(descriptor)
     }
 
-    /// Lets go before this value ends; nothing happens the second time.
+    /// Releases the lock before this value ends; a second call does nothing.
     ///
-    /// Closing alone would not do: a program that another thread starts shares the open file until it runs its
-    /// own code. The child of a fork unlocks nothing, since the lock is its parent's.
+    /// Closing alone is not enough: a program that another thread starts shares the open file until it executes its own
+    /// code. The child of a fork unlocks nothing, since the lock belongs to its parent.
     package func release() {
         if getpid() == process { _ = flock(descriptor, LOCK_UN) }
     }
 
-    /// Takes the lock as soon as it is free, without holding up a thread.
+    /// Waits until the lock is free and takes it, without blocking a thread.
     ///
-    /// The pauses between two looks at the file are counted, and no clock is: time in which the machine sleeps, or is too
-    /// busy to let this task run, is not waited.
+    /// The wait counts its pauses between two attempts instead of reading a clock: time in which the machine sleeps, or
+    /// is too busy to run this task, does not count.
     ///
     /// - Parameters:
     ///   - path: The lock file.
@@ -55,7 +55,7 @@ package final class FileLock: Sendable {
             let next = min(pause, limit - waited)
             waited += next
             if endsWithTask {
-                // A cancelled wait ends early; the loop's head then notices.
+                // A cancelled wait ends early; the check at the start of the loop notices that.
                 _ = await OffPoolTimer.wait(next)
             } else {
                 await OffPoolTimer.waitUncancelled(next)
@@ -64,25 +64,25 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// The result of one look at a lock file.
+    /// The result of one attempt to take the lock.
     package enum Attempt: Sendable {
         case taken(FileLock)
-        /// Another holder has it; the text is the beginning of the file's content.
+        /// Another holder has the lock; the text is the beginning of the file's content.
         case held(String)
     }
 
-    /// Takes the lock if it is free; never waits.
+    /// Takes the lock if it is free, and never waits.
     ///
     /// - Parameters:
     ///   - path: The lock file, relative to `folder` if it does not begin with a slash.
     ///   - folder: A descriptor of the folder that holds it.
-    /// - Returns: The lock, or the note of the present holder.
+    /// - Returns: The lock, or the note of the current holder.
     /// - Throws: The reason why the file cannot be used.
     package static func attempt(
         _ path: String,
         in folder: CInt = AT_FDCWD
     ) throws(FileLockError) -> Attempt {
-        // O_NONBLOCK: opening a pipe of that name would wait for its other end.
+        // O_NONBLOCK: opening a pipe of that name would wait for the other end.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = openat(folder, path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno, path, folder) }
@@ -97,7 +97,7 @@ package final class FileLock: Sendable {
             default: throw .system(errno)
             }
         }
-        // The file may have been replaced between opening and locking: a lock on the old one excludes nobody.
+        // The file may have been replaced between opening and locking: a lock on the old one excludes no other program.
         var present = stat()
         guard fstatat(folder, path, &present, AT_SYMLINK_NOFOLLOW) == 0,
             opened.st_ino == present.st_ino, opened.st_dev == present.st_dev
@@ -105,16 +105,16 @@ package final class FileLock: Sendable {
         return .taken(lock)
     }
 
-    /// The reason why a file cannot be a lock; `nil` if it can, or does not exist yet.
+    /// Returns the reason why a file cannot be a lock; `nil` if it can, or does not exist yet.
     ///
-    /// It takes nothing and makes nothing.
+    /// It neither takes the lock nor creates the file.
     package static func fault(at path: String, in folder: CInt = AT_FDCWD) -> FileFault? {
         var found = stat()
         guard fstatat(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return FileFault(found, expecting: S_IFREG)
     }
 
-    /// Writes a note into the file, for those that find the lock held.
+    /// Writes a note into the file, for programs that find the lock held.
     package func write(note: String) {
         guard ftruncate(descriptor, 0) == 0 else { return }
         _ = note.withCString { pwrite(descriptor, $0, strlen($0), 0) }
@@ -133,7 +133,7 @@ package final class FileLock: Sendable {
 
 /// The reason why a lock was not taken.
 package enum FileLockError: Error, Sendable, Hashable {
-    /// Another holder has it; the text is the holder's note.
+    /// Another holder has the lock; the text is the holder's note.
     case held(String)
     /// The task was cancelled.
     case cancelled

@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A thread that runs jobs in their order, for work that blocks or that must not wait for Swift's shared pool.
+/// A thread that runs jobs in order, for work that blocks or that must not wait for Swift's shared pool.
 ///
 /// It runs until ``close()``.
 package final class JobThread: Sendable {
@@ -15,10 +15,11 @@ package final class JobThread: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Counts the jobs, and the closing.
+    /// A semaphore that counts the jobs and the closing.
     private let available = DispatchSemaphore(value: 0)
 
-    /// Starts the thread; without a thread left the process ends, since a job that never runs would hang its caller.
+    /// Starts the thread; ends the process if the system has no thread left, since a job that never runs would hang its
+    /// caller.
     package init(_ name: String) {
         requireThread(name) { [self] in
             state.withLock { $0.thread = pthread_self() }
@@ -26,25 +27,25 @@ package final class JobThread: Sendable {
         }
     }
 
-    /// Puts a job behind those that wait.
+    /// Adds a job after the waiting ones.
     package func add(_ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobs.append(job) }
         available.signal()
     }
 
-    /// Ends the thread after the jobs that wait now; a later one is never run.
+    /// Ends the thread after the jobs that are waiting now; a later job never runs.
     package func close() {
         state.withLock { $0.isClosed = true }
         available.signal()
     }
 
-    /// Whether the caller is on this thread.
+    /// Whether the caller runs on this thread.
     package var isCurrent: Bool {
         let current = pthread_self()
         return state.withLock { $0.thread.map { pthread_equal($0, current) != 0 } ?? false }
     }
 
-    /// The next job, waiting for one; `nil` when the queue is closed and empty.
+    /// Waits for the next job; returns `nil` if the queue is closed and empty.
     private func next() -> (@Sendable () -> Void)? {
         while true {
             available.wait()

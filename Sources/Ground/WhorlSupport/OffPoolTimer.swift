@@ -3,10 +3,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A time limit that needs no thread of Swift's shared pool.
+/// A timer that needs no thread of Swift's shared pool.
 ///
-/// A time limit must come to its end while a program blocks every thread of the pool, perhaps waiting for the very
-/// work that is limited. `Task.sleep` needs one of them to wake up.
+/// A time limit must end even while a program blocks every thread of the pool, perhaps to wait for the very work that
+/// is limited. `Task.sleep` needs one of those threads to wake up.
 package final class OffPoolTimer: Sendable {
     private enum State {
         case running(then: (@Sendable () -> Void)?)
@@ -14,14 +14,14 @@ package final class OffPoolTimer: Sendable {
         case cancelled
     }
 
-    /// A serial queue gets a thread even when every thread of the shared pool waits.
+    /// A serial queue gets a thread even if every thread of the shared pool is blocked.
     private static let queue = DispatchQueue(label: "whorl.timer")
 
     private let state = Mutex(State.running(then: nil))
     /// Not checked: dispatch objects may be used from any thread, although their protocol does not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
-    /// Begins now and ends after so long; a time longer than a hundred years counts as that.
+    /// Starts a timer that ends after `duration`; more than a hundred years count as a hundred years.
     package init(_ duration: Duration) {
         timer = DispatchSource.makeTimerSource(queue: OffPoolTimer.queue)
         timer.setEventHandler { [weak self] in self?.pass() }
@@ -31,7 +31,7 @@ package final class OffPoolTimer: Sendable {
 
     deinit { timer.cancel() }
 
-    /// Calls `body` at the end, at once if that has come; never after ``cancel()``.
+    /// Calls `body` at the end, or now if the timer has already ended; never after ``cancel()``.
     package func onEnd(_ body: @escaping @Sendable () -> Void) {
         let hasPassed = state.withLock { state in
             switch state {
@@ -45,9 +45,9 @@ package final class OffPoolTimer: Sendable {
         if hasPassed { body() }
     }
 
-    /// Keeps the end from coming.
+    /// Cancels the timer.
     ///
-    /// - Returns: `false` when it has come already.
+    /// - Returns: `false` if the timer has already ended.
     @discardableResult
     package func cancel() -> Bool {
         timer.cancel()
@@ -61,24 +61,24 @@ package final class OffPoolTimer: Sendable {
         }
     }
 
-    /// Waits for so long.
+    /// Waits for a duration.
     ///
-    /// - Returns: Whether the time passed; `false` when the task was cancelled before.
+    /// - Returns: `true` if the time passed; `false` if the task was cancelled before.
     package static func wait(_ duration: Duration) async -> Bool {
         let timer = OffPoolTimer(duration)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         timer.onEnd { end.finish() }
-        // A cancelled task's stream ends, too.
+        // The stream of a cancelled task ends too.
         for await _ in ends {}
         return !timer.cancel()
     }
 
-    /// Waits for so long, also in a cancelled task.
+    /// Waits for a duration, even in a cancelled task.
     package static func waitUncancelled(_ duration: Duration) async {
         await withCheckedContinuation { woken in run(after: duration) { woken.resume() } }
     }
 
-    /// Calls `body` after so long; it must return soon, since other timers wait for it.
+    /// Calls `body` after a duration; `body` must return soon, since other timers wait for it.
     package static func run(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + interval(duration), execute: body)
     }

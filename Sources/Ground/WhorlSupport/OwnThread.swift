@@ -4,12 +4,12 @@ internal import Glibc
 
 /// Runs `body` on a detached thread that takes no signals.
 ///
-/// Signals stay with the program's own threads: a handler that runs on this one would interrupt its system calls.
+/// Signals stay on the program's other threads: a handler on this thread would interrupt its system calls.
 ///
 /// - Parameters:
 ///   - name: The thread's name for debuggers; the kernel keeps 15 bytes of it.
-///   - body: The work of the thread.
-/// - Returns: `false` if the system has no thread left; `body` is not run then.
+///   - body: The thread's work.
+/// - Returns: `false` if the system has no thread left; `body` does not run then.
 package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     var all = sigset_t()
     var before = sigset_t()
@@ -17,7 +17,7 @@ package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void)
     // The new thread inherits the mask.
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // Retained here; the thread takes it once.
+    // Retained here; the thread releases it once.
     let work = Unmanaged.passRetained(ThreadWork(name: name, body: body))
     var thread = pthread_t()
     let failure = pthread_create(
@@ -39,9 +39,9 @@ package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void)
     return true
 }
 
-/// Runs blocking work on a thread of its own and waits for its result without holding up the caller's thread.
+/// Runs blocking work on its own thread and waits for the result without blocking the caller's thread.
 ///
-/// Cancelling the task does not end it.
+/// Cancelling the task does not end the work.
 ///
 /// - Returns: The result of `body`; `nil` if the system has no thread left.
 package func onThread<Value: Sendable>(
@@ -72,7 +72,7 @@ private final class ThreadWork: Sendable {
 
 /// Runs `body` on a detached thread that takes no signals.
 ///
-/// The process ends if the system has no thread left: it is for threads without which work would wait for ever.
+/// The process ends if the system has no thread left: this is for threads without which work would wait forever.
 package func requireThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
     precondition(startThread(name, body), "the system has no thread left for \(name)")
 }

@@ -2,16 +2,16 @@
 
 internal import Glibc
 
-/// The two ends of a pipe, which no program that this process starts inherits.
+/// The two ends of a pipe, which are not inherited by programs that this process starts.
 package struct PipeEnds: Sendable {
     package let readEnd: CInt
     package let writeEnd: CInt
 
-    /// Makes a pipe; `nil` when the system has no descriptors left, with the reason in `errno`.
+    /// Creates a pipe; `nil` if the system has no descriptors left, with the reason in `errno`.
     ///
     /// - Parameter isBlocking: Whether reading from an empty pipe, and writing to a full one, waits.
     package init?(isBlocking: Bool = true) {
-        // In one call: a program that another thread starts between pipe(2) and fcntl(2) would inherit the ends.
+        // With one call: a program that another thread starts between pipe(2) and fcntl(2) would inherit the ends.
         typealias Call = @convention(c) (UnsafeMutablePointer<CInt>?, CInt) -> CInt
         var ends: [CInt] = [-1, -1]
         guard let pipe2 = gnuFunction("pipe2", as: Call.self),
@@ -21,9 +21,9 @@ package struct PipeEnds: Sendable {
         writeEnd = ends[1]
     }
 
-    /// Wakes a thread that waits for the read end, with a byte.
+    /// Writes a byte to wake a thread that waits for the read end.
     ///
-    /// Closing alone would not while a program that was started meanwhile has the write end too.
+    /// Closing the write end would not wake it while a program that another thread has started has that end too.
     package func wake() { _ = write(writeEnd, [0], 1) }
 
     /// Closes both ends; must be called once.

@@ -2,9 +2,9 @@
 
 package import CGLib
 
-/// The way back from one asynchronous C call, the `user_data` of its `GAsyncReadyCallback`.
+/// The reply to one asynchronous C call, the `user_data` of its `GAsyncReadyCallback`.
 ///
-/// It is retained once when it is handed to C, and released once when C calls back; GLib calls back exactly once.
+/// It is retained once when it is passed to C, and released once when C calls back; GLib calls back exactly once.
 package final class Reply<Value: Sendable, Failure: Error> {
     package typealias Finish = (_ result: OpaquePointer) -> Result<Value, Failure>
 
@@ -26,13 +26,13 @@ package final class Reply<Value: Sendable, Failure: Error> {
     }
 }
 
-/// The part of a reply that C carries, free of generic types.
+/// The part of a reply that C carries, without generic types.
 private final class ReplyBox {
     let complete: (OpaquePointer) -> Void
     init(complete: @escaping (OpaquePointer) -> Void) { self.complete = complete }
 }
 
-/// The callback of every call that goes through ``Actor/bridge(_:finish:start:)``.
+/// The callback of every call made with ``Actor/bridge(_:finish:start:)``.
 package let readyCallback: GAsyncReadyCallback = { _, result, userData in
     guard let userData, let result else {
         preconditionFailure("GLib called back without result or user data")
@@ -43,15 +43,15 @@ package let readyCallback: GAsyncReadyCallback = { _, result, userData in
 extension Actor {
     /// Makes one asynchronous C call and waits for its end; the only place where a C call becomes `async`.
     ///
-    /// Cancelling the task triggers `cancellable`; the call then ends in its own way, and this waits for that
-    /// end, so that no C operation is ever left behind. The actor must be one that lives on ``GLibExecutor``.
+    /// Cancelling the task triggers `cancellable`; the call then ends in its own way, and this function waits for that
+    /// end, so that no C operation is ever left behind. The actor must live on ``GLibExecutor``.
     ///
     /// - Parameters:
-    ///   - cancellable: Made before the call, so that an early cancellation is not lost.
+    ///   - cancellable: A cancellable that was made before the call, so that an early cancellation is not lost.
     ///   - finish: Turns the `GAsyncResult` into a value, with the call's `…_finish()`.
     ///   - start: Starts the C call with ``readyCallback`` and the reply's user data.
-    /// - Returns: What `finish` made of the result.
-    /// - Throws: What `finish` made of it otherwise.
+    /// - Returns: The value that `finish` made of the result.
+    /// - Throws: The error that `finish` made of the result.
     package func bridge<Value: Sendable, Failure: Error>(
         _ cancellable: borrowing Cancellable,
         finish: @escaping Reply<Value, Failure>.Finish,
@@ -61,8 +61,8 @@ extension Actor {
         GLibExecutor.shared.beginCall()
         defer { GLibExecutor.shared.endCall() }
         return try await withTaskCancellationHandler {
-            // It also keeps this closure on the actor; without it the closure leaves the actor silently
-            // (Swift 6.3.1), the C call starts on a foreign thread, and never completes.
+            // It also keeps this closure on the actor: without it the closure silently leaves the actor (Swift 6.3.1),
+            // the C call starts on a foreign thread, and never completes.
             preconditionIsolated()
             GLibExecutor.shared.checkIsolated()
             return await withCheckedContinuation { start(Reply($0, finish)) }

@@ -2,7 +2,7 @@
 
 package import CGLib
 
-/// Owns one `GCancellable`.
+/// An owned `GCancellable`.
 package struct Cancellable: ~Copyable {
     private let object: SharedCancellable
 
@@ -10,18 +10,18 @@ package struct Cancellable: ~Copyable {
         object = SharedCancellable()
     }
 
-    /// The C object (transfer none), for as long as this value lives.
+    /// The C object (transfer none), valid for the lifetime of this value.
     package var pointer: UnsafeMutablePointer<GCancellable> { object.pointer }
 
-    /// Cancels, from any thread, on the GLib thread: libfprint's handlers of the signal touch a device's state
-    /// in the thread that cancels.
+    /// A function for any thread that cancels on the GLib thread: libfprint's handlers of the signal change a device's
+    /// state on the thread that cancels.
     package var trigger: @Sendable () -> Void {
         let object = object
         return { GLibExecutor.shared.perform { g_cancellable_cancel(object.pointer) } }
     }
 }
 
-/// Keeps the C object for the trigger, which may be called after the operation's end.
+/// A shared owner of the C object, since the trigger may be called after the operation's end.
 ///
 /// Unchecked: the pointer never changes, and GCancellable's reference count and `g_cancellable_cancel()` are safe
 /// from any thread.

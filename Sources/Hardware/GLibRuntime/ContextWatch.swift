@@ -5,19 +5,19 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Dispatches GLib's default main context as long as no other thread does, without owning it while nothing is ready.
+/// Dispatches GLib's default main context while no other thread does, without owning it when nothing is ready.
 ///
-/// Between two looks it waits for the context's file descriptors itself. GLib wakes only an owner when another thread
-/// attaches a source, as gusb's thread does at the end of each USB transfer and for hotplug. So the wait has an end too:
-/// a quarter of the time since something last happened, which makes a row of transfers a quarter slower at most.
+/// Between two iterations it waits for the context's file descriptors itself. GLib wakes only an owner when another
+/// thread attaches a source, as gusb's thread does at the end of each USB transfer and for hotplug. So the wait has a
+/// limit: a quarter of the time since the last event, which makes a series of transfers at most a quarter slower.
 final class ContextWatch: Sendable {
-    /// The longest wait while a C call goes on.
+    /// The longest wait during a C call.
     private static let longestInCall = Duration.milliseconds(16)
-    /// The longest wait otherwise: this much later a reader that is plugged in is seen.
+    /// The longest wait otherwise, and so the longest delay until a plugged-in reader is seen.
     private static let longest = Duration.milliseconds(500)
     private static let shortest = Duration.microseconds(200)
 
-    /// How many asynchronous C calls go on.
+    /// The number of asynchronous C calls that are running.
     let calls = Atomic(0)
     private let wakeUp: PipeEnds
 
@@ -28,14 +28,14 @@ final class ContextWatch: Sendable {
         self.wakeUp = wakeUp
     }
 
-    /// Has the context looked at now, from any thread.
+    /// Wakes the watch to check the context now, from any thread.
     func wake() { wakeUp.wake() }
 
-    /// Runs for ever.
+    /// Runs forever.
     func run() {
         var last = ContinuousClock.now
         while true {
-            // It dispatches nothing where another thread owns the context, as a program's main loop does.
+            // It dispatches nothing while another thread owns the context, such as a program's main loop.
             if g_main_context_iteration(nil, gboolean(0)) != 0 {
                 last = .now
                 continue
@@ -49,7 +49,7 @@ final class ContextWatch: Sendable {
         return min(max((.now - last) / 4, Self.shortest), longest)
     }
 
-    /// Waits for work or the context's descriptors; whether ``wake()`` was called.
+    /// Waits for work or the context's descriptors, and returns whether ``wake()`` was called.
     private func wait(atMost pause: Duration) -> Bool {
         var pause = pause
         var ends = [GPollFD(fd: wakeUp.readEnd, events: gushort(POLLIN), revents: 0)]
@@ -64,11 +64,11 @@ final class ContextWatch: Sendable {
         return true
     }
 
-    /// The descriptors that the context's sources wait for; shortens the pause where a source's time comes earlier.
+    /// Returns the descriptors that the context's sources wait for, and shortens the pause if a source is due earlier.
     private static func descriptors(_ pause: inout Duration) -> [GPollFD] {
         var priority: gint = 0
         var timeout: gint = -1
-        // Unlike the others, query does not take NULL for the default context.
+        // Unlike the other functions, query does not take NULL for the default context.
         let context = g_main_context_default()
         g_main_context_prepare(context, &priority)
         var room = [GPollFD](repeating: GPollFD(), count: 16)
@@ -82,7 +82,7 @@ final class ContextWatch: Sendable {
         }
     }
 
-    /// ppoll(2), for a time shorter than a millisecond; `GPollFD` has the layout of `pollfd`.
+    /// Calls ppoll(2), for times shorter than a millisecond; `GPollFD` has the layout of `pollfd`.
     private static func poll(_ ends: inout [GPollFD], _ pause: Duration) {
         typealias Call =
             @convention(c) (
@@ -93,7 +93,7 @@ final class ContextWatch: Sendable {
         }
         let parts = pause.components
         var time = timespec(tv_sec: Int(parts.seconds), tv_nsec: Int(parts.attoseconds / 1_000_000_000))
-        // An interrupted wait is one that ends early.
+        // An interrupted wait just ends early.
         _ = ends.withUnsafeMutableBytes { ppoll($0.baseAddress, nfds_t($0.count / 8), &time, nil) }
     }
 }

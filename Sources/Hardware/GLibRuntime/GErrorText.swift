@@ -2,16 +2,16 @@
 
 package import CGLib
 
-/// A `GError`'s content, copied out; the C object is freed.
+/// The content of a `GError`, copied out of the C object.
 package struct GErrorText: Sendable {
-    /// The error's domain as a quark, to compare with the `…_quark()` functions.
+    /// The error's domain as a quark, for comparison with the `…_quark()` functions.
     package let domain: GQuark
     /// The number within the domain.
     package let code: Int
     /// The domain's name, the number and the message, for logs.
     package let text: String
 
-    /// Takes and frees `error` (transfer full); `nil` when there is none.
+    /// Takes and frees `error` (transfer full); `nil` if `error` is null.
     package init?(taking error: UnsafeMutablePointer<GError>?) {
         guard let error else { return nil }
         self.init(copying: error)

@@ -4,18 +4,18 @@ internal import CGLib
 internal import Synchronization
 internal import WhorlSupport
 
-/// Runs the jobs of an actor on GLib's default main context.
+/// An executor that runs the jobs of an actor on GLib's default main context.
 ///
-/// Why the default context and not one of our own: libfprint enumerates by iterating the default context until
-/// its devices answer, and gusb delivers hotplug and blocks for synchronous transfers on it. On a thread with a
-/// context of its own, `fp_context_enumerate()` never returns as soon as one device is there (seen with 1.94.5).
+/// It uses the default context because libfprint enumerates by iterating the default context until its devices answer,
+/// and gusb delivers hotplug and blocks for synchronous transfers on it. On a thread with its own context,
+/// `fp_context_enumerate()` never returns as soon as one device exists (seen with 1.94.5).
 ///
-/// A thread of ours dispatches what is ready in the context, and owns the context for no longer than that. So a program
-/// can start a GLib main loop of its own at any time (`g_application_run()` gives up if another thread owns the context
-/// when it starts); that loop then owns the context, and the jobs run on its thread. Nothing is ever torn down: a job
-/// that was enqueued after the end of a loop would wait for ever.
+/// A thread of this executor dispatches what is ready in the context, and owns the context only for that time. So a
+/// program can start its own GLib main loop at any time (`g_application_run()` gives up if another thread owns the
+/// context when it starts); that loop then owns the context, and the jobs run on its thread. Nothing is ever torn down:
+/// a job that was enqueued after the end of a loop would wait forever.
 package final class GLibExecutor: SerialExecutor {
-    /// The only one; there is only one default context in a process.
+    /// The executor of this process; a process has only one default context.
     package static let shared = GLibExecutor()
 
     private let watch: ContextWatch
@@ -26,20 +26,20 @@ package final class GLibExecutor: SerialExecutor {
         requireThread("whorl-glib") { watch.run() }
     }
 
-    /// Enqueues at `G_PRIORITY_DEFAULT`, so that jobs run in their order, and in turns with the sources of libfprint.
+    /// Enqueues a job at `G_PRIORITY_DEFAULT`, so that jobs run in order, and in turns with the sources of libfprint.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         perform { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
-    /// Runs `work` once on the context's thread, soon; for calls that must not be made from another thread.
+    /// Runs `work` once on the context's thread, soon; for calls that must be made on that thread.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         let source = g_idle_source_new()
         g_source_set_priority(source, G_PRIORITY_DEFAULT)
         g_source_set_callback(
             source,
             { data in
-                // The source holds one reference, which its destroy notification gives back.
+                // The source holds one reference, which its destroy notification releases.
                 guard let data else { return gboolean(0) }
                 Unmanaged<Work>.fromOpaque(data).takeUnretainedValue().run()
                 return gboolean(0)  // G_SOURCE_REMOVE
@@ -52,13 +52,13 @@ package final class GLibExecutor: SerialExecutor {
         watch.wake()
     }
 
-    /// Runs `work` at once where the caller is on the context's thread, else as ``perform(_:)`` does; for what
-    /// destructors have to do, which run wherever the last reference is dropped.
+    /// Runs `work` at once if the caller is on the context's thread, otherwise like ``perform(_:)``; for the work of
+    /// destructors, which run where the last reference is dropped.
     package func performAtOnceIfPossible(_ work: @escaping @Sendable () -> Void) {
         if g_main_context_is_owner(nil) != 0 { work() } else { perform(work) }
     }
 
-    /// Has the context looked at often until ``endCall()``: an asynchronous C call goes on.
+    /// Makes the watch check the context often until ``endCall()``, while an asynchronous C call is running.
     func beginCall() {
         watch.calls.add(1, ordering: .relaxed)
         watch.wake()
@@ -67,7 +67,7 @@ package final class GLibExecutor: SerialExecutor {
     /// Ends what ``beginCall()`` began.
     func endCall() { watch.calls.subtract(1, ordering: .relaxed) }
 
-    /// Whether the caller is on the thread that owns the context now; `assumeIsolated` in C callbacks needs it.
+    /// Returns whether the caller is on the thread that owns the context now; `assumeIsolated` in C callbacks needs it.
     package func isIsolatingCurrentContext() -> Bool? {
         g_main_context_is_owner(nil) != 0
     }
@@ -77,7 +77,7 @@ package final class GLibExecutor: SerialExecutor {
     }
 }
 
-/// One piece of work on its way to the context.
+/// A piece of work on its way to the context.
 private final class Work: Sendable {
     let run: @Sendable () -> Void
     init(run: @escaping @Sendable () -> Void) { self.run = run }

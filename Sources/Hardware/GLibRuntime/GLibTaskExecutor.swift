@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs tasks on the GLib thread, for work that must get on while every thread of Swift's shared pool is blocked.
+/// An executor for tasks on the GLib thread, for work that must continue while all threads of Swift's shared pool are
+/// blocked.
 ///
-/// A plain `Task { }` begins on that pool, even in an actor that lives elsewhere (Swift 6.3.1). What runs here must not block.
+/// A plain `Task { }` begins on that pool, even in an actor that lives elsewhere (Swift 6.3.1). Tasks on this executor
+/// must not block.
 package final class GLibTaskExecutor: TaskExecutor {
-    /// The only one, as there is only one GLib thread.
+    /// The executor of this process, which has only one GLib thread.
     package static let shared = GLibTaskExecutor()
 
     private init() {}

@@ -2,7 +2,7 @@
 
 internal import CGLib
 
-/// Calls something on the GLib thread again and again, until it dies.
+/// A timer that calls a function on the GLib thread repeatedly for its lifetime.
 ///
 /// Unlike `Task.sleep` it needs no thread of Swift's shared pool.
 ///
@@ -10,11 +10,12 @@ internal import CGLib
 package final class RepeatingTimer: @unchecked Sendable {
     private let source: UnsafeMutablePointer<GSource>
 
-    /// Starts it.
+    /// Starts the timer.
     ///
     /// - Parameters:
     ///   - milliseconds: The time before the first call, and between calls.
-    ///   - onTick: Must return soon. It may be called once more while the timer dies on another thread.
+    ///   - onTick: The function; it must return soon. It may be called once more while the timer is freed on another
+    ///     thread.
     package init(milliseconds: UInt32, onTick: @escaping @Sendable () -> Void) {
         guard let source = g_timeout_source_new(milliseconds) else {
             preconditionFailure("g_timeout_source_new() returned NULL")

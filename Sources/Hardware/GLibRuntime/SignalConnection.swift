@@ -2,22 +2,22 @@
 
 internal import CGLib
 
-/// One connection to a GObject signal that has no arguments we read; disconnected when this value dies.
+/// A connection to a GObject signal that has no arguments we read; it is disconnected when this value ends.
 ///
-/// It keeps the object alive. The handler runs on the GLib thread, and so does the disconnecting, wherever the
-/// value dies: the object may be emitting there.
+/// It keeps the object alive. Both the handler and the disconnecting run on the GLib thread, wherever the value ends,
+/// because the object may be emitting there.
 package struct SignalConnection: ~Copyable {
     private let instance: ThreadBoundObject
     private let handler: gulong
 
     /// Connects to a signal whose handlers have the form `void (*)(instance, pointer, user_data)`.
     ///
-    /// `notify::…` and `device-added` have it; a signal without an argument of its own has not.
+    /// `notify::…` and `device-added` have this form; a signal without its own argument does not.
     ///
     /// - Parameters:
-    ///   - instance: The object that emits.
+    ///   - instance: The object that emits the signal.
     ///   - signal: The signal's name.
-    ///   - onSignal: Gets the signal's own argument, which may be read only inside of the call.
+    ///   - onSignal: The handler; it takes the signal's own argument, which is valid only during the call.
     package init(
         to instance: UnsafeMutableRawPointer,
         signal: String,

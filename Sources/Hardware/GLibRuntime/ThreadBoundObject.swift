@@ -2,19 +2,19 @@
 
 internal import CGLib
 
-/// Holds one reference to a `GObject` that belongs to the GLib thread, and gives it back on that thread.
+/// A reference to a `GObject` that belongs to the GLib thread; it is released on that thread.
 ///
-/// Counting references is safe on any thread, but the last one that goes takes the object with it, with its
-/// sockets, its signals and its sources; libfprint's devices are not made for that to happen anywhere else.
+/// Counting references is safe on any thread, but releasing the last one frees the object with its sockets, its signals
+/// and its sources; libfprint's devices do not support that on any other thread.
 ///
 /// Unchecked: the pointer never changes, and all calls on it are made on the GLib thread.
 package final class ThreadBoundObject: @unchecked Sendable {
-    /// The C object, for as long as this value lives.
+    /// The C object, valid for the lifetime of this value.
     ///
     /// Transfer: none.
     package let pointer: UnsafeMutableRawPointer
 
-    /// Takes a reference of its own.
+    /// Takes its own reference.
     package init(retaining pointer: UnsafeMutableRawPointer) {
         g_object_ref(pointer)
         self.pointer = pointer

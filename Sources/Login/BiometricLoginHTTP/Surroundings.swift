@@ -3,12 +3,12 @@
 internal import Foundation
 internal import LoginAssertion
 
-/// What the variables of the process would have libcurl do.
+/// The environment variables of the process that affect libcurl.
 enum Surroundings {
-    /// Whether a request goes straight to the server, and to no other.
+    /// Whether a request goes directly to the server, and to no other.
     ///
-    /// What is not encrypted goes to this machine alone (`LoginOrigin`), so it must not take the way over a proxy; what
-    /// is encrypted may, since the certificate is the server's.
+    /// Unencrypted requests go only to this machine (`LoginOrigin`), so they must not go through a proxy; encrypted
+    /// ones may, since the certificate is the server's.
     static func areSound(for origin: LoginOrigin) -> Bool {
         guard origin.text.hasPrefix("http:") else { return true }
         let variables = ProcessInfo.processInfo.environment

@@ -7,26 +7,26 @@ public import LoginTransport
 internal import SecretMemory
 internal import Synchronization
 
-/// Carries a login's requests with URLSession.
+/// A transport that sends a login's requests with URLSession.
 ///
-/// It follows no redirect, keeps no cookie, no credential and no answer, and stops reading where an answer is larger
-/// than any of the protocol. The server's certificate is checked against the system's, by libcurl, on which
-/// FoundationNetworking stands; it reads `/etc/ssl/certs/ca-certificates.crt` and takes no other file.
+/// It follows no redirect, stores no cookie, no credential and no answer, and stops reading if an answer is larger than
+/// any answer of the protocol. libcurl, which FoundationNetworking is based on, checks the server's certificate against
+/// the system's; it reads `/etc/ssl/certs/ca-certificates.crt` and no other file.
 ///
-/// URLSession takes header fields as text and bodies as `Data`: a password or token that is sent lies in ordinary
-/// memory here, and cannot be wiped there.
+/// URLSession takes header fields as text and bodies as `Data`: a password or token that is sent is in ordinary memory
+/// here, and cannot be wiped there.
 public struct URLSessionTransport: LoginTransport {
-    /// The variables from which libcurl takes a proxy for `http:`; it reads no `HTTP_PROXY`.
+    /// The environment variables from which libcurl takes a proxy for `http:`; it does not read `HTTP_PROXY`.
     ///
     /// While one is set, ``send(_:)`` refuses servers that are not reached over TLS.
     public static let proxies = ["http_proxy", "all_proxy", "ALL_PROXY"]
 
     private let wait: Duration
 
-    /// - Parameter wait: The longest that a whole request may take; 30 seconds if nothing is said.
+    /// - Parameter wait: The longest time that a whole request may take; 30 seconds by default.
     public init(wait: Duration = .seconds(30)) { self.wait = wait }
 
-    /// Sends one request and gives the answer, whatever its status is; a redirect is an answer.
+    /// Sends one request and returns the answer, whatever its status is; a redirect is an answer.
     ///
     /// - Throws: a `LoginTransportError`.
     public func send(_ request: LoginRequest) async throws -> LoginResponse {
@@ -42,7 +42,7 @@ public struct URLSessionTransport: LoginTransport {
         )
         defer { session.finishTasksAndInvalidate() }
         let task = session.dataTask(with: Self.urlRequest(request, url))
-        // URLSession's own limits begin anew with each byte, and not all of its ways out are limited.
+        // URLSession's own time limits restart with each byte, and not all of its paths are limited.
         let limit = Task { [wait] in
             try await Task.sleep(for: wait)
             exchange.end(.timedOut)
@@ -88,7 +88,7 @@ public struct URLSessionTransport: LoginTransport {
     }
 }
 
-/// One request and what comes back.
+/// One request and its answer.
 private final class Exchange: NSObject, URLSessionDataDelegate {
     private typealias Done = CheckedContinuation<Result<LoginResponse, LoginTransportError>, Never>
 
@@ -112,7 +112,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         }.get()
     }
 
-    /// Ends it, whatever URLSession says of it later; the first end counts.
+    /// Ends the request with a failure, whatever URLSession reports later; the first end counts.
     func end(_ failure: LoginTransportError) {
         let done = state.withLock { state in
             if state.failure == nil { state.failure = failure }
@@ -128,10 +128,10 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
         done?.resume(returning: outcome)
     }
 
-    /// The server wants a password, or another one.
+    /// Called when the server requires a password, or a different one.
     ///
-    /// FoundationNetworking says so when the answer has come whole, and would send the request again for as long as
-    /// the answer stays the same; the answer is what is wanted here.
+    /// FoundationNetworking calls this when the answer is complete, and would repeat the request for as long as the
+    /// answer stays the same; the answer is the result here.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -197,7 +197,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate {
 }
 
 extension LoginTransportError {
-    /// The kind of a failure; its text may hold what was sent, and is not kept.
+    /// Makes the kind of a failure; its text may contain what was sent, and is discarded.
     fileprivate init(_ error: any Error) {
         guard let error = error as? URLError else {
             self = .failed
@@ -213,7 +213,7 @@ extension LoginTransportError {
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
             self = .notTrusted
-        // FoundationNetworking has no code for it; the text is libcurl's own.
+        // FoundationNetworking has no code for this; the text is libcurl's own.
         case .unknown where error.localizedDescription.hasPrefix("SSL"): self = .notTrusted
         case .badServerResponse, .cannotParseResponse, .zeroByteResource: self = .malformed
         default: self = .failed

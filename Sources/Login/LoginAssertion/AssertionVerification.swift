@@ -2,19 +2,19 @@
 
 public import Foundation
 
-/// What is wrong with an assertion; the first that was found.
+/// The first fault that was found in an assertion.
 public enum AssertionFault: String, Error, Sendable, Hashable, CaseIterable {
-    /// It is not what a device writes.
+    /// Its format is not the one that a device writes.
     case malformed
     /// It is for another purpose.
     case purpose
     /// It is for another server.
     case origin
-    /// It is another user's.
+    /// It is for another user.
     case user
-    /// It is another device's.
+    /// It is for another device.
     case device
-    /// It is signed with another key than the device's.
+    /// It names another key than the device's.
     case key
     /// It answers another challenge.
     case challenge
@@ -22,26 +22,26 @@ public enum AssertionFault: String, Error, Sendable, Hashable, CaseIterable {
     case signature
     /// It is too old.
     case expired
-    /// It comes from the future.
+    /// Its time is in the future.
     case notYetValid
 }
 
-/// What an assertion must say to be accepted.
+/// The claims that an assertion must have to be accepted.
 public struct AssertionExpectation: Sendable {
     /// The server's own origin.
     public var origin: LoginOrigin
-    /// Whom the challenge was given to.
+    /// The user that the challenge was issued to.
     public var user: LoginName
-    /// On which device.
+    /// The device that the challenge was issued to.
     public var device: LoginName
     /// The challenge, 32 bytes.
     public var challenge: Data
-    /// What it is for.
+    /// The purpose of the assertion.
     public var purpose: LoginClaims.Purpose
-    /// By how many seconds the clocks may differ.
+    /// The number of seconds by which the clocks may differ.
     public var clockSkew = 30
 
-    /// Describes an expectation.
+    /// Makes an expectation.
     public init(
         origin: LoginOrigin,
         user: LoginName,
@@ -58,16 +58,16 @@ public struct AssertionExpectation: Sendable {
 }
 
 extension UnverifiedAssertion {
-    /// Verifies the assertion and gives what it says.
+    /// Verifies the assertion and returns its claims.
     ///
-    /// Whether the challenge was used before, and whether the device is still known, is for the caller to see to.
+    /// The caller must check whether the challenge was used before, and whether the device is still registered.
     ///
     /// - Parameters:
     ///   - key: The device's key, as the server knows it.
-    ///   - expectation: What it must say.
+    ///   - expectation: The expected claims.
     ///   - now: Seconds since 1970.
-    /// - Returns: The claims, which now count.
-    /// - Throws: why it is not accepted.
+    /// - Returns: The claims, which are now verified.
+    /// - Throws: The first fault that was found.
     public func verify(
         with key: LoginKey,
         expecting expectation: AssertionExpectation,
@@ -88,7 +88,7 @@ extension UnverifiedAssertion {
 }
 
 extension Data {
-    /// Whether the bytes are the same; the time it takes tells nothing but their number.
+    /// Whether the bytes are equal; the time it takes depends only on their number.
     public func isEqualInConstantTime(to other: Data) -> Bool {
         guard count == other.count else { return false }
         return zip(self, other).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0

@@ -2,19 +2,19 @@
 
 public import Foundation
 
-/// Base64url without padding (RFC 4648, 5), in the one form that each byte string has.
+/// Base64url without padding (RFC 4648, 5), in the only form for each byte string.
 public enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
     )
-    /// The number of each character, 255 for those that are none.
+    /// The value of each character; 255 for characters that are not in the alphabet.
     private static let numbers: [UInt8] = {
         var numbers = [UInt8](repeating: 255, count: 256)
         for (number, character) in alphabet.enumerated() { numbers[Int(character)] = UInt8(number) }
         return numbers
     }()
 
-    /// The text of any bytes.
+    /// Returns the text of bytes.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
@@ -31,9 +31,10 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; `nil` for padding, white space, other characters, and bits that ``encode(_:)`` leaves 0.
+    /// Returns the bytes of a text; `nil` for padding, white space, other characters, and unused bits, which
+    /// ``encode(_:)`` leaves 0, that are set.
     ///
-    /// So no two texts give the same bytes, and a text is compared as well as its bytes are.
+    /// So no two texts decode to the same bytes, and comparing texts is equivalent to comparing bytes.
     public static func decode(_ text: some Sequence<UInt8>) -> Data? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount * 3 / 4)
@@ -53,6 +54,6 @@ public enum Base64URL {
         return Data(bytes)
     }
 
-    /// The bytes of a text; see ``decode(_:)-swift.type.method``.
+    /// Returns the bytes of a text; see ``decode(_:)-swift.type.method``.
     public static func decode(_ text: String) -> Data? { decode(text.utf8) }
 }

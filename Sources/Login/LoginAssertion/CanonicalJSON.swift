@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON in the one form that a value has: members in the order of their names, no white space, no escape without need
-/// (RFC 8785, for objects of text, whole numbers and such objects).
+/// JSON in its canonical form: members in the order of their names, no white space, no unnecessary escape (RFC 8785,
+/// for objects of text, whole numbers and such objects).
 ///
-/// What was read is written again and compared with what came. That finds duplicate members, unknown members, numbers
-/// written in another way and all else that two parsers might read differently.
+/// A parsed value is written again and compared with the input. That finds duplicate members, unknown members, numbers
+/// in another notation and everything else that two parsers might read differently.
 enum CanonicalJSON {
     case text(String)
     case number(Int)
-    /// Names are ASCII.
+    /// An object, whose names are ASCII.
     case object([String: CanonicalJSON])
 
     /// The value as UTF-8.
@@ -35,7 +35,7 @@ enum CanonicalJSON {
         }
     }
 
-    /// RFC 8785, 3.2.2.2.
+    /// Appends a quoted text (RFC 8785, 3.2.2.2).
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

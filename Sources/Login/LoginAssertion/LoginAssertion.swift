@@ -2,38 +2,38 @@
 
 public import Foundation
 
-/// A login assertion that is still to be signed: a JWS with ES256 (RFC 7515, RFC 7518; Docs/LoginProtocol.md).
+/// A login assertion that is not signed yet: a JWS with ES256 (RFC 7515, RFC 7518; Docs/LoginProtocol.md).
 public struct AssertionDraft: Sendable {
-    /// What it says.
+    /// The claims.
     public let claims: LoginClaims
-    /// What is signed: header and claims, each in Base64url, with a dot between them.
+    /// The bytes to sign: header and claims, each in Base64url, with a dot between them.
     public let signingInput: Data
 
-    /// Writes the claims down.
+    /// Makes a draft with these claims.
     public init(_ claims: LoginClaims) {
         self.claims = claims
         let header = Base64URL.encode(AssertionHeader(keyID: claims.keyID).json)
         signingInput = Data("\(header).\(Base64URL.encode(claims.json))".utf8)
     }
 
-    /// The assertion in compact form (RFC 7515, 7.1).
+    /// Returns the assertion in compact form (RFC 7515, 7.1).
     ///
-    /// - Parameter signature: r and s behind each other, 64 bytes, over ``signingInput``.
+    /// - Parameter signature: r followed by s, 64 bytes, over ``signingInput``.
     /// - Returns: Three parts with dots between them.
     public func signed(_ signature: Data) -> String {
         String(decoding: signingInput, as: UTF8.self) + "." + Base64URL.encode(signature)
     }
 }
 
-/// A login assertion as it came: it may say anything.
+/// A login assertion as received: its claims are not verified.
 ///
-/// It names the user, the device and the key that are to be looked up. What it claims counts after
-/// ``verify(with:expecting:at:)`` only.
+/// It names the user, the device and the key to look up. Its claims are valid only after
+/// ``verify(with:expecting:at:)``.
 public struct UnverifiedAssertion: Sendable {
-    /// The longest in bytes, in compact form.
+    /// The maximum length in bytes, in compact form.
     public static let longest = 8_192
 
-    /// The claims, which nobody has verified.
+    /// The claims, which are not verified.
     public let unverifiedClaims: LoginClaims
     let signingInput: Data
     let signature: Data
@@ -50,7 +50,7 @@ public struct UnverifiedAssertion: Sendable {
             let payload = Base64URL.decode(parts[1]),
             let signature = Base64URL.decode(parts[2]), signature.count == 64,
             let claims = LoginClaims(json: payload),
-            // There is one header for a key: what it names is not looked at, it is compared.
+            // There is exactly one header for a key: the header is compared, not parsed.
             header.elementsEqual(AssertionHeader(keyID: claims.keyID).json)
         else { throw .malformed }
         unverifiedClaims = claims
@@ -59,7 +59,7 @@ public struct UnverifiedAssertion: Sendable {
     }
 }
 
-/// The header of an assertion: the algorithm is ES256 and nothing else, and the key is named, never brought along.
+/// The header of an assertion: the algorithm is always ES256, and the key is named, never included.
 struct AssertionHeader {
     let keyID: String
 

@@ -3,10 +3,10 @@
 internal import Foundation
 
 extension LoginClaims {
-    /// What stands before the thumbprint in `iss` (RFC 9278).
+    /// The prefix of the thumbprint in `iss` (RFC 9278).
     private static let issuerPrefix = "urn:ietf:params:oauth:jwk-thumbprint:sha-256:"
 
-    /// The members as they come, each of its type and nothing more.
+    /// The members as received, with their types.
     private struct Members: Decodable {
         var app: [String: String]?
         var aud: String

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// What a device says with its signature: to whom, for whom, with which key, in answer to what (Docs/LoginProtocol.md).
+/// The claims that a device signs: server, user, device, key and challenge (Docs/LoginProtocol.md).
 public struct LoginClaims: Sendable, Hashable {
-    /// What the signature is for; one for a purpose is worth nothing for the other.
+    /// The purpose of a signature; a signature for one purpose is not valid for another.
     public enum Purpose: String, Sendable, Hashable, Codable, CaseIterable {
         /// To make the key known to the server.
         case enable
@@ -12,7 +12,7 @@ public struct LoginClaims: Sendable, Hashable {
         case login
     }
 
-    /// How the owner of the device was recognised.
+    /// The method by which the owner of the device was recognised.
     public enum Method: String, Sendable, Hashable, Codable, CaseIterable {
         /// By a finger.
         case finger
@@ -20,52 +20,52 @@ public struct LoginClaims: Sendable, Hashable {
         case passcode
     }
 
-    /// The longest that an assertion may be valid, in seconds.
+    /// The maximum lifetime of an assertion, in seconds.
     public static let longestLifetime = 60
-    /// The longest JSON in bytes: with it an assertion has ``UnverifiedAssertion/longest`` at most.
+    /// The maximum length of the JSON in bytes: with it an assertion has at most ``UnverifiedAssertion/longest``.
     static let longestJSON = (UnverifiedAssertion.longest - 256) * 3 / 4
     /// The size of a challenge in bytes.
     public static let challengeSize = 32
 
     /// `aud`: the server that may accept it.
     public let origin: LoginOrigin
-    /// `sub`: who signs in.
+    /// `sub`: the user who signs in.
     public let user: LoginName
-    /// `device`: on which device.
+    /// `device`: the device.
     public let device: LoginName
-    /// `iss` and the header's `kid`: which key signs, by its thumbprint.
+    /// `iss` and the header's `kid`: the thumbprint of the key that signs.
     public let keyID: String
-    /// `purpose`.
+    /// `purpose`: the purpose of the signature.
     public let purpose: Purpose
     /// `nonce`: the server's challenge, 32 bytes.
     public let challenge: Data
     /// `iat`: seconds since 1970.
     public let issuedAt: Int
-    /// `exp`: seconds since 1970, 1 to 60 behind ``issuedAt``.
+    /// `exp`: seconds since 1970, 1 to 60 after ``issuedAt``.
     public let expiresAt: Int
     /// `jti`: 16 random bytes.
     public let id: Data
-    /// `domain`: the digest of the enrolled fingers for this program, 32 bytes; `nil` where no finger is enrolled.
+    /// `domain`: the digest of the enrolled fingers for this program, 32 bytes; `nil` if no finger is enrolled.
     public let domainState: Data?
-    /// `method`.
+    /// `method`: the method by which the owner was recognised.
     public let method: Method
-    /// `app`: what the program says besides.
+    /// `app`: the additional claims of the program.
     public let app: [String: String]
-    /// `service`: whom the session's token is for; `nil` for the server itself.
+    /// `service`: the service that the session's token is for; `nil` for the login server itself.
     ///
-    /// The device signs it, so that an assertion that was made for one service opens nothing at another.
+    /// The device signs it, so that an assertion for one service is not valid for another.
     public let service: String?
 
-    /// Whether a text can name a service: 1 to 255 characters of ASCII that are seen, such as an address.
+    /// Whether a text can name a service: 1 to 255 visible ASCII characters, such as an address.
     public static func isService(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { (33...126).contains($0) }
     }
 
-    /// `nil` where a value is not of its size or range.
+    /// Makes claims; `nil` if a value does not have its size or range.
     ///
-    /// The lifetime is 1 to 60 seconds. The program's own are at most 16, with names of 1 to 32 of `a`–`z`, `0`–`9` and
-    /// `_`, and values of at most 256 bytes; all together fit into an assertion (5,952 bytes of JSON). A finger has a domain
-    /// state.
+    /// The lifetime is 1 to 60 seconds. The program's additional claims are at most 16, with names of 1 to 32 of
+    /// `a`–`z`, `0`–`9` and `_`, and values of at most 256 bytes; all together must fit into an assertion (5,952 bytes
+    /// of JSON). The method finger requires a domain state.
     public init?(
         origin: LoginOrigin,
         user: LoginName,
@@ -104,7 +104,7 @@ public struct LoginClaims: Sendable, Hashable {
         self.method = method
         self.app = app
         self.service = service
-        // All else is short.
+        // All other claims are short.
         guard app.isEmpty || json.count <= Self.longestJSON else { return nil }
     }
 }

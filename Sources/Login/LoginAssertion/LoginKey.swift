@@ -33,14 +33,14 @@ public struct LoginKey: Sendable, Hashable {
         let point = key.x963Representation
         let x = Base64URL.encode(point.dropFirst().prefix(32))
         let y = Base64URL.encode(point.suffix(32))
-        // The members in the order of their names, without white space (RFC 7638, 3.3).
+        // The members are in the order of their names, without white space (RFC 7638, 3.3).
         let jwk = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
         id = Base64URL.encode(SHA256.hash(data: Data(jwk.utf8)))
     }
 
-    /// Whether `signature`, r and s behind each other (64 bytes; RFC 7518, 3.4), is one of this key over `message`.
+    /// Whether `signature`, r followed by s (64 bytes; RFC 7518, 3.4), is a signature of this key over `message`.
     ///
-    /// - Returns: `false` also for what is no signature.
+    /// - Returns: `false` also for bytes that are not a signature.
     public func isValid(raw signature: Data, over message: some DataProtocol) -> Bool {
         guard signature.count == 64,
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
@@ -48,11 +48,11 @@ public struct LoginKey: Sendable, Hashable {
         return key.isValidSignature(signature, for: SHA256.hash(data: message))
     }
 
-    /// Whether `signature`, `SEQUENCE { r, s }` (RFC 3279, 2.2.3), is one of this key over `message`.
+    /// Whether `signature`, `SEQUENCE { r, s }` (RFC 3279, 2.2.3), is a signature of this key over `message`.
     ///
-    /// High s is as good as low s. Only the DER encoding is a signature: other forms of BER are not.
+    /// High and low s are both accepted. Only the DER encoding is accepted: other forms of BER are not.
     ///
-    /// - Returns: `false` also for what is no signature.
+    /// - Returns: `false` also for bytes that are not a signature.
     public func isValid(der signature: Data, over message: some DataProtocol) -> Bool {
         guard signature.count <= 72,
             let parsed = try? P256.Signing.ECDSASignature(derRepresentation: signature),
@@ -61,9 +61,9 @@ public struct LoginKey: Sendable, Hashable {
         return key.isValidSignature(parsed, for: SHA256.hash(data: message))
     }
 
-    /// Keys are the same where their points are.
+    /// Keys are equal if their points are.
     public static func == (left: LoginKey, right: LoginKey) -> Bool { left.der == right.der }
 
-    /// Goes by ``der``.
+    /// Hashes ``der``.
     public func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }

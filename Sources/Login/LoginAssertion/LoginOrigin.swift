@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A server as an assertion names it: scheme, host and port, such as `https://bank.example` (RFC 6454, 6.1).
+/// The origin by which an assertion names a server: scheme, host and port, such as `https://bank.example` (RFC 6454,
+/// 6.1).
 ///
-/// Two texts name the same server only where they are equal, so there is one text for each: lower case, no path, no
+/// Two texts name the same server only if they are equal, so each origin has exactly one text: lower case, no path, no
 /// default port.
 public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The text, at most 255 bytes.
@@ -11,9 +12,9 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { text }
 
-    /// `nil` for what is not the one text of an origin, and for `http` to another machine.
+    /// Makes an origin; `nil` for anything but the one text of an origin, and for `http` to another machine.
     ///
-    /// - Parameter text: `https://host`, `https://host:port`; `http` where the host is `localhost`, `127.0.0.1` or
+    /// - Parameter text: `https://host`, `https://host:port`; `http` if the host is `localhost`, `127.0.0.1` or
     ///   `[::1]`, since nothing of it crosses a network.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
@@ -35,14 +36,14 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The host, and what stands behind the colon after it.
+    /// Splits an authority into the host and the text after the colon.
     private static func split(_ bytes: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
         guard let colon = bytes[bracket...].firstIndex(of: UInt8(ascii: ":")) else { return (bytes, nil) }
         return (bytes[..<colon], bytes[(colon + 1)...])
     }
 
-    /// Lower case letters and digits, with dots and hyphens between them.
+    /// Whether a host is lower case letters and digits, with dots and hyphens between them.
     private static func isName(_ host: ArraySlice<UInt8>) -> Bool {
         guard let first = host.first, let last = host.last, isAlphanumeric(first), isAlphanumeric(last) else {
             return false
@@ -50,7 +51,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         return host.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
     }
 
-    /// An address in brackets, as far as its characters tell.
+    /// Whether a host is an address in brackets, judged by its characters.
     private static func isIPv6(_ host: ArraySlice<UInt8>) -> Bool {
         guard host.count > 2, host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") else {
             return false
@@ -58,7 +59,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
         return host.dropFirst().dropLast().allSatisfy { "0123456789abcdef:.".utf8.contains($0) }
     }
 
-    /// 1 to 65,535, without a zero before it.
+    /// Returns a port of 1 to 65,535, without a leading zero.
     private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
         guard let first = digits.first, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(first) else {
             return nil
@@ -73,7 +74,7 @@ public struct LoginOrigin: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension LoginOrigin {
-    /// The service that a token is for which changes what signs a user in: it enables and revokes devices, and nothing else
-    /// takes it (Docs/LoginProtocol.md).
+    /// The service of a token that changes what signs a user in: it enables and revokes devices, and nothing else
+    /// accepts it (Docs/LoginProtocol.md).
     public var credentialsService: String { text + "/v1/devices" }
 }

@@ -5,9 +5,9 @@ internal import LoginAssertion
 package import SecretMemory
 internal import WhorlSupport
 
-/// A request and its answer as bytes, for a transport in another process: fields with their sizes before them.
+/// A request and its answer as bytes, for a transport in another process: each field follows its size.
 ///
-/// They cross a pipe between two programs of one version, and are read as strictly as anything from outside.
+/// They cross a pipe between two programs of the same version, and are parsed as strictly as any input from outside.
 package enum LoginFrames {
     /// The largest frame in bytes; requests and answers are smaller.
     package static let largest = 65_536
@@ -22,7 +22,7 @@ package enum LoginFrames {
         return SecretBox(frame.take())
     }
 
-    /// `nil` for anything but what ``encode(_:)-(LoginRequest)`` gives.
+    /// Reads a request; `nil` for anything but what ``encode(_:)-(LoginRequest)`` returns.
     package static func request(_ bytes: SecretBox) -> LoginRequest? {
         bytes.bytes.withUnsafeBytes { request(ByteReader($0)) }
     }
@@ -57,7 +57,7 @@ package enum LoginFrames {
         return SecretBox(frame.take())
     }
 
-    /// The answer; `malformed` for anything but what the other side writes.
+    /// Reads the answer; `malformed` for anything but what the other side writes.
     package static func outcome(_ bytes: SecretBox) -> Result<LoginResponse, LoginTransportError> {
         bytes.bytes.withUnsafeBytes { outcome(ByteReader($0)) }
     }
@@ -83,7 +83,7 @@ package enum LoginFrames {
 }
 
 extension SecretBuffer {
-    /// Puts a field at the end; one that does not fit is left out whole, and the frame is then refused by its reader.
+    /// Appends a field; one that does not fit is left out entirely, and the reader then refuses the frame.
     fileprivate mutating func append(secret: SecretBox?) {
         guard let secret else {
             append(sized: EmptyCollection())
@@ -94,7 +94,7 @@ extension SecretBuffer {
 }
 
 extension ByteReader<UnsafeRawBufferPointer> {
-    /// A field that may be a secret.
+    /// Reads a field that may be a secret.
     fileprivate mutating func secret() -> SecretBox? {
         sized().map { SecretBox(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0).bytes)) }
     }

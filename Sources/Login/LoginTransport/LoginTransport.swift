@@ -3,26 +3,27 @@
 public import LoginAssertion
 public import SecretMemory
 
-/// What carries a request to a server and its answer back: the only part of a login that touches a network.
+/// A transport that sends a request to a server and returns its answer: the only part of a login that uses a network.
 ///
-/// `BiometricLoginHTTP` has one that uses URLSession. One of an app's own, or of its tests, is a function.
+/// `BiometricLoginHTTP` has one that uses URLSession. An app or its tests can have their own, which is one function.
 public protocol LoginTransport: Sendable {
-    /// Sends one request and gives the answer, whatever its status is.
+    /// Sends one request and returns the answer, whatever its status is.
     ///
-    /// It sends to ``LoginRequest/origin`` and nowhere else: a redirect is an answer, and is not followed. It keeps
-    /// neither cookies nor answers, and sends nothing a second time by itself.
+    /// It sends only to ``LoginRequest/origin``: a redirect is an answer, and is not followed. It stores neither
+    /// cookies nor answers, and does not repeat requests.
     ///
-    /// Cancelling the task ends it.
+    /// Cancelling the task ends the request.
     ///
-    /// - Throws: a ``LoginTransportError``; of another error nothing but that there was one is told.
+    /// - Throws: a ``LoginTransportError``; any other error is reported as ``LoginTransportError/failed``, without
+    ///   details.
     func send(_ request: LoginRequest) async throws -> LoginResponse
 }
 
 /// One request of the login protocol (Docs/LoginProtocol.md).
 ///
-/// What it carries is secret and lies in locked memory; the value has no description.
+/// Its contents are secret and are kept in locked memory; the value has no description.
 public struct LoginRequest: Sendable {
-    /// How the server is asked.
+    /// A method of HTTP.
     public enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
@@ -31,16 +32,16 @@ public struct LoginRequest: Sendable {
 
     /// The server.
     public let origin: LoginOrigin
-    /// How it is asked.
+    /// The method.
     public let method: Method
-    /// What stands behind the origin, from the slash on; no character of it needs an escape.
+    /// The path after the origin, from the slash on; no character of it needs an escape.
     public let path: String
-    /// The value of the header field `Authorization`, ASCII; `nil` where there is none.
+    /// The value of the header field `Authorization`, ASCII; `nil` if there is none.
     public let authorization: SecretBox?
-    /// JSON (`application/json`); `nil` where there is no body.
+    /// The body as JSON (`application/json`); `nil` if there is none.
     public let body: SecretBox?
 
-    /// Describes a request.
+    /// Makes a request.
     public init(
         to origin: LoginOrigin,
         _ method: Method,
@@ -61,16 +62,16 @@ public struct LoginResponse: Sendable {
     /// The longest body in bytes; a transport stops reading there and throws ``LoginTransportError/tooLarge``.
     public static let longestBody = 16_384
 
-    /// The status of HTTP.
+    /// The HTTP status.
     public let status: Int
     /// The header field `Content-Type`.
     public let contentType: String?
-    /// The header field `Retry-After`, where it is a number of seconds.
+    /// The header field `Retry-After`, if it is a number of seconds.
     public let retryAfter: Int?
     /// The body; it may hold a session token.
     public let body: SecretBox
 
-    /// Takes an answer.
+    /// Makes an answer.
     public init(status: Int, contentType: String?, retryAfter: Int? = nil, body: SecretBox) {
         self.status = status
         self.contentType = contentType
@@ -79,21 +80,21 @@ public struct LoginResponse: Sendable {
     }
 }
 
-/// Why no answer came.
+/// An error of a transport: the reason why no answer came.
 public enum LoginTransportError: String, Error, Sendable, Hashable, CaseIterable {
-    /// The server's name is not known, or nobody listens there.
+    /// The server's name is not known, or no server listens there.
     case unreachable
     /// The server, or the way to it, took too long.
     case timedOut
     /// The connection is not secured by a certificate that this machine trusts.
     case notTrusted
-    /// The answer is larger than any of the protocol.
+    /// The answer is larger than any answer of the protocol.
     case tooLarge
     /// The answer is not HTTP.
     case malformed
     /// The task was cancelled.
     case cancelled
-    /// The surroundings would have it sent unencrypted by another way than straight to the server, as over a proxy.
+    /// The environment would send the request unencrypted and not directly to the server, for example through a proxy.
     case surroundings
     /// Something else.
     case failed

@@ -4,24 +4,24 @@ internal import CPQ
 internal import Foundation
 internal import Glibc
 
-/// One connection of libpq; it belongs to one thread, which it blocks, but for no longer than it may.
+/// A connection of libpq; it belongs to one thread, which it blocks for a limited time.
 struct PostgreSQLConnection: ~Copyable {
-    /// How long a try to connect, and a statement, may take, in seconds.
+    /// The time limit of a try to connect, and of a statement, in seconds.
     static let patience = 5
 
     private let handle: OpaquePointer
     /// The statements that the server has prepared for this connection, by their text.
     private var prepared: [String: String] = [:]
-    /// Whether a transaction is open, which the server undoes where the connection is lost.
+    /// Whether a transaction is open, which the server rolls back if the connection is lost.
     private var isInTransaction = false
     private let patience: Int
-    /// Until when all that is run has to be done; where there is none, each statement has a time of its own.
+    /// The deadline of all statements together; `nil` if each statement has a time limit of its own.
     private var end: ContinuousClock.Instant?
 
     /// Connects.
     ///
-    /// The URL may say otherwise about everything but the encoding and the time that a statement may take. The C
-    /// function is `PQconnectdbParams`; the result is freed by `PQfinish` also where it failed.
+    /// The URL may override every setting but the encoding and the time limit of a statement. The C function is
+    /// `PQconnectdbParams`; the result is freed by `PQfinish` even if it failed.
     static func open(
         url: String,
         patience: Int = patience
@@ -29,7 +29,7 @@ struct PostgreSQLConnection: ~Copyable {
         let options = [
             ("fallback_application_name", "whorl-login"),
             ("connect_timeout", String(patience)),
-            // A host that is gone without a word is noticed after some seconds.
+            // A host that has silently disappeared is noticed after some seconds.
             ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "10000"),
             ("dbname", url),
@@ -47,7 +47,7 @@ struct PostgreSQLConnection: ~Copyable {
         let connection = PostgreSQLConnection(owning: handle, patience: patience)
         guard PQstatus(handle) == CONNECTION_OK else {
             let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-            // A URL that cannot be read is quoted, with its password.
+            // libpq's error quotes a URL that it cannot read, with its password.
             let isReadable = PostgreSQLURL.isReadable(url)
             throw PostgreSQLFailure(state: "", text: isReadable ? text : "the URL cannot be read")
         }
@@ -61,7 +61,7 @@ struct PostgreSQLConnection: ~Copyable {
     private init(owning handle: OpaquePointer, patience: Int) {
         self.handle = handle
         self.patience = patience
-        // What it sends waits in its own memory for a server that takes nothing.
+        // Data for a server that does not read is buffered in memory, so that sending does not block.
         PQsetnonblocking(handle, 1)
         // libpq prints notices otherwise.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
@@ -69,17 +69,18 @@ struct PostgreSQLConnection: ~Copyable {
 
     deinit { PQfinish(handle) }
 
-    /// Whether it can be used: no transaction is open, nothing is under way, and the server says nothing, which it does
-    /// unasked only where it is leaving.
+    /// Whether it can be used: no transaction is open, no statement is running, and the server has sent nothing, which
+    /// it does unasked only when it shuts down.
     var isReady: Bool {
         var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         return PQtransactionStatus(handle) == PQTRANS_IDLE && poll(&socket, 1, 0) == 0
     }
 
-    /// Gives all that is run from now on `seconds` together.
+    /// Sets a time limit of `seconds` for all statements from now on together.
     mutating func mayTake(_ seconds: Int) { end = Self.end(after: seconds) }
 
-    /// A second more than the server has, which ends a statement by itself so that the connection is good for the next.
+    /// Returns a deadline one second after the server's, which ends a statement by itself so that the connection stays
+    /// usable.
     private static func end(after seconds: Int) -> ContinuousClock.Instant { .now + .seconds(seconds + 1) }
 
     /// Runs statements that have no parameters.
@@ -93,14 +94,15 @@ struct PostgreSQLConnection: ~Copyable {
 
     /// Runs a statement, which is prepared once for this connection.
     ///
-    /// The C functions are `PQsendPrepare` and `PQsendQueryPrepared`; values go beside the statement, and all in binary form.
+    /// The C functions are `PQsendPrepare` and `PQsendQueryPrepared`; values are passed separately from the statement,
+    /// all in binary form.
     mutating func run(
         _ sql: String,
         _ values: [PostgreSQLValue]
     ) throws(PostgreSQLFailure) -> PostgreSQLRows {
         let name = try prepare(sql, values)
         let bytes = values.map(\.bytes)
-        // Each value is copied once into memory that stays where it is for the call.
+        // Each value is copied once into memory that does not move during the call.
         let copies = bytes.map { bytes in
             bytes.map { bytes in
                 let copy = UnsafeMutablePointer<CChar>.allocate(capacity: max(1, bytes.count))
@@ -134,7 +136,7 @@ struct PostgreSQLConnection: ~Copyable {
         return name
     }
 
-    /// Runs `body` in a transaction, which is rolled back where it throws.
+    /// Runs `body` in a transaction, which is rolled back if `body` throws.
     mutating func transaction<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
@@ -146,7 +148,7 @@ struct PostgreSQLConnection: ~Copyable {
             try run("COMMIT", lasts: true)
             return value
         } catch {
-            // Where this fails too, the connection is not used again, and the server rolls back.
+            // If this fails too, the connection is not used again, and the server rolls back.
             try? run("ROLLBACK", lasts: false)
             throw error
         }
@@ -154,9 +156,9 @@ struct PostgreSQLConnection: ~Copyable {
 }
 
 extension PostgreSQLConnection {
-    /// Sends something and waits for the answer, the last one where there are several.
+    /// Sends a request and waits for the reply, the last one if there are several.
     ///
-    /// Where the answer to what lasts is lost, nobody knows whether it was done.
+    /// If the reply to a lasting change is lost, it is unknown whether the change was made.
     private func answer(
         lasts: Bool,
         to send: () -> Int32
@@ -180,9 +182,9 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// The next result of what was sent; `nil` where there is no more.
+    /// Returns the next result of the request; `nil` if there is none left.
     ///
-    /// The C functions are `PQflush`, `PQisBusy`, `PQconsumeInput` and `PQgetResult`, which waits for nothing here.
+    /// The C functions are `PQflush`, `PQisBusy`, `PQconsumeInput` and `PQgetResult`, which does not block here.
     /// Source: PostgreSQL 15, 34.4 "Asynchronous Command Processing".
     private func next(by end: ContinuousClock.Instant) throws(PostgreSQLFailure) -> OpaquePointer? {
         while true {
@@ -193,7 +195,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Waits for the socket; what is there already is no late answer, however late the thread looks.
+    /// Waits for the socket; a reply that has arrived in time is accepted, however late the thread looks.
     private func wait(
         for events: Int32,
         until end: ContinuousClock.Instant
@@ -218,7 +220,7 @@ extension PostgreSQLFailure {
         Self(state: "", text: "the server did not answer in time", isLost: true, isLate: true)
     }
 
-    /// The same, of what lasts or does not.
+    /// Returns the same error, undecided if the change lasts.
     fileprivate func undecided(_ lasts: Bool) -> Self {
         var failure = self
         failure.isUndecided = isLost && lasts
@@ -226,9 +228,9 @@ extension PostgreSQLFailure {
     }
 }
 
-/// Whether libpq can read a URL; what it says about one that it cannot quotes it.
+/// A check whether libpq can read a URL; libpq's error about an unreadable URL quotes it.
 enum PostgreSQLURL {
-    /// The C function is `PQconninfoParse`.
+    /// Whether libpq can read a URL (`PQconninfoParse`).
     static func isReadable(_ url: String) -> Bool {
         guard let options = PQconninfoParse(url, nil) else { return false }
         PQconninfoFree(options)

@@ -5,14 +5,14 @@ internal import RelyingParty
 internal import Synchronization
 internal import WhorlSupport
 
-/// What waits for a connection, in the order in which it came, without a thread.
+/// A queue of jobs that wait for a connection, in the order of arrival, without a thread.
 ///
-/// Nobody waits longer than the line's patience, also where all connections are stuck.
+/// No job waits longer than the line's patience, even if all connections are stuck.
 final class PostgreSQLLine: Sendable {
-    /// How many may wait; more than that many are told at once that the database is too slow.
+    /// The maximum number of jobs that wait; further jobs are refused at once since the database is too slow.
     private static let longest = 4_096
 
-    /// What is to be done on a connection, or to be told where there is none to be had.
+    /// A job for a connection, which is told if it gets none.
     struct Job: Sendable {
         let since = ContinuousClock.now
         let run: @Sendable (inout PostgreSQLSession) -> Void
@@ -20,10 +20,10 @@ final class PostgreSQLLine: Sendable {
     }
 
     private struct State {
-        /// Jobs from `next` on wait; those before are gone.
+        /// The jobs: those from `next` on wait, those before are gone.
         private var jobs: [Job] = []
         private var next = 0
-        /// Whether somebody will look for those that have waited too long.
+        /// Whether a check for jobs that have waited too long is scheduled.
         var isWatched = false
         var isClosed = false
 
@@ -45,12 +45,12 @@ final class PostgreSQLLine: Sendable {
 
     private let patience: Duration
     private let state = Mutex(State())
-    /// Counts the jobs that came; some of them may be refused before a thread comes for them.
+    /// The semaphore that counts arrived jobs; some of them may be refused before a thread takes them.
     private let ready = DispatchSemaphore(value: 0)
 
     init(patience: Duration) { self.patience = patience }
 
-    /// Puts a job at the end; where the line is too long, it is refused.
+    /// Puts a job at the end; refuses it if the line is too long.
     func append(_ job: Job) {
         let isFirst: Bool? = state.withLock { state in
             guard state.count < Self.longest else { return nil }
@@ -63,7 +63,7 @@ final class PostgreSQLLine: Sendable {
         if isFirst { refuseLate(from: job.since + patience) }
     }
 
-    /// Waits for a job; `nil` when the line is closed and nothing is left to do.
+    /// Waits for a job; returns `nil` when the line is closed and no job is left.
     func take() -> Job? {
         while true {
             ready.wait()
@@ -85,7 +85,7 @@ final class PostgreSQLLine: Sendable {
 
     private func isLate(_ job: Job, at now: ContinuousClock.Instant) -> Bool { now - job.since >= patience }
 
-    /// Refuses those who have waited too long, as long as somebody waits.
+    /// Refuses the jobs that have waited too long, as long as jobs wait.
     private func refuseLate(from time: ContinuousClock.Instant) {
         OffPoolTimer.run(after: max(.zero, time - .now)) { [self] in
             let now = ContinuousClock.now

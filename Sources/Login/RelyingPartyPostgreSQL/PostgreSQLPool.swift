@@ -3,16 +3,15 @@
 internal import RelyingParty
 internal import WhorlSupport
 
-/// A few connections, each with a thread of its own, since libpq waits on the thread that calls it.
+/// A pool of connections, each with a thread of its own, since libpq blocks the thread that calls it.
 ///
-/// Tasks that ask wait in a line without a thread. A connection is made when it is first needed, and again when it was
-/// lost.
+/// Tasks wait in a line without a thread. A connection is made when it is first needed, and again after it was lost.
 final class PostgreSQLPool: Sendable {
     private let line: PostgreSQLLine
     private let size: Int
 
-    /// Starts a thread for each of `size` connections; a task may wait in line, and what it asks for may take,
-    /// `patience` seconds.
+    /// Starts a thread for each of `size` connections; a task may wait in line for at most `patience` seconds, and its
+    /// statements may take as long.
     init(url: String, size: Int, patience: Int) {
         self.size = max(1, size)
         line = PostgreSQLLine(patience: .seconds(patience))
@@ -26,17 +25,16 @@ final class PostgreSQLPool: Sendable {
 
     deinit { line.close(threads: size) }
 
-    /// What is done on a connection: one statement or one transaction, or what may happen twice.
+    /// The work on a connection: one statement or one transaction, or work that may be done twice.
     typealias Body<Value> =
         @Sendable (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
 
-    /// Runs `body` on a connection, to its end also where the task is cancelled.
+    /// Runs `body` on a connection, to its end even if the task is cancelled.
     ///
-    /// A server that does not answer in time is not asked again, and its connection is given up.
-    /// It runs again, once, where the connection was lost before anything could last, or another transaction was in the
-    /// way. Where the answer to what lasts is lost, `afterLoss` runs instead, which finds out; without one nobody knows,
-    /// and the caller is told `store`: a second time would tell what has happened as what cannot, or write it down
-    /// twice.
+    /// If the server does not reply in time, the connection is given up and `body` does not run again. It runs again,
+    /// once, if the connection was lost before any change could last, or if another transaction was in the way. If the
+    /// reply to a lasting change is lost, `afterLoss` runs instead, and checks whether it took effect. Without it,
+    /// throws `store`: a second run could report a change that was made as one that is impossible, or make it twice.
     func perform<Value: Sendable>(
         afterLoss: Body<Value>? = nil,
         _ body: @escaping Body<Value>
@@ -52,7 +50,7 @@ final class PostgreSQLPool: Sendable {
         }.get()
     }
 
-    /// Runs `body`, which changes nothing, or may happen twice: a challenge that was taken is unknown the second time.
+    /// Runs `body`, which changes nothing, or may run twice: a challenge that was taken is unknown the second time.
     func performRepeatably<Value: Sendable>(
         _ body: @escaping Body<Value>
     ) async throws(RelyingPartyError) -> Value {

@@ -27,8 +27,8 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
 
     /// See `RelyingPartyStore.issue(_:address:device:at:)`.
     ///
-    /// Counting is a statement of its own: the row of an address that many come from is locked for no longer than that,
-    /// and not until a challenge is on the disk.
+    /// Counting is a statement of its own, so that the row of an address that many clients share is locked only for
+    /// that statement, and not until a challenge is on the disk.
     public func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
@@ -38,7 +38,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
             if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
             if let wait = try connection.count(device, at: now) { return .tooMany(retryAfter: wait) }
-            // A challenge that a crash takes was never given out, so its commit need not wait for the disk.
+            // A challenge that a crash loses was never issued, so its commit need not wait for the disk.
             _ = try connection.run(
                 """
                 INSERT INTO whorl_login.challenges (digest, "user", device, use, expires_at)
@@ -72,7 +72,7 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
             guard let record = ChallengeRecord(digest: digest, rows) else {
                 throw PostgreSQLFailure(state: "", text: "a row of challenges is damaged")
             }
-            // Where the user has no such device, the columns behind are NULL.
+            // If the user has no such device, the columns of the device are NULL.
             guard rows.text(0, 4) != nil else { return .taken(record, []) }
             return .taken(record, try rows.devices(from: 4))
         }
@@ -82,11 +82,12 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
 extension PostgreSQLConnection {
     /// Counts a try of a bucket.
     ///
-    /// - Returns: How many seconds are to be waited where the limit is reached.
+    /// - Returns: The seconds to wait if the limit is reached.
     fileprivate mutating func count(_ bucket: RateBucket?, at now: Int) throws(PostgreSQLFailure) -> Int? {
         guard let bucket else { return nil }
         let end = now + bucket.seconds
-        // A window that ends later than one can was written before a clock was set back, or with longer windows.
+        // A window that ends later than the limit allows was written before a clock was set back, or with longer
+        // windows.
         let rows = try run(
             """
             INSERT INTO whorl_login.tries AS old (bucket, ends_at, count) VALUES ($1, $3, 1)
@@ -114,7 +115,7 @@ extension ChallengeRecord {
     }
 }
 
-/// The statements of each sign-in that look at devices; a test looks at their plans.
+/// The statements of each sign-in that read devices; a test checks their query plans.
 enum PostgreSQLStatements {
     /// The columns of `devices`, by name: an instance of another version may add some while this one runs.
     static let deviceColumns = [
@@ -122,7 +123,7 @@ enum PostgreSQLStatements {
         "approved",
     ].map { "devices." + $0 }.joined(separator: ", ")
 
-    /// Takes a challenge, and gives it once for each device that may answer it, or with NULLs.
+    /// The statement that takes a challenge, and returns it once for each device that may answer it, or with NULLs.
     static let take = """
         WITH taken AS (
             DELETE FROM whorl_login.challenges WHERE digest = $1 RETURNING "user", device, use, expires_at

@@ -18,7 +18,7 @@ extension PostgreSQLRelyingPartyStore {
                     try connection.register(device, condition, atMost: devicesPerUser, audit)
                 }
             } catch {
-                // The key's index is the one that can be in the way: user and device are taken over.
+                // Only the index of the key can conflict: an existing row of the same user and device is updated.
                 guard error.isDuplicate else { throw error }
                 return .keyInUse
             }
@@ -109,7 +109,7 @@ extension PostgreSQLRelyingPartyStore {
     ) async throws(RelyingPartyError) -> [LoginName] {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             try connection.transaction { connection throws(PostgreSQLFailure) in
-                // A device that is registered at this moment is seen, or waits and sees what is gone.
+                // A registration at the same time is either seen here, or waits and sees the removal.
                 try connection.lock(audit.userText)
                 let rows = try connection.run(
                     """
@@ -135,12 +135,12 @@ extension PostgreSQLRelyingPartyStore {
 }
 
 extension PostgreSQLConnection {
-    /// Has changes of a user's devices wait for each other, until the transaction ends.
+    /// Makes changes of a user's devices wait for each other, until the transaction ends.
     fileprivate mutating func lock(_ user: String) throws(PostgreSQLFailure) {
         _ = try run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text(user)])
     }
 
-    /// Whether a condition holds, and goes on holding until the transaction ends; the user is locked.
+    /// Whether a condition holds, and will hold until the transaction ends; the user is locked.
     private mutating func holds(
         _ condition: RegistrationCondition?,
         of user: LoginName
@@ -164,7 +164,7 @@ extension PostgreSQLConnection {
         atMost devicesPerUser: Int,
         _ audit: AuditEntry
     ) throws(PostgreSQLFailure) -> Registration {
-        // Two devices of one user must not both be the last one that is allowed.
+        // Two registrations at the same time must not both take the user's last free place.
         try lock(device.user.text)
         guard try holds(condition, of: device.user) else { return .conditionFailed }
         let others = try run(
@@ -194,7 +194,7 @@ extension PostgreSQLConnection {
 }
 
 extension PostgreSQLRows {
-    /// The rows of `devices`, whose columns begin at `first`.
+    /// Returns the rows of `devices`, whose columns begin at `first`.
     func devices(from first: Int) throws(PostgreSQLFailure) -> [RegisteredDevice] {
         var devices: [RegisteredDevice] = []
         for row in 0..<count {
@@ -212,7 +212,7 @@ extension PostgreSQLRows {
                     enabledAt: enabledAt,
                     lastUsedAt: int(row, first + 6),
                     domainState: bytes(row, first + 7),
-                    // What a newer version has written, and this one does not know, approves nothing here.
+                    // An approval that a newer version has written, and this one does not know, does not count here.
                     approval: text(row, first + 8).flatMap(RegisteredDevice.Approval.init(text:))
                 )
             )

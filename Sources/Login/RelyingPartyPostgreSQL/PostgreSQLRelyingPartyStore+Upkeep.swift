@@ -34,7 +34,7 @@ extension PostgreSQLRelyingPartyStore {
 
     /// See `RelyingPartyStore.purge(keeping:atMost:at:)`.
     ///
-    /// Rows that another instance removes at this moment are passed over.
+    /// Rows that another instance removes at this moment are skipped.
     public func purge(
         keeping auditEntries: Int,
         atMost count: Int,
@@ -79,7 +79,7 @@ extension PostgreSQLRelyingPartyStore {
 
     /// See `RelyingPartyStore.setDocument(_:to:ifWas:)`.
     ///
-    /// Where the answer was lost, and the document is what it was to become, it was written.
+    /// If the reply was lost, and the document has the new content, it was written.
     public func setDocument(
         _ name: String,
         to data: Data?,
@@ -123,9 +123,9 @@ extension PostgreSQLConnection {
     }
 }
 
-/// The audit log's lines.
+/// The statements of the audit log.
 enum PostgreSQLAudit {
-    /// Writes the line of `values`, once for each row of another part of the statement.
+    /// Returns the part of a statement that writes the line of `values`, once for each row of another part.
     static func insert(from source: String) -> String {
         """
         INSERT INTO whorl_login.audit (at, event, "user", device, address, reason)
@@ -133,7 +133,7 @@ enum PostgreSQLAudit {
         """
     }
 
-    /// The values of a line, `$1` to `$6`.
+    /// Returns the values of a line, `$1` to `$6`.
     static func values(_ entry: AuditEntry) -> [PostgreSQLValue] {
         [
             .int(entry.at), .text(entry.event.rawValue), .text(entry.userText),
@@ -141,10 +141,11 @@ enum PostgreSQLAudit {
         ]
     }
 
-    /// What strangers can bring about, and all else: each has its index.
+    /// The two kinds of audit lines, those that strangers can cause and all others: each has its index.
     static let kinds = ["event = 'password_refused'", "event <> 'password_refused'"]
 
-    /// Removes the oldest lines of a kind but for so many, so many at most.
+    /// Returns the statement that removes the oldest lines of a kind: it keeps a given number, and removes at most a
+    /// given number.
     static func purge(_ kind: String) -> String {
         """
         DELETE FROM whorl_login.audit WHERE id IN (

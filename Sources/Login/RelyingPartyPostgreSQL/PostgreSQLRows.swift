@@ -3,32 +3,32 @@
 internal import CPQ
 internal import Foundation
 
-/// Why the server did not do what it was asked.
+/// An error of a PostgreSQL call.
 struct PostgreSQLFailure: Error {
     /// SQLSTATE, five characters; empty where libpq itself failed.
     let state: String
-    /// For the log; it holds no values.
+    /// The text for the log; it holds no values.
     let text: String
-    /// Whether the connection is of no more use.
+    /// Whether the connection is lost.
     var isLost = false
-    /// Whether the server did not answer in time; so is whoever asks it again.
+    /// Whether the server did not reply in time; a second try would be late too.
     var isLate = false
-    /// Whether the server may have done all the same what it was asked.
+    /// Whether the statement may have taken effect all the same.
     var isUndecided = false
 
     /// Whether another row has the same key (SQLSTATE 23505).
     var isDuplicate: Bool { state == "23505" }
-    /// Whether another transaction was in the way, and the same again may succeed (40001, 40P01).
+    /// Whether another transaction was in the way, and a second try may succeed (40001, 40P01).
     var isTransient: Bool { state == "40001" || state == "40P01" }
 }
 
-/// What the server answered: rows of values in binary form.
+/// The result of a statement: rows of values in binary form.
 struct PostgreSQLRows: ~Copyable {
     private let result: OpaquePointer
 
-    /// Takes the result over, which is freed by `PQclear`.
+    /// Takes over the result, which is freed by `PQclear`.
     ///
-    /// - Throws: What the server refused. Its words may quote values, so its SQLSTATE alone is told.
+    /// - Throws: the server's error. Its text may quote values, so only its SQLSTATE is reported.
     init(owning result: OpaquePointer?, on connection: OpaquePointer) throws(PostgreSQLFailure) {
         let isLost = PQstatus(connection) != CONNECTION_OK
         guard let result else {
@@ -39,8 +39,8 @@ struct PostgreSQLRows: ~Copyable {
         default:
             let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
             PQclear(result)
-            // The server shuts down, or has cut this connection; libpq may not have noticed the end yet (57P01 to 57P03,
-            // class 08).
+            // The server shuts down, or has cut this connection; libpq may not have noticed the end yet (57P01 to
+            // 57P03, class 08).
             let isLost = isLost || state.hasPrefix("57P0") || state.hasPrefix("08")
             let text = isLost ? "the connection was lost" : "SQLSTATE \(state)"
             throw PostgreSQLFailure(state: state, text: text, isLost: isLost)
@@ -50,10 +50,10 @@ struct PostgreSQLRows: ~Copyable {
     deinit { PQclear(result) }
 
     var count: Int { Int(PQntuples(result)) }
-    /// How many rows a statement without an answer has changed.
+    /// The number of rows that a statement without a result has changed.
     var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
-    /// The bytes of a value; `nil` for NULL and for what is not there.
+    /// Returns the bytes of a value; `nil` for NULL and for a value that does not exist.
     func bytes(_ row: Int, _ column: Int) -> Data? {
         let (row, column) = (Int32(row), Int32(column))
         guard row < PQntuples(result), column < PQnfields(result), PQgetisnull(result, row, column) == 0,
@@ -62,18 +62,18 @@ struct PostgreSQLRows: ~Copyable {
         return Data(bytes: value, count: Int(PQgetlength(result, row, column)))
     }
 
-    /// An `int8`: 8 bytes, the greatest first.
+    /// Returns an `int8`: 8 bytes, the most significant first.
     func int(_ row: Int, _ column: Int) -> Int? {
         guard let bytes = bytes(row, column), bytes.count == 8 else { return nil }
         return Int(truncatingIfNeeded: bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
     }
 
-    /// A `text`, in UTF-8.
+    /// Returns a `text`, in UTF-8.
     func text(_ row: Int, _ column: Int) -> String? {
         bytes(row, column).flatMap { String(bytes: $0, encoding: .utf8) }
     }
 
-    /// A `bool`: one byte.
+    /// Returns a `bool`: one byte.
     func bool(_ row: Int, _ column: Int) -> Bool? { bytes(row, column).map { $0 == Data([1]) } }
 }
 
@@ -83,7 +83,7 @@ enum PostgreSQLValue {
     case text(String?)
     case bytes(Data?)
 
-    /// The object identifier of its type, as PostgreSQL's `pg_type.dat` has it.
+    /// The object identifier of its type, as in PostgreSQL's `pg_type.dat`.
     var type: Oid {
         switch self {
         case .int: 20

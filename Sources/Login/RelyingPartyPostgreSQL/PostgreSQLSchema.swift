@@ -2,14 +2,13 @@
 
 internal import RelyingParty
 
-/// The tables, in a schema of their own; a device that is not named is empty.
+/// The tables, in a schema of their own; a missing device is stored as an empty string.
 enum PostgreSQLSchema {
     static let version = 2
-    /// Makes instances that start at once wait for each other: "WhLi" in ASCII.
+    /// The lock that makes instances wait for each other when they start at the same time: "WhLi" in ASCII.
     private static let lock = 0x5768_4c69
 
-    /// Makes the tables where there are none and that is asked for; leaves a schema alone that is not ours or of another
-    /// version.
+    /// Makes missing tables if that is asked for; leaves a schema unchanged that is not ours or of another version.
     static func prepare(
         _ connection: inout PostgreSQLConnection,
         _ ifMissing: MissingDatabase
@@ -42,7 +41,7 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Does all steps from a version to this one, in the transaction that the caller has begun.
+    /// Runs all steps from a version to this one, in the transaction that the caller has begun.
     private static func migrate(
         _ connection: inout PostgreSQLConnection,
         from found: Int
@@ -52,7 +51,7 @@ enum PostgreSQLSchema {
         try connection.run("UPDATE whorl_login.meta SET value = '\(version)' WHERE name = 'version'")
     }
 
-    /// What leads from version 1 to 2, and so on.
+    /// The migrations: from version 1 to 2, and so on.
     private static let steps = [
         """
         -- By whom the device was approved: 'operator', or 'device ' and its name; not at all where it is NULL.
@@ -68,7 +67,7 @@ enum PostgreSQLSchema {
 
     /// The tables of version 1.
     ///
-    /// Names are compared byte by byte, so in the C collation.
+    /// Names are compared byte by byte, in the C collation.
     private static let tables = """
         CREATE SCHEMA whorl_login;
         CREATE TABLE whorl_login.meta (name text PRIMARY KEY, value text NOT NULL);

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import RelyingParty
 
-/// What a thread of the pool has: its connection, or none at the moment.
+/// The state of a thread of the pool: its connection, or none at the moment.
 struct PostgreSQLSession: ~Copyable {
     private let url: String
     private let patience: Int
@@ -39,7 +39,7 @@ struct PostgreSQLSession: ~Copyable {
     private mutating func attempt<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
-        // One that was cut while nobody used it, as where the server was started anew, is no loss.
+        // A connection that was cut while idle, as by a restart of the server, is replaced without an error.
         if connection?.isReady == false { connection = nil }
         if connection == nil { connection = try .open(url: url, patience: patience) }
         do throws(PostgreSQLFailure) {
@@ -56,7 +56,7 @@ struct PostgreSQLSession: ~Copyable {
 }
 
 extension PostgreSQLConnection {
-    /// `body`, on this connection.
+    /// Runs `body` on this connection.
     fileprivate mutating func run<Value>(
         _ body: (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value { try body(&self) }

@@ -6,19 +6,20 @@ import LoginTransport
 import SecretMemory
 import WhorlSupport
 
-/// The network of `whorl login`: reads one request from standard input, writes what came of it to standard output.
+/// The network of `whorl login`: reads one request from standard input, writes the result to standard output.
 ///
-/// It is a program of its own for two reasons. FoundationNetworking brings libcurl and two dozen libraries more, which every
-/// start of `whorl` would load; and what reads bytes from a network is not the process that has the vault open.
+/// It is a separate program for two reasons. FoundationNetworking brings libcurl and two dozen more libraries, which
+/// every start of `whorl` would load; and the process that reads bytes from a network must not be the one that has the
+/// vault open.
 @main
 enum Program {
     static func main() async {
-        // First: there is no password here yet.
+        // This comes first: there is no password in memory yet.
         guard ThisProcess.hideMemory() else { exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
-        // What a library of `whorl` has left open, such as a reader, is not this program's.
+        // Descriptors that a library of `whorl` has left open, such as a reader's, do not belong to this program.
         for number in 3..<CInt(1024) { close(number) }
-        // Unencrypted requests stay on this machine; over a proxy they would not.
+        // Unencrypted requests stay on this machine; over a proxy they would leave it.
         for name in URLSessionTransport.proxies { unsetenv(name) }
         guard let request = LoginFrames.request(read()) else { exit(64) }
         exit(write(LoginFrames.encode(await outcome(of: request))) ? 0 : 74)
@@ -33,7 +34,7 @@ enum Program {
         }
     }
 
-    /// All of standard input; what goes beyond the largest frame makes it none.
+    /// Reads standard input up to the size of the largest frame; a longer input is cut, and is then not a valid frame.
     private static func read() -> SecretBox {
         var room = SecretBuffer(capacity: LoginFrames.largest)
         var isOpen = true

@@ -35,7 +35,8 @@ enum Program {
         }
     }
 
-    /// Help and completions are answers; all else that the parser throws is a command that it does not understand.
+    /// Reports an error of the parser: help and completions are answers, every other error is a command that it does
+    /// not understand.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         guard Whorl.exitCode(for: error) != .success else {
             return Console(json: false).finish(lines: [Whorl.fullMessage(for: error)]).rawValue
@@ -66,10 +67,10 @@ enum Program {
     }
 }
 
-/// The command that was meant, as far as its words were understood.
+/// The intended command, as far as its words were understood.
 private struct MeantCommand {
     private(set) var words = ["whorl"]
-    /// The first word that names no command where one is needed.
+    /// The first word that is not a command although one is needed.
     private(set) var unknownWord: String?
 
     init(_ arguments: [String]) {
@@ -82,7 +83,7 @@ private struct MeantCommand {
             }
             let commands = command.configuration.subcommands
             guard let next = commands.first(where: { $0._commandName == argument }) else {
-                // A command that has commands has no arguments of its own.
+                // A command with subcommands has no arguments of its own.
                 unknownWord = commands.isEmpty ? nil : argument
                 return
             }

@@ -3,16 +3,16 @@
 internal import TPM
 internal import Vault
 
-/// Finds the TPM that is meant; nothing is opened before something needs it.
+/// The choice of the TPM, which is not opened before an operation needs it.
 ///
-/// A simulated TPM is taken only when it is named, and refused where the configuration does not allow one. A TPM that is
-/// named and fails is an error; the kernel's resource manager that nobody named may be absent.
+/// A simulated TPM is taken only when it is named, and refused where the configuration does not allow one. A TPM that
+/// is named and fails is an error. The kernel's resource manager may be absent unless it was named.
 final class ChipChoice: Sendable {
-    /// The chip; one that is never there where the choice is refused.
+    /// The chip; where the choice is refused, a device that is always absent.
     let device: TPMDevice
-    /// Whether somebody named a TPM, by an option or a variable; `none` names none.
+    /// Whether an option or a variable names a TPM; `none` names none.
     let isNamed: Bool
-    /// Why the choice is refused; `nil` when it is not.
+    /// The reason why the choice is refused; `nil` when it is not.
     private let refusal: VaultError?
 
     /// - Parameters:
@@ -37,13 +37,13 @@ final class ChipChoice: Sendable {
         self.refusal = refusal
     }
 
-    /// The chip, unless the choice is refused.
+    /// Returns the chip, unless the choice is refused.
     func inUse() throws(VaultError) -> TPMDevice {
         if let refusal { throw refusal }
         return device
     }
 
-    /// Opens the line to the chip; no command is sent.
+    /// Opens the connection to the chip, without sending a command.
     func reach() async throws(VaultError) {
         let device = try inUse()
         do throws(TPMError) {
@@ -56,14 +56,14 @@ final class ChipChoice: Sendable {
     /// Whether a simulated chip has answered.
     var usedSimulated: Bool { device.address.isSimulated && device.hasAnswered }
 
-    /// Whether a real chip is meant.
+    /// Whether the chosen chip is a real one.
     var isReal: Bool { !device.address.isNone && !device.address.isSimulated }
 }
 
 extension TPMAddress {
     /// The word for a TPM that a program with more rights than its caller refuses; `nil` for a chip.
     fileprivate var kindForPeople: String? {
-        // A recorded one would write to a file that the caller's variable names.
+        // A recorded TPM would write to a file that the caller's variable names.
         isSimulated ? "simulated" : isRecorded ? "recorded" : nil
     }
 }

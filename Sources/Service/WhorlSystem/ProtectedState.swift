@@ -6,22 +6,23 @@ internal import StateStore
 internal import Vault
 internal import WhorlSupport
 
-/// The state directory under its protection: opened when it is first needed, with the key from where it is kept, and
-/// with the chip only where it keeps the key.
+/// The protected state directory, which is opened at the first use, and needs the chip only where the chip keeps the
+/// key.
 ///
-/// A directory that is new gets its key from the chip where there is one. One that is there stays as it is: bringing its
-/// key into the chip's keeping is for its owner to say (`whorl vault provision`).
+/// A new directory gets its key from the chip if a chip is present. An existing directory stays as it is: only its
+/// owner puts its key under the protection of the chip (`whorl vault provision`).
 actor ProtectedState {
     let directory: StateDirectory
     let chip: ChipChoice
 
-    /// Not the shared pool: all its threads may wait, in calls that block, for what is opened here.
+    /// A queue of its own, not the shared pool: all threads of the pool may wait, in blocking calls, for what is opened
+    /// here.
     private nonisolated let executor = QueueExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var database: StateDatabase?
     private var vault: Vault?
-    /// The opening that is going on; the next one waits for it.
+    /// The current opening, for which the next one waits.
     private var opening: Task<Result<StateDatabase?, StateError>, Never>?
 
     init(_ directory: StateDirectory, _ chip: ChipChoice) {
@@ -29,28 +30,28 @@ actor ProtectedState {
         self.chip = chip
     }
 
-    /// The database; `nil` when nothing was ever stored.
+    /// Returns the database; `nil` when nothing was ever stored.
     func existing() async throws(StateError) -> StateDatabase? {
         try await opened { state async throws(StateError) in try await state.openExisting() }
     }
 
-    /// The database, made when nothing was ever stored.
+    /// Returns the database, which is made if nothing was ever stored.
     func created() async throws(StateError) -> StateDatabase {
         let database = try await opened { state async throws(StateError) in try await state.create() }
         guard let database else { throw StateError(.failed, path: directory.path) }
         return database
     }
 
-    /// The vault; `nil` when nothing was ever stored.
+    /// Returns the vault; `nil` when nothing was ever stored.
     func existingVault() async throws(VaultError) -> Vault? {
         let found: StateDatabase?
         do { found = try await existing() } catch { throw VaultError(.store(error), error.path) }
         return found.map(vault(on:))
     }
 
-    /// The vault for an item: a chip is there, or the vault was provisioned with one.
+    /// Returns the vault for an item, if a chip is present or the vault was provisioned with one.
     ///
-    /// - Returns: `nil` when nothing was ever stored, and there is a chip.
+    /// - Returns: The vault; `nil` when nothing was ever stored and a chip is present.
     /// - Throws: `noChip`; `store`.
     func chipVault() async throws(VaultError) -> Vault? {
         let existing = try await existingVault()
@@ -59,9 +60,9 @@ actor ProtectedState {
         return existing
     }
 
-    /// The same, made when nothing was ever stored.
+    /// Returns the vault for an item as `chipVault()` does, and makes it if nothing was ever stored.
     ///
-    /// - Throws: `noChip`, and then nothing was made; `store`.
+    /// - Throws: `noChip`, in which case no vault was made; `store`.
     func madeVault() async throws(VaultError) -> Vault {
         if let existing = try await chipVault() { return existing }
         do {
@@ -78,13 +79,14 @@ actor ProtectedState {
         return made
     }
 
-    /// One opening at a time; nobody's cancellation ends it.
+    /// Opens the database, one opening at a time, which a caller's cancellation does not end.
     private func opened(
         _ open: @escaping @Sendable (isolated ProtectedState) async throws(StateError) -> StateDatabase?
     ) async throws(StateError) -> StateDatabase? {
         if let database { return database }
         let before = opening
-        // Where its caller runs: on the shared pool it would not begin while all its threads wait for this.
+        // The task runs on the caller's executor: on the shared pool it would not begin while all threads of the pool
+        // wait for this.
         let task = Task(executorPreference: currentExecutor) { await self.opened(after: before, open) }
         opening = task
         return try await task.value.get()
@@ -115,7 +117,7 @@ actor ProtectedState {
         do throws(StateError) {
             return try StateDatabase(directory: directory, keySource: try await newKeySource())
         } catch {
-            // Another process has made the key at the same moment: that one is the key.
+            // Another process has made the key at the same moment: use that key.
             guard error.code == .busy else { throw error }
             return try StateDatabase(directory: directory, keySource: try await keySource())
         }
@@ -139,7 +141,8 @@ actor ProtectedState {
             do throws(VaultError) {
                 return try await SealedStateKey(device: try chip.inUse(), directory: directory).new()
             } catch {
-                // Without a chip the key is a file's, and every answer says so. One that was named must not fail unheard.
+                // Without a chip a file keeps the key, and every answer says so. A chip that was named must not fail
+                // silently.
                 guard error.code == .noChip, !chip.isNamed else { throw error }
                 return file
             }
@@ -153,7 +156,7 @@ actor ProtectedState {
     }
 }
 
-/// A serial queue, which gets a thread even when every thread of the shared pool waits.
+/// A serial queue that gets a thread even when every thread of the shared pool waits.
 private final class QueueExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "whorl.state")
 
@@ -164,7 +167,7 @@ private final class QueueExecutor: SerialExecutor {
 }
 
 extension StateError {
-    /// What a failure of the vault means for the state that it protects.
+    /// Makes the state's error for a failure of the vault that protects it.
     init(_ error: VaultError, in directory: StateDirectory) {
         if case .store(let error) = error.code {
             self = error

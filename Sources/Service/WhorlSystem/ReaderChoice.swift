@@ -7,7 +7,7 @@ internal import MockReader
 internal import Synchronization
 internal import WhorlSupport
 
-/// Finds the reader that is meant.
+/// The choice of the reader.
 ///
 /// A mock is taken only when it is named, and a virtual reader appears only when its variable names a socket; both
 /// are refused where the configuration does not allow them.
@@ -22,7 +22,7 @@ final class ReaderChoice: Sendable {
         self.allowsPretended = allowsPretended
     }
 
-    /// Where readers come from: libfprint, or the mock that was named.
+    /// Returns the source of readers: libfprint, or the mock that was named.
     func source() throws(AuthenticationError) -> any ReaderSource {
         guard let script = mockScript else { return LibfprintSource.shared }
         guard allowsPretended else {
@@ -47,7 +47,7 @@ final class ReaderChoice: Sendable {
         }
     }
 
-    /// All readers that may be used.
+    /// Returns all readers that may be used.
     func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
         let all: [any FingerprintReader]
         let source = try source()
@@ -58,7 +58,7 @@ final class ReaderChoice: Sendable {
         return real
     }
 
-    /// The one that is meant; `nil` when none is connected.
+    /// Returns the chosen reader; `nil` when none is connected.
     func chosen() async throws(AuthenticationError) -> (any FingerprintReader)? {
         let readers = try await readers()
         var ids: [String] = []

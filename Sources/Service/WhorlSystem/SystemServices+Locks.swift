@@ -4,6 +4,6 @@ public import Fingerprint
 internal import LibfprintReader
 
 extension SystemServices {
-    /// Why no reader can be locked for one program of this user at a time; `nil` when each can.
+    /// The reason why readers cannot be locked for one program of this user at a time; `nil` when each can.
     public var readerLockTrouble: ReaderError? { LibfprintSource.lockTrouble }
 }

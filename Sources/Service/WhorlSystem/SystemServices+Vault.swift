@@ -5,31 +5,33 @@ internal import StateStore
 internal import TPM
 public import Vault
 
-/// The vault, and what the chip has to do with this directory.
+/// The vault, and the chip's part in protecting this directory.
 extension SystemServices {
-    /// The vault for making items and setting a passcode; made when nothing was ever stored.
+    /// Returns the vault for making items and setting a passcode, which is made if nothing was ever stored.
     ///
-    /// - Throws: `noChip` when there is none and none was ever used here, and then nothing was made; `store`.
+    /// - Throws: `noChip` when no chip is present and none was ever used here, in which case no vault was made;
+    ///   `store`.
     public func vault() async throws(VaultError) -> Vault { try await state.madeVault() }
 
-    /// The vault for what was made before; `nil` when nothing was.
+    /// Returns the vault for existing items; `nil` when nothing was ever stored.
     ///
     /// - Throws: as ``vault()``.
     public func existingVault() async throws(VaultError) -> Vault? { try await state.chipVault() }
 
-    /// The vault for what needs no chip: listing, deleting, public halves; `nil` when nothing was ever stored.
+    /// Returns the vault for operations without a chip: listing, deleting, public halves; `nil` when nothing was ever
+    /// stored.
     ///
     /// The chip is asked only where it keeps the state key.
     ///
     /// - Throws: `store`.
     public func storedVault() async throws(VaultError) -> Vault? { try await state.existingVault() }
 
-    /// How the directory stands with its chip; nothing is changed.
+    /// Returns the status of the directory and its chip, and changes nothing.
     public func vaultStatus() async throws(VaultError) -> VaultStatus {
         try await VaultStatus.read(device: try chip.inUse(), directory: stateDirectory)
     }
 
-    /// Brings the directory into the chip's keeping; it is made when it is not there.
+    /// Puts the directory under the protection of the chip; the directory is made if it does not exist.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
     public func provisionVault() async throws(VaultError) {
@@ -42,17 +44,17 @@ extension SystemServices {
         try await VaultMaintenance(device: try chip.inUse(), directory: stateDirectory).provision()
     }
 
-    /// Takes the vault apart; what it held is gone for good.
+    /// Deletes the vault with its items, which cannot be recovered.
     ///
-    /// - Parameter withoutChip: Whether it goes on where there is no chip any more.
-    /// - Returns: What became of the fingers.
-    /// - Throws: `noChip`, `chipBusy`; `store`, also where the database is busy, and then the vault still stands.
+    /// - Parameter withoutChip: Whether to go on if the chip is gone.
+    /// - Returns: The effect on the enrolled fingers.
+    /// - Throws: `noChip`, `chipBusy`; `store`, also where the database is busy, in which case the vault is unchanged.
     public func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultMaintenance.Reset {
         let state = state
         return try await VaultMaintenance(device: try chip.inUse(), directory: stateDirectory)
             .reset(withoutChip: withoutChip) { () async throws(StateError) in
                 guard let database = try await state.existing() else { return nil }
-                // The counters go, and the fingers stay.
+                // The counters are deleted, and the fingers stay.
                 do throws(EnrollmentError) {
                     try await EnrollmentStore(database: database).forgetCounters()
                 } catch {
@@ -65,22 +67,23 @@ extension SystemServices {
             }
     }
 
-    /// Lets go of the chip, which is taken again when it is needed; a program does so at its end.
+    /// Closes the connection to the chip, which is opened again when it is needed; a program calls this at its end.
     ///
-    /// The kernel does it for whoever closes `/dev/tpmrm0`; other TPMs keep what is loaded.
+    /// The kernel frees what a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep what is
+    /// loaded.
     public func letGoOfTPM() async { await chip.device.close() }
 
-    /// Whether a real chip keeps this directory: its key, or at least the authority over its items.
+    /// Whether a real chip protects this directory: its key, or at least the authority over its items.
     ///
-    /// Only the directory is looked at.
+    /// It reads only the directory, not the chip.
     public var isProtectedByHardware: Bool {
         chip.isReal && VaultStatus.isProvisioned(stateDirectory)
     }
 
-    /// The TPM that is meant, as a TCTI string; `none` where there shall be none, or where the named one is refused.
+    /// The chosen TPM, as a TCTI string; `none` where none is wanted, or where the named one is refused.
     public var tpmAddress: String { chip.device.address.text }
 
-    /// Whether somebody named the TPM, by an option or a variable: then it is an error where it fails.
+    /// Whether an option or a variable names the TPM, so that its failure is an error.
     public var isTPMNamed: Bool { chip.isNamed }
 
     /// Whether a simulated TPM has answered.

@@ -8,24 +8,24 @@ internal import TerminalPrompt
 import Vault
 internal import WhorlSupport
 
-/// Everything put together for one configuration: the only place that knows every part.
+/// The parts of Whorl put together for one configuration: the only type that knows every part.
 ///
-/// Making one opens nothing. The readers are looked for, and the store is opened, when they are first needed.
+/// The initializer opens nothing. The readers are looked for, and the store is opened, when they are first needed.
 public final class SystemServices: Sendable {
-    /// The one that the faces use, from this process's environment.
+    /// The services that the faces use, configured from this process's environment.
     public static let shared = SystemServices(SystemConfiguration())
 
-    /// Whose fingers.
+    /// The profile whose fingers are meant.
     public let profile: String
     /// The program that asks.
     public let application: ApplicationID
-    /// The keychain's access groups that the program may use besides its own.
+    /// The keychain's access groups that the program may use in addition to its own.
     public let accessGroups: [String]
-    /// Where the state lives.
+    /// The directory of the state.
     public let stateDirectory: StateDirectory
-    /// The engine, for what is not behind `AuthenticationService`: the audit log, the attempts.
+    /// The engine, for functions that are not part of `AuthenticationService`: the audit log, the attempts.
     public let engine: AuthenticationEngine
-    /// The database, for what keeps rows of its own there: the keychain.
+    /// The access to the database, for the keychain, which keeps rows of its own there.
     package let stateAccess: StateAccess
 
     private let choice: ReaderChoice
@@ -33,7 +33,7 @@ public final class SystemServices: Sendable {
     let state: ProtectedState
     private let generations: VaultGenerations
 
-    /// Puts the parts together.
+    /// Makes the services of a configuration.
     public init(_ configuration: SystemConfiguration) {
         let directory =
             configuration.stateDirectory.map { StateDirectory(path: $0) }
@@ -77,18 +77,19 @@ public final class SystemServices: Sendable {
         )
     }
 
-    /// The seam that the faces talk to.
+    /// The service that the faces use.
     public var authentication: any AuthenticationService { engine }
 
-    /// The prompt of programs that give none of their own: the terminal.
+    /// The presenter of programs that provide none of their own: the terminal.
     public var presenter: any PromptPresenter { TerminalPrompt() }
 
-    /// Where readers come from.
+    /// Returns the source of readers.
     ///
-    /// - Throws: `readerNotChosen` when a mock is named whose script cannot be read, or that is not allowed.
+    /// - Throws: `readerNotChosen` when a named mock is not allowed, or its script cannot be read.
     public func source() throws(AuthenticationError) -> any ReaderSource { try choice.source() }
 
-    /// An event for each reader that comes or goes, until the stream's task ends; none where no source can be told.
+    /// Returns a stream with an event for each reader that comes or goes, until the stream's task ends; empty without a
+    /// source.
     package func readerEvents() async -> AsyncStream<Void> {
         guard let changes = try? await choice.source().changes() else { return AsyncStream { _ in } }
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -99,15 +100,15 @@ public final class SystemServices: Sendable {
         return events
     }
 
-    /// All readers that are connected and may be used.
+    /// Returns all readers that are connected and may be used.
     public func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
         try await choice.readers()
     }
 
-    /// The reader that is meant.
+    /// Returns the chosen reader.
     ///
-    /// - Throws: `biometryNotAvailable` when none is connected; `readerNotChosen` when several are and none is named, or
-    ///   the named one is not among them.
+    /// - Throws: `biometryNotAvailable` when none is connected; `readerNotChosen` when several are connected and none
+    ///   is named, or the named one is not among them.
     public func chosenReader() async throws(AuthenticationError) -> any FingerprintReader {
         guard let reader = try await choice.chosen() else {
             throw AuthenticationError(ReaderError(.notFound, operation: "enumerate"))
@@ -115,25 +116,25 @@ public final class SystemServices: Sendable {
         return reader
     }
 
-    /// The store, made now when there is none.
+    /// Returns the store, which is made if it does not exist.
     public func store() async throws(StateError) -> EnrollmentStore {
         EnrollmentStore(database: try await state.created(), generations: generations)
     }
 
-    /// What enrolls, removes and accepts fingers; the store is made now when there is none.
+    /// Returns an enroller that enrolls, removes and accepts fingers; the store is made if it does not exist.
     ///
-    /// Where a finger is enrolled or a passcode is set, it takes the consent of the owner, for which
+    /// Where a finger is enrolled or a passcode is set, changes need the consent of the owner, for which
     /// `AuthenticationEngine.consent(to:_:presenter:)` asks.
     public func enroller() async throws(StateError) -> FingerEnroller {
         engine.enroller(try await store(), for: application)
     }
 
-    /// The same; `nil` when nothing was ever stored here.
+    /// Returns an enroller as ``enroller()`` does; `nil` when nothing was ever stored here.
     public func existingEnroller() async throws(StateError) -> FingerEnroller? {
         try await existingStore().map { engine.enroller($0, for: application) }
     }
 
-    /// The store; `nil` when nothing was ever stored here.
+    /// Returns the store; `nil` if nothing was ever stored here.
     public func existingStore() async throws(StateError) -> EnrollmentStore? {
         try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
     }

@@ -4,8 +4,8 @@ internal import Enrollment
 internal import StateStore
 internal import Vault
 
-/// Counts the generations of the enrolled fingers in the chip, once the vault is provisioned; before that, the
-/// database's own number is all there is.
+/// The counter of the generations of the enrolled fingers, in the chip once the vault is provisioned; before that, only
+/// the database's own number counts.
 struct VaultGenerations: GenerationCounter {
     let state: ProtectedState
 
@@ -33,7 +33,7 @@ struct VaultGenerations: GenerationCounter {
                 return try await vault.generation(of: profile, stored: stored)
             } catch {
                 guard error.code == .counterLost else { throw error }
-                // One above what is stored: should the program end here, the set is not trusted yet.
+                // One above the stored number: if the program ends here, the set is not trusted yet.
                 try await vault.acceptGeneration(of: profile, stored: stored + 1)
                 return stored + 1
             }

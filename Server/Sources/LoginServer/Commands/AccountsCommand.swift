@@ -4,16 +4,16 @@ internal import Foundation
 public import LoginAssertion
 public import RelyingParty
 
-/// What an operator does with users; a server that runs on the same database sees it at once.
+/// An operator's commands for users; a server that runs on the same database sees the changes at once.
 public struct AccountsCommand: Sendable {
     private let accounts: Accounts
     private let devices: DevicesCommand
     private let log: OperatorLog
 
-    /// Works on a store.
+    /// Makes the commands for a store.
     public init(store: any RelyingPartyStore) { self.init(store: store, cost: .standard) }
 
-    /// The same with another cost of a password; only tests make it cheap.
+    /// Makes the commands with another cost of a password; only tests make it cheap.
     init(store: any RelyingPartyStore, cost: PasswordHash.Cost) {
         accounts = Accounts(documents: StoreDocuments(store: store), cost: cost)
         devices = DevicesCommand(store: store)
@@ -22,39 +22,39 @@ public struct AccountsCommand: Sendable {
 
     /// Adds a user.
     ///
-    /// Devices that an unfinished removal left behind are revoked first: they are not the new user's.
+    /// Devices that an unfinished removal left behind are revoked first: they do not belong to the new user.
     public func add(_ user: LoginName, password: String) async throws {
         if try await accounts.credential(of: user) == nil { _ = try await devices.revokeAll(of: user) }
         try await accounts.add(user, password: password)
         try await log.write(.userAdded, user)
     }
 
-    /// Sets a user's password: tokens that the old one gave are over.
+    /// Sets a user's password: tokens that the old one gave are no longer valid.
     ///
     /// - Parameters:
-    ///   - password: The new one.
-    ///   - user: Whose.
-    ///   - revokesDevices: Whether all devices go too, as where somebody else has had the old password: what that person
-    ///     enabled would stay otherwise.
-    /// - Throws: ``ServerError`` where there is no such user, and the store's error.
+    ///   - password: The new password.
+    ///   - user: The user.
+    ///   - revokesDevices: Whether all devices are revoked too, as when another person has had the old password:
+    ///     devices which that person enabled would stay otherwise.
+    /// - Throws: ``ServerError`` if the user does not exist, and the store's error.
     public func setPassword(
         _ password: String,
         of user: LoginName,
         revokesDevices: Bool = false
     ) async throws {
-        // The password first: with the old one a device could be enabled again.
+        // The password is changed first: with the old one a device could be enabled again.
         try await accounts.setPassword(password, of: user)
         try await log.write(.passwordChanged, user)
         if revokesDevices { _ = try await devices.revokeAll(of: user) }
     }
 
-    /// Ends all sessions of a user at this server: their tokens are over here.
+    /// Ends all sessions of a user at this server: their tokens are no longer valid here.
     ///
     /// The devices stay, and so does the password.
     ///
-    /// - Throws: ``ServerError`` where there is no such user, and the store's error.
+    /// - Throws: ``ServerError`` if the user does not exist, and the store's error.
     public func endSessions(of user: LoginName) async throws {
-        // A token from this second is over too.
+        // This ends tokens from the current second too.
         let next = Int(Date().timeIntervalSince1970) + 1
         try await accounts.endSessions(of: user, before: next)
         try await log.write(.sessionsEnded, user)
@@ -62,15 +62,15 @@ public struct AccountsCommand: Sendable {
 
     /// Removes a user and revokes all of their devices.
     ///
-    /// Where it fails, it can be done again: it goes on with what is left.
+    /// If it fails, it can be repeated: it then removes the rest.
     public func remove(_ user: LoginName) async throws {
-        // The account first: with it a device could be enabled again.
+        // The account is removed first: with it a device could be enabled again.
         let hadAccount = try await accounts.remove(user)
         let revoked = try await devices.revokeAll(of: user)
         guard hadAccount || !revoked.isEmpty else { throw Accounts.unknown(user) }
         try await log.write(.userRemoved, user)
     }
 
-    /// All users, in the order of their names.
+    /// Returns all users, in the order of their names.
     public func all() async throws -> [LoginName] { try await accounts.all() }
 }

@@ -3,18 +3,18 @@
 public import LoginAssertion
 public import RelyingParty
 
-/// What an operator does with devices, and reads of what has happened.
+/// An operator's commands for devices and for the audit log.
 public struct DevicesCommand: Sendable {
     private let store: any RelyingPartyStore
     private let log: OperatorLog
 
-    /// Works on a store.
+    /// Makes the commands for a store.
     public init(store: any RelyingPartyStore) {
         self.store = store
         log = OperatorLog(store: store)
     }
 
-    /// The devices of a user, the oldest first.
+    /// Returns the devices of a user, the oldest first.
     public func list(of user: LoginName) async throws -> [RegisteredDevice] {
         try await store.devices(of: user)
     }
@@ -23,9 +23,9 @@ public struct DevicesCommand: Sendable {
     ///
     /// - Parameters:
     ///   - device: The device.
-    ///   - user: Whose it is.
-    ///   - keyID: The key, as the device itself shows it: one of somebody else's on the same name is not approved.
-    /// - Throws: ``ServerError`` where the user has no such device with this key, and the store's error.
+    ///   - user: The owner of the device.
+    ///   - keyID: The key, as the device itself shows it: another person's key under the same name is not approved.
+    /// - Throws: ``ServerError`` if the user has no such device with this key, and the store's error.
     public func approve(_ device: LoginName, of user: LoginName, keyID: String) async throws {
         let entry = log.entry(.approved, user, device)
         guard try await store.approve(device, keyID: keyID, audit: entry) else {
@@ -37,9 +37,9 @@ public struct DevicesCommand: Sendable {
         }
     }
 
-    /// Revokes a device: it signs in no more, and its tokens are over here.
+    /// Revokes a device: it can no longer sign in, and its tokens are no longer valid at this server.
     ///
-    /// - Throws: ``ServerError`` where the user has no such device, and the store's error.
+    /// - Throws: ``ServerError`` if the user has no such device, and the store's error.
     public func revoke(_ device: LoginName, of user: LoginName) async throws {
         let revoked = try await store.revoke(device, audit: log.entry(.revoked, user))
         guard !revoked.isEmpty else { throw Self.unknown(device, user) }
@@ -47,16 +47,16 @@ public struct DevicesCommand: Sendable {
 
     /// Revokes all devices of a user.
     ///
-    /// - Returns: Those that there were.
+    /// - Returns: The devices that were revoked.
     public func revokeAll(of user: LoginName) async throws -> [LoginName] {
         try await store.revoke(nil, audit: log.entry(.revoked, user))
     }
 
-    /// The newest lines of the audit log, the newest first.
+    /// Returns the newest lines of the audit log, the newest first.
     ///
     /// - Parameters:
-    ///   - user: Whose; `nil` for all.
-    ///   - count: How many at most.
+    ///   - user: The user whose lines are meant; `nil` for all.
+    ///   - count: The maximum number of lines.
     /// - Returns: The lines.
     /// - Throws: The store's error.
     public func audit(of user: LoginName?, atMost count: Int) async throws -> [AuditEntry] {

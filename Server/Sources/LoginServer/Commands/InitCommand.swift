@@ -3,17 +3,17 @@
 internal import Foundation
 public import RelyingParty
 
-/// Sets up what a server works on, once: nothing else makes a database or a key file.
+/// Sets up the database and the key file of a server, once: no other command makes them.
 public struct InitCommand: Sendable {
     private let keyFile: String
     private let usesKeyFile: Bool
 
-    /// Looks at the key file before anything is made.
+    /// Checks the key file before anything is made.
     ///
     /// - Parameters:
     ///   - keyFile: The file that is to seal the signing keys.
-    ///   - usesKeyFile: Takes the key file that is there, as where it comes from elsewhere; otherwise there may be none.
-    /// - Throws: ``ServerError`` where there is a key file and none is to be, or the other way round.
+    ///   - usesKeyFile: Uses an existing key file, as when it comes from elsewhere; otherwise none may exist.
+    /// - Throws: ``ServerError`` if a key file exists and none is expected, or the other way round.
     public init(keyFile: String, usesKeyFile: Bool) throws(ServerError) {
         self.keyFile = keyFile
         self.usesKeyFile = usesKeyFile
@@ -31,7 +31,7 @@ public struct InitCommand: Sendable {
 
     /// Makes the key file and the first signing keys.
     ///
-    /// - Throws: ``ServerError`` where the database was set up before, and the store's error.
+    /// - Throws: ``ServerError`` if the database was set up before, and the store's error.
     public func run(on store: any RelyingPartyStore) async throws {
         let documents = StoreDocuments(store: store)
         try await TokenKeyStore.requireNone(in: documents)

@@ -3,18 +3,18 @@
 internal import Foundation
 public import RelyingParty
 
-/// What an operator does with the keys that session tokens are signed with.
+/// An operator's commands for the keys that sign session tokens.
 public struct KeysCommand: Sendable {
     private let keys: TokenKeyStore
     private let log: OperatorLog
 
-    /// Works on a store.
+    /// Makes the commands for a store.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - keyFile: The file that seals the keys.
-    ///   - makesKeyFile: Makes the key file where there is none, for ``rotate(revoke:)`` that drops all keys.
-    /// - Throws: ``ServerError`` where the key file cannot be used.
+    ///   - makesKeyFile: Makes a missing key file, for ``rotate(revoke:)`` that drops all keys.
+    /// - Throws: ``ServerError`` if the key file cannot be used.
     public init(store: any RelyingPartyStore, keyFile: String, makesKeyFile: Bool = false) throws {
         log = OperatorLog(store: store)
         keys = TokenKeyStore(
@@ -25,9 +25,10 @@ public struct KeysCommand: Sendable {
 
     /// Makes a new key.
     ///
-    /// - Parameter revoke: Drops all others at once: all sessions are over. Servers that run see it within a minute; those
-    ///   that have another key file than this one do no more work then.
-    /// - Throws: ``ServerError`` where the key file does not open the others, unless they are dropped, and the store's error.
+    /// - Parameter revoke: Drops all other keys at once: all sessions end. Running servers notice it within a minute;
+    ///   those that have another key file than this one do no more work then.
+    /// - Throws: ``ServerError`` if the key file does not open the other keys, unless they are dropped, and the store's
+    ///   error.
     public func rotate(revoke: Bool) async throws {
         let now = Int(Date().timeIntervalSince1970)
         if revoke {

@@ -4,7 +4,7 @@ internal import Foundation
 internal import LoginAssertion
 internal import RelyingParty
 
-/// Writes what an operator does on the command line into the audit log.
+/// Writes an operator's actions on the command line into the audit log.
 struct OperatorLog: Sendable {
     let store: any RelyingPartyStore
 
@@ -12,7 +12,7 @@ struct OperatorLog: Sendable {
         try await store.record(entry(event, user))
     }
 
-    /// A line from no address: the command line has none.
+    /// Returns a line without an address: the command line has none.
     func entry(_ event: AuditEntry.Event, _ user: LoginName?, _ device: LoginName? = nil) -> AuditEntry {
         AuditEntry(
             at: Int(Date().timeIntervalSince1970),

@@ -7,10 +7,10 @@ internal import Logging
 internal import NIOHTTP1
 internal import RelyingParty
 
-/// Stands around every route: turns errors into problems, counts, and writes one line of the log.
+/// Middleware around every route: turns errors into problems, counts requests, and writes one line of the log.
 ///
-/// The line has the route, never the path or the query, and no field or body of the request, so that no token,
-/// challenge, signature or password gets there.
+/// The line has the route, never the path or the query, and no field or body of the request, so that it contains no
+/// token, challenge, signature or password.
 struct AnswerMiddleware: RouterMiddleware {
     let service: LoginService
     let endpoints: [Endpoint]
@@ -36,7 +36,7 @@ struct AnswerMiddleware: RouterMiddleware {
             if answer.problem.code == .notFound { answer.problem = methodProblem(request) ?? answer.problem }
             response = answer.problem.response
             (code, cause) = (answer.problem.code.rawValue, answer.cause)
-            // What a client is not told: a clock that is wrong and a forgery have one code.
+            // A client is not told the exact fault: a wrong clock and a forgery have the same code.
             fault = (error as? RelyingPartyError)?.word
         }
         Self.harden(&response)
@@ -59,7 +59,7 @@ struct AnswerMiddleware: RouterMiddleware {
         return response
     }
 
-    /// What a browser must not do with any answer.
+    /// Adds the headers that restrict what a browser does with a response.
     private static func harden(_ response: inout Response) {
         response.headers[.xContentTypeOptions] = "nosniff"
         for (name, value) in [
@@ -69,7 +69,7 @@ struct AnswerMiddleware: RouterMiddleware {
         if let name = HTTPField.Name("referrer-policy") { response.headers[name] = "no-referrer" }
     }
 
-    /// A path that is there for other methods.
+    /// Returns the problem of a path that exists for other methods only.
     private func methodProblem(_ request: Request) -> Problem? {
         let path = request.uri.path
         let allowed = endpoints.filter { $0.matches(path: path) }.map(\.method.rawValue)
@@ -80,7 +80,7 @@ struct AnswerMiddleware: RouterMiddleware {
         return Problem(.methodNotAllowed, "This is done by \(methods) only.", headers: [.allow: methods])
     }
 
-    /// A method's name where it is one that people use: clients may make up others.
+    /// Returns a method's name if it is a common one, and `other` otherwise: clients may make up names.
     private static func known(_ method: HTTPRequest.Method) -> String {
         switch method {
         case .get, .head, .post, .put, .patch, .delete, .options: method.rawValue

@@ -5,17 +5,18 @@ internal import Hummingbird
 internal import LoginAssertion
 internal import RelyingParty
 
-/// What a request shows of its sender (RFC 9110, 11).
+/// The credentials of a request (RFC 9110, 11).
 enum Authorization {
-    /// RFC 7617.
+    /// A name and a password (RFC 7617).
     case basic(user: LoginName, password: String)
-    /// RFC 6750.
+    /// A token (RFC 6750).
     case bearer(String)
 
-    /// The longest field, in bytes: the longest token with its scheme, or the longest name and password.
+    /// The maximum length of the field, in bytes: that of the longest token with its scheme, or the longest name and
+    /// password.
     private static let longest = SessionTokens.longest + 16
 
-    /// - Returns: `nil` for none, for two, and for one that is written in another way.
+    /// - Returns: `nil` if there is no field, if there are two, and if the field has another form.
     init?(_ request: Request) {
         let fields = request.headers[values: .authorization]
         guard fields.count == 1, let field = fields.first, field.utf8.count <= Self.longest,
@@ -36,38 +37,38 @@ enum Authorization {
     }
 }
 
-/// Who sends a request, once it is certain.
+/// The authenticated sender of a request.
 struct Sender {
     let user: LoginName
     /// The device of the token; `nil` for a password, and for a token that a password gave.
     let device: LoginName?
     /// The thumbprint of the device's key, or the name of the password.
     let credential: String
-    /// When the token was given, in seconds since 1970; `nil` for a password.
+    /// The time when the token was made, in seconds since 1970; `nil` for a password.
     var signedInAt: Int?
-    /// Whether it may change what signs the user in: a token that services never see, or a password.
+    /// Whether it may change the user's credentials: a token that services never see, or a password.
     var mayChangeCredentials = false
 }
 
-/// What a request needs of its sender.
+/// The authorization that a request needs.
 enum Need {
-    /// To look at what there is: a token for this server.
+    /// Reading: a token for this server.
     case look
-    /// To take devices away: a password, or a token for changing credentials.
+    /// Revoking devices: a password, or a token for changing credentials.
     case revoke
-    /// To make a key known: a password, or such a token of a sign-in that is a minute old at most.
+    /// Enabling a key: a password, or such a token of a sign-in that is a minute old at most.
     case enable
 }
 
 extension LoginService {
     static let passwordScheme = #"Basic realm="whorl-login-server", charset="UTF-8""#
 
-    /// How old the sign-in behind a token may be that enables a device, in seconds.
+    /// The maximum age of the sign-in behind a token that enables a device, in seconds.
     static let freshness = 60
 
-    /// Who sends the request, by a token or where that is enough by a password.
+    /// Returns the sender of the request, authenticated by a token or, if that is enough, by a password.
     ///
-    /// - Throws: ``Problem`` for anything but a token or password that is good now.
+    /// - Throws: ``Problem`` unless the token or password is valid now.
     func sender(of request: Request, _ context: ServerContext, to need: Need) async throws -> Sender {
         let allowsPassword = need != .look
         switch Authorization(request) {
@@ -88,15 +89,15 @@ extension LoginService {
         }
     }
 
-    /// Compares a password, and writes down that it was right or wrong.
+    /// Compares a password, and records whether it was right or wrong.
     ///
     /// - Parameters:
-    ///   - password: What was sent.
-    ///   - user: Whose it should be.
+    ///   - password: The password that was sent.
+    ///   - user: The user whose password it should be.
     ///   - device: The device whose assertion came with the password, if any.
-    ///   - address: From where it comes.
+    ///   - address: The client's address.
     /// - Returns: The password's name.
-    /// - Throws: ``Problem`` for anything but the user's password.
+    /// - Throws: ``Problem`` unless it is the user's password.
     @discardableResult
     func requirePassword(
         _ password: String,
@@ -105,7 +106,8 @@ extension LoginService {
         from address: ClientAddress
     ) async throws -> String {
         let credential = try await passwords.check(password, of: user, on: device, from: address)
-        // Also for a user who does not exist, so that the time of the answer does not tell which users do.
+        // This is done also for a user who does not exist, so that the time of the response does not tell which users
+        // exist.
         try await relyingParty.note(
             credential == nil ? .passwordRefused : .passwordAccepted,
             of: user,
@@ -119,7 +121,8 @@ extension LoginService {
         return credential
     }
 
-    /// A good signature is not enough: a device may have been revoked, a user removed, since the token was written.
+    /// Returns the sender of a token; a valid signature is not enough: a device may have been revoked, or a user
+    /// removed, since the token was made.
     private func sender(token: String) async throws -> Sender {
         guard let claims = try await tokens.verify(token, at: now), let user = LoginName(claims.sub) else {
             throw Self.invalidToken
@@ -146,7 +149,7 @@ extension LoginService {
 
     private var origin: LoginOrigin { relyingParty.configuration.origin }
 
-    /// A token that services get must not open the account to them.
+    /// The problem of a token for a service: such a token must not give the service access to the account.
     private static let otherToken = Problem.unauthorized(
         "The token is not for changing devices. Sign in for that, with the service that Docs/LoginProtocol.md names.",
         scheme: #"Bearer error="insufficient_scope""#
@@ -157,9 +160,9 @@ extension LoginService {
         scheme: #"Bearer error="invalid_token""#
     )
 
-    /// Whether the user is still there, and the device or the password still the one that the sender has shown.
+    /// Whether the user still exists, and still has the device or the password that the sender has shown.
     func isStillGood(_ sender: Sender) async throws -> Bool {
-        // Of a user who is removed the account goes first, then the devices.
+        // The removal of a user removes the account first, then the devices.
         guard let account = try await accounts.standing(of: sender.user) else { return false }
         if let signedInAt = sender.signedInAt, signedInAt < account.sessionsFrom { return false }
         guard let device = sender.device else { return account.credential == sender.credential }

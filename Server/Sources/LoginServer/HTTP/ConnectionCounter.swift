@@ -4,26 +4,26 @@ internal import NIOCore
 internal import RelyingParty
 internal import Synchronization
 
-/// Counts the connections of each address, so that one stranger does not take all that there may be.
+/// A counter of the connections of each address, so that one stranger cannot take all of them.
 final class ConnectionCounter: Sendable {
     private let most: Int
     private let isExempt: @Sendable (ClientAddress) -> Bool
     private let counts = Mutex<[String: Int]>([:])
 
     /// - Parameters:
-    ///   - most: How many one address may have.
-    ///   - isExempt: Whether an address may have more, as a proxy that many stand behind.
+    ///   - most: The maximum number of connections from one address.
+    ///   - isExempt: Whether an address may have more, such as a proxy with many clients.
     init(most: Int, isExempt: @escaping @Sendable (ClientAddress) -> Bool = { _ in false }) {
         self.most = most
         self.isExempt = isExempt
     }
 
-    /// How many addresses have a connection.
+    /// The number of addresses that have a connection.
     var addresses: Int { counts.withLock { $0.count } }
 
-    /// Counts a connection in.
+    /// Adds a connection to the count.
     ///
-    /// - Returns: Whether there may be one more of this peer; one that is counted in is counted out by ``leave(_:)``.
+    /// - Returns: Whether this peer may have one more connection; a counted connection is removed by ``leave(_:)``.
     func enter(_ peer: SocketAddress?) -> Bool {
         guard let network = network(of: peer) else { return true }
         return counts.withLock { counts in
@@ -33,7 +33,7 @@ final class ConnectionCounter: Sendable {
         }
     }
 
-    /// Counts a connection out that was counted in.
+    /// Removes a connection that was counted.
     func leave(_ peer: SocketAddress?) {
         guard let network = network(of: peer) else { return }
         counts.withLock { counts in
@@ -42,7 +42,7 @@ final class ConnectionCounter: Sendable {
         }
     }
 
-    /// Whom a peer counts with; `nil` for one that is not counted.
+    /// Returns the network that a peer is counted in; `nil` for a peer that is not counted.
     private func network(of peer: SocketAddress?) -> String? {
         guard let address = peer.flatMap(ClientAddress.init), !isExempt(address) else { return nil }
         return address.network

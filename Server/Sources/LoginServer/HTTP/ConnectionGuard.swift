@@ -4,29 +4,31 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Keeps one connection within bounds of time and size, and gives a body to answers that have none.
+/// Limits the time and the size of one connection, and gives a body to responses that have none.
 ///
-/// The idle timeout of Hummingbird ends a connection on which nothing arrives; a request that arrives a byte at a
-/// time, and an answer that nobody reads, end here.
+/// The idle timeout of Hummingbird ends a connection on which nothing arrives. This guard ends a request that arrives a
+/// byte at a time, and a response that the client does not read.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// From the end of a request's head to the end of its body; from the head of an answer to its last byte.
+    /// The time limit from the end of a request's head to the end of its body, and from the head of a response to its
+    /// last byte.
     private let timeout: TimeAmount
-    /// What a refused body may still bring, in bytes, before the connection is cut: so long the answer can be read.
+    /// The number of bytes of a refused body that are still read before the connection is cut, so that the client can
+    /// read the response.
     private let mostBytes: Int
     /// Whether the peer may connect at all.
     private let admits: @Sendable (SocketAddress?) -> Bool
     private let counter: ConnectionCounter?
-    /// The peer that was counted in, as long as it is connected.
+    /// The peer that was counted, as long as it is connected.
     private var counted: SocketAddress??
     private var requestDeadline: Scheduled<Void>?
     private var bytes = 0
     private var answerDeadline: Scheduled<Void>?
-    /// Answers whose last byte the system has not taken yet.
+    /// The number of responses whose last byte the system has not taken yet.
     private var answers = 0
 
     init(
@@ -41,7 +43,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         self.admits = admits
     }
 
-    /// A peer that may not connect is not listened to: what it sends, it should not.
+    /// Closes the connection of a peer that may not connect, without reading from it.
     func channelActive(context: ChannelHandlerContext) {
         let peer = context.remoteAddress
         guard admits(peer), counter?.enter(peer) ?? true else {
@@ -103,7 +105,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         answerDeadline = answers > 0 && channel.isActive ? deadline(channel) : nil
     }
 
-    /// Hummingbird answers what is not HTTP with an empty 400; here it becomes a problem like every other.
+    /// Turns Hummingbird's empty 400 response to data that is not HTTP into a problem like every other.
     private func write(
         _ head: HTTPResponse,
         context: ChannelHandlerContext,

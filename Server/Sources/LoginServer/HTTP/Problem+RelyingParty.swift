@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import RelyingParty
 
 extension Problem {
-    /// The answer to what the relying party refused; its cause is for the log alone.
+    /// Makes the problem of a relying party's refusal; its cause is only for the log.
     init(_ error: RelyingPartyError) {
         switch error.code {
         case .tooManyTries(let seconds):
@@ -25,7 +25,7 @@ extension Problem {
         detail = "\(error.message) \(error.remedy)"
     }
 
-    /// The answer to any error of a route, with what the log may say of it.
+    /// Returns the problem of an error of a route, with the cause that the log may contain.
     ///
     /// - Throws: the HTTP parser's errors, which Hummingbird answers and then closes the connection.
     static func answer(to error: any Error) -> (problem: Problem, cause: String?) {
@@ -42,7 +42,7 @@ extension Problem {
         }
     }
 
-    /// What Hummingbird itself refuses.
+    /// Makes the problem of a request that Hummingbird itself refuses.
     private init(httpStatus: Int) {
         switch httpStatus {
         case 404: self = .notFound

@@ -4,9 +4,9 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
-/// An answer that tells a program and a person what is wrong (RFC 9457).
+/// A response that tells a program and a person what is wrong (RFC 9457).
 struct Problem: Error, Equatable {
-    /// What a program goes by; the texts may change.
+    /// The code of a problem, for programs; the texts may change.
     enum Code: String, Sendable, CaseIterable {
         case assertionRefused = "assertion_refused"
         case challengeUnknown = "challenge_unknown"
@@ -42,9 +42,10 @@ struct Problem: Error, Equatable {
     }
 
     var code: Code
-    /// What happened and what helps; nothing of a token, a challenge, a signature or a password.
+    /// The text that says what happened and what helps; it contains no part of a token, a challenge, a signature or a
+    /// password.
     var detail: String
-    /// `Retry-After`, `Allow`, `WWW-Authenticate`.
+    /// The headers `Retry-After`, `Allow`, `WWW-Authenticate`.
     var headers: HTTPFields = [:]
 
     init(_ code: Code, _ detail: String, headers: HTTPFields = [:]) {
@@ -53,12 +54,12 @@ struct Problem: Error, Equatable {
         self.headers = headers
     }
 
-    /// Neither password nor token were good; which of them, and whether there is such a user, is not told.
+    /// Returns the problem of a wrong password or token; it does not tell which of them, nor whether the user exists.
     static func unauthorized(_ detail: String, scheme: String = "Bearer") -> Problem {
         Problem(.unauthorized, detail, headers: [.wwwAuthenticate: scheme])
     }
 
-    /// There is no such path.
+    /// The problem of a path that does not exist.
     static let notFound = Problem(.notFound, "There is nothing here.")
 
     static func tooManyRequests(retryAfter seconds: Int) -> Problem {
@@ -74,7 +75,7 @@ extension Problem {
     static let mediaType = "application/problem+json"
 
     private struct Body: Encodable {
-        /// The code says more than an address would: there is no page for each.
+        /// The code identifies the problem; there is no page for each.
         let type = "about:blank"
         let title: String
         let status: Int
@@ -90,7 +91,7 @@ extension Problem {
             detail: detail,
             code: code.rawValue
         )
-        // Two numbers and three texts are always JSON.
+        // Numbers and strings can always be encoded as JSON.
         return (try? JSON.encoder.encode(body)) ?? Data()
     }
 
@@ -108,9 +109,9 @@ extension Problem {
     }
 }
 
-/// How the server writes JSON.
+/// The JSON encoding of the server.
 enum JSON {
-    /// Members in the order of their names, so that equal answers are equal bytes.
+    /// An encoder that sorts members by name, so that equal responses are equal bytes.
     static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -6,13 +6,13 @@ internal import LoginAssertion
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The members of a request: one JSON object of texts, nothing else.
+/// The members of a request: one JSON object whose values are strings.
 ///
-/// Every member must be asked for before ``end()``: one that nobody knows is refused, so that a misspelt `password`
-/// is not taken for none. Of two members with one name one counts; nothing else reads the body, so nothing else can
-/// read it in another way.
+/// Every member must be read before ``end()``: an unknown one is refused, so that a misspelt `password` is not taken
+/// for a missing one. If two members have the same name, one of them counts; no other code reads the body, so none can
+/// read it differently.
 struct RequestMembers {
-    /// The largest body in bytes.
+    /// The maximum size of a body in bytes.
     static let largestBody = 16 * 1024
 
     private var members: [String: String]
@@ -29,18 +29,18 @@ struct RequestMembers {
         }
     }
 
-    /// Takes a member; `nil` where there is none.
+    /// Takes a member; returns `nil` if it is missing.
     mutating func optional(_ name: String) -> String? {
         members.removeValue(forKey: name)
     }
 
-    /// Takes a member.
+    /// Takes a required member.
     mutating func required(_ name: String) throws(Problem) -> String {
         guard let value = optional(name) else { throw Problem(.malformed, "The member \(name) is missing.") }
         return value
     }
 
-    /// Takes the name of a user or a device.
+    /// Takes a member that is the name of a user or a device.
     mutating func name(_ name: String) throws(Problem) -> LoginName {
         guard let value = LoginName(try required(name)) else {
             throw Problem(
@@ -51,7 +51,7 @@ struct RequestMembers {
         return value
     }
 
-    /// Takes bytes, in Base64url without padding.
+    /// Takes a member that holds bytes, in Base64url without padding.
     mutating func bytes(_ name: String) throws(Problem) -> Data {
         guard let value = Base64URL.decode(try required(name)) else {
             throw Problem(.malformed, "The member \(name) is not in Base64url without padding.")
@@ -59,7 +59,7 @@ struct RequestMembers {
         return value
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses members that were not read.
     func end() throws(Problem) {
         guard members.isEmpty else { throw Problem(.malformed, "There is a member that is not known here.") }
     }
@@ -68,8 +68,8 @@ struct RequestMembers {
 extension Request {
     /// Reads the body.
     ///
-    /// - Throws: ``Problem`` for another media type, a long body, and what is no JSON object; the HTTP parser's error,
-    ///   which Hummingbird answers.
+    /// - Throws: ``Problem`` for another media type, a long body, and a body that is not a JSON object; the HTTP
+    ///   parser's error, which Hummingbird answers.
     func members() async throws -> RequestMembers {
         let mediaType = headers[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
             .lowercased()
@@ -91,7 +91,7 @@ extension Request {
         } catch is NIOTooManyBytesError {
             throw tooLarge
         } catch {
-            // The client went away, or was too slow; nobody reads the answer.
+            // The client has disconnected, or was too slow; the response is not read.
             throw Problem(.malformed, "The body did not arrive.")
         }
     }

@@ -3,10 +3,10 @@
 internal import Hummingbird
 internal import NIOCore
 
-/// What goes with a request besides itself.
+/// The context of a request.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The address that the connection comes from; `nil` for what has none.
+    /// The address that the connection comes from; `nil` if it has none.
     let peer: SocketAddress?
 
     init(source: ApplicationRequestContextSource) {

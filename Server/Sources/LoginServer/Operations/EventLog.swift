@@ -5,7 +5,7 @@ internal import Logging
 internal import RelyingParty
 
 extension RelyingPartyEvent {
-    /// Writes what happened into the log, with whom it concerns: names as clients send them, quoted by JSON.
+    /// Writes the event into the log, with the user and the device: names as clients send them, quoted by JSON.
     func write(to logger: Logger) {
         switch self {
         case .challengeIssued(let user, let device):
@@ -22,7 +22,7 @@ extension RelyingPartyEvent {
             let names = Self.names(user, device)
             logger.notice("refused", metadata: names.merging(["fault": "\(error.word)"]) { $1 })
         case .refused(_, nil, _):
-            // It is in the line of its request, and names no user.
+            // The line of the request has it already, and it names no user.
             break
         case .purgeFailed(let error):
             logger.error("old rows could not be removed", metadata: ["cause": "\(error)"])

@@ -4,24 +4,24 @@ public import Foundation
 public import Logging
 internal import Synchronization
 
-/// Writes the log as one JSON object a line.
+/// A log handler that writes one JSON object per line.
 public struct JSONLines: LogHandler {
-    /// Where lines go.
+    /// A function that takes the lines.
     public typealias Sink = @Sendable (Data) -> Void
 
-    /// What goes with each line.
+    /// The metadata of each line.
     public var metadata: Logger.Metadata = [:]
-    /// From which level on lines are written.
+    /// The lowest level of lines that are written.
     public var logLevel: Logger.Level
-    /// What else goes with each line.
+    /// The provider of further metadata of each line.
     public var metadataProvider: Logger.MetadataProvider?
     private let sink: Sink
 
-    /// Writes lines.
+    /// Makes a log handler.
     ///
     /// - Parameters:
-    ///   - level: From which level on.
-    ///   - sink: Standard error, unless a test looks at the lines.
+    ///   - level: The lowest level of lines that are written.
+    ///   - sink: The function that takes the lines: standard error, except in tests.
     public init(level: Logger.Level = .info, sink: @escaping Sink = Self.standardError) {
         logLevel = level
         self.sink = sink
@@ -30,12 +30,12 @@ public struct JSONLines: LogHandler {
     /// Writes each line at once, so that lines of two threads do not mix.
     public static let standardError: Sink = { line in
         line.withUnsafeBytes { bytes in
-            // A log that nobody can take is no reason to stop.
+            // A failure to write the log does not stop the server.
             _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
         }
     }
 
-    /// What goes with each line, by name.
+    /// The metadata of each line, by name.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
@@ -51,7 +51,7 @@ public struct JSONLines: LogHandler {
         members["time"] = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         members["level"] = event.level.rawValue
         members["message"] = "\(event.message)"
-        // Texts are always JSON.
+        // Strings can always be encoded as JSON.
         guard var line = try? JSON.encoder.encode(members) else { return }
         line.append(UInt8(ascii: "\n"))
         sink(line)

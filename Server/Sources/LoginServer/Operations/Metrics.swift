@@ -2,11 +2,11 @@
 
 internal import Synchronization
 
-/// What is counted, in Prometheus' text format (exposition format 0.0.4).
+/// The metrics of the server, in Prometheus' text format (exposition format 0.0.4).
 ///
-/// Labels are names from the code, never what a client sends, so that nobody can make the list grow.
+/// Labels are names from the code, never text from a client, so that no client can make the list grow.
 final class Metrics: Sendable {
-    /// Upper bounds of the histogram's buckets, in seconds.
+    /// The upper bounds of the histogram's buckets, in seconds.
     static let buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
     private struct Request: Hashable, Comparable {
@@ -29,16 +29,16 @@ final class Metrics: Sendable {
     private let state = Mutex(State())
     private let startedAt: Int
 
-    /// - Parameter startedAt: Seconds since 1970.
+    /// - Parameter startedAt: The time of the start, in seconds since 1970.
     init(startedAt: Int) { self.startedAt = startedAt }
 
     /// Counts an answered request.
     ///
     /// - Parameters:
-    ///   - method: GET, POST and so on, `other` for what clients make up.
+    ///   - method: The method: GET, POST and so on, `other` for an unknown one.
     ///   - route: The route's pattern, such as `/v1/devices/{device}`.
-    ///   - status: Of the answer.
-    ///   - seconds: From the head of the request to the answer.
+    ///   - status: The status of the response.
+    ///   - seconds: The time from the head of the request to the response.
     func count(method: String, route: String, status: Int, seconds: Double) {
         state.withLock { state in
             state.requests[Request(method: method, route: route, status: status), default: 0] += 1
@@ -49,12 +49,12 @@ final class Metrics: Sendable {
 
     /// Counts a sign-in.
     ///
-    /// - Parameter result: `ok`, or the code of the problem.
+    /// - Parameter result: The result: `ok`, or the code of the problem.
     func countSession(_ result: String) {
         state.withLock { $0.sessions[result, default: 0] += 1 }
     }
 
-    /// All of it as text.
+    /// All metrics as text.
     var text: String {
         state.withLock { state in
             var lines = [

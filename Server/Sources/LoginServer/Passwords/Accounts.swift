@@ -8,28 +8,28 @@ internal import LoginAssertion
 struct Accounts: Sendable {
     private struct Account: Codable, Equatable {
         let password: PasswordHash
-        /// The name of this password, random: tokens that an earlier one gave are over.
+        /// The random name of this password: tokens that an earlier password gave are no longer valid.
         let credential: String
-        /// Tokens from before this time are over, in seconds since 1970; `nil` where none were ended.
+        /// Tokens from before this time are no longer valid, in seconds since 1970; `nil` if none were ended.
         var sessionsFrom: Int?
     }
 
-    /// What sessions of a user are held against.
+    /// The state of an account that its sessions are checked against.
     struct Standing {
-        /// The name of the user's present password.
+        /// The name of the user's current password.
         let credential: String
-        /// Tokens from before this time are over, in seconds since 1970.
+        /// Tokens from before this time are no longer valid, in seconds since 1970.
         let sessionsFrom: Int
     }
 
-    /// What a password is compared with, and the name of the one that matches.
+    /// The hash that a password is compared with, and the name of the user's password.
     struct Expected {
         let hash: PasswordHash
-        /// `nil` for no user of ours.
+        /// The name of the password; `nil` for an unknown user.
         let credential: String?
     }
 
-    /// The names of all accounts: documents are found by name only.
+    /// The name of the document that lists all accounts: documents are found by name only.
     private static let directory = "accounts"
 
     private let documents: any Documents
@@ -40,19 +40,19 @@ struct Accounts: Sendable {
         self.cost = cost
     }
 
-    /// The name of the user's present password; `nil` for no user of ours.
+    /// Returns the name of the user's current password; `nil` for an unknown user.
     func credential(of user: LoginName) async throws -> String? {
         try await account(user)?.credential
     }
 
-    /// What sessions of the user are held against; `nil` for no user of ours.
+    /// Returns the state that sessions of the user are checked against; `nil` for an unknown user.
     func standing(of user: LoginName) async throws -> Standing? {
         try await account(user).map {
             Standing(credential: $0.credential, sessionsFrom: $0.sessionsFrom ?? 0)
         }
     }
 
-    /// The document that a user's password is in, if it is the one of this name; `nil` if the password has changed.
+    /// Returns the document with a user's password, if the password has this name; `nil` if it has changed.
     func evidence(of user: LoginName, credential: String) async throws -> (name: String, document: Data)? {
         let name = Self.name(user)
         guard let document = try await documents.document(name),
@@ -61,22 +61,23 @@ struct Accounts: Sendable {
         return (name, document)
     }
 
-    /// What a password is compared with: that of the user, or for nobody one that matches nothing and takes as long.
+    /// Returns the hash that a password is compared with: the user's, or for an unknown user one that matches nothing
+    /// and takes as long.
     ///
-    /// Hash and name are of one reading: the name is never that of another password, which was set meanwhile.
+    /// The hash and the name come from one read: the name is never that of another password, set in between.
     func expected(of user: LoginName) async throws -> Expected {
         let account = try await account(user)
         return Expected(hash: account?.password ?? .nobody(cost: cost), credential: account?.credential)
     }
 
-    /// All users, in the order of their names.
+    /// Returns all users, in the order of their names.
     func all() async throws -> [LoginName] {
         try Self.names(try await documents.document(Self.directory)).sorted { $0.text < $1.text }
     }
 
     /// Adds a user.
     ///
-    /// - Throws: where there is such a user, or the password is none.
+    /// - Throws: an error if the user exists, or the password is not allowed.
     func add(_ user: LoginName, password: String) async throws {
         guard !user.text.contains(":") else {
             throw ServerError(
@@ -85,7 +86,7 @@ struct Accounts: Sendable {
             )
         }
         let new = try JSON.encoder.encode(try record(password))
-        // The name first: an account that is not listed could not be seen, a name without an account is harmless.
+        // The name is added first: an unlisted account could not be seen, and a name without an account is harmless.
         try await list { $0.insert(user) }
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: nil) else {
             throw ServerError(
@@ -96,7 +97,7 @@ struct Accounts: Sendable {
         }
     }
 
-    /// Gives a user another password; tokens that the old one gave are over, devices stay.
+    /// Changes a user's password; tokens that the old one gave are no longer valid, devices stay.
     func setPassword(_ password: String, of user: LoginName) async throws {
         let new = try record(password)
         try await change(user) {
@@ -123,9 +124,9 @@ struct Accounts: Sendable {
         }
     }
 
-    /// Removes a user; the devices are the relying party's to remove.
+    /// Removes a user; the relying party removes the devices.
     ///
-    /// What an earlier try has removed already is no error: it goes on with the rest.
+    /// If an earlier try has removed a part already, this removes the rest.
     ///
     /// - Returns: Whether there was anything to remove.
     func remove(_ user: LoginName) async throws -> Bool {
@@ -144,7 +145,7 @@ struct Accounts: Sendable {
         return old != nil || wasListed
     }
 
-    /// What to say of a user who is not there.
+    /// Returns the error for a user who does not exist.
     static func unknown(_ user: LoginName) -> ServerError {
         ServerError(.account, "there is no user \(user.text)", hint: "user list")
     }

@@ -3,14 +3,15 @@
 internal import LoginAssertion
 internal import RelyingParty
 
-/// Checks passwords: so many tries at all instances together, the same time for all, and never on the event loops.
+/// Checks passwords: the number of tries is limited over all instances, every check takes the same time, and none runs
+/// on the event loops.
 struct PasswordGate: Sendable {
     private let relyingParty: RelyingParty
     private let accounts: Accounts
     private let limits: PasswordLimits
-    /// For tries that anybody can make.
+    /// The workers for tries that any client can make.
     private let workers: PasswordWorkers
-    /// For those on a device that has shown its key: strangers do not stand in this line.
+    /// The workers for tries on a device that has proven its key: strangers do not wait in this line.
     private let deviceWorkers: PasswordWorkers
 
     init(relyingParty: RelyingParty, accounts: Accounts, limits: PasswordLimits, threads: Int) {
@@ -21,18 +22,18 @@ struct PasswordGate: Sendable {
         deviceWorkers = PasswordWorkers(threads: 1, waiting: 16)
     }
 
-    /// Compares a password with the user's; an unknown user has none, after the same time.
+    /// Compares a password with the user's; for an unknown user it takes the same time and does not match.
     ///
-    /// A try is counted before it is made, so that many at once are not more than there may be, and taken back where it was
-    /// right.
+    /// A try is counted before it is made, so that concurrent tries cannot exceed the limit, and is taken back if the
+    /// password was right.
     ///
     /// - Parameters:
-    ///   - password: What was sent.
-    ///   - user: Whose it should be.
-    ///   - device: The user's device that has shown its key, if any.
-    ///   - address: From where it comes.
-    /// - Returns: The name of the user's password where it is this one, and else `nil`.
-    /// - Throws: ``Problem`` where there are too many at once; the relying party's error where there were too many
+    ///   - password: The password that was sent.
+    ///   - user: The user whose password it should be.
+    ///   - device: The user's device that has proven its key, if any.
+    ///   - address: The client's address.
+    /// - Returns: The name of the user's password if the password is right, and `nil` otherwise.
+    /// - Throws: ``Problem`` if there are too many checks at once; the relying party's error if there were too many
     ///   tries, and the store's.
     func check(
         _ password: String,

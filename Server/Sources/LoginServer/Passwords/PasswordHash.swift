@@ -5,27 +5,28 @@ internal import CryptoExtras
 internal import Foundation
 internal import LoginAssertion
 
-/// What is kept of a password: what scrypt makes of it (RFC 7914), with the salt and the cost it was made with.
+/// The stored form of a password: its scrypt hash (RFC 7914), with the salt and the cost of the derivation.
 struct PasswordHash: Codable, Equatable {
-    /// What one derivation costs: 128 · rounds · blockSize bytes of memory, and time in proportion to
-    /// rounds · blockSize · parallelism.
+    /// The cost of one derivation: 128 · rounds · blockSize bytes of memory, and time in proportion to rounds ·
+    /// blockSize · parallelism.
     struct Cost: Codable, Equatable, Sendable {
         var rounds: Int
         var blockSize: Int
         var parallelism: Int
 
-        /// 16 MiB; about a tenth of a second of one core (OWASP Password Storage Cheat Sheet, scrypt).
+        /// The standard cost: 16 MiB; about a tenth of a second of one core (OWASP Password Storage Cheat Sheet,
+        /// scrypt).
         static let standard = Cost(rounds: 1 << 14, blockSize: 8, parallelism: 5)
     }
 
-    /// The longest password in bytes.
+    /// The maximum length of a password in bytes.
     static let longest = 1024
 
     let cost: Cost
     let salt: Data
     let digest: Data
 
-    /// Takes a password; slow by purpose.
+    /// Makes the hash of a password; deliberately slow.
     init(_ password: String, cost: Cost = .standard) throws {
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
         self.init(cost: cost, salt: salt, digest: try Self.derive(password, salt: salt, cost: cost))
@@ -37,14 +38,15 @@ struct PasswordHash: Codable, Equatable {
         self.digest = digest
     }
 
-    /// A hash that no password has: what is compared with where there is no such user, so that it takes as long.
+    /// Returns a hash that no password matches: it stands in for that of an unknown user, so that the comparison takes
+    /// as long.
     static func nobody(cost: Cost) -> PasswordHash {
         PasswordHash(cost: cost, salt: Data(repeating: 0, count: 16), digest: Data())
     }
 
-    /// Whether it is the password; slow by purpose.
+    /// Whether it is the hash of this password; deliberately slow.
     func matches(_ password: String) -> Bool {
-        // PBKDF2 inside of scrypt fills short passwords with zeros: with some at the end it would be the same.
+        // PBKDF2 inside of scrypt pads short passwords with zeros: a password with zeros at the end would match too.
         guard !password.utf8.contains(0), let digest = try? Self.derive(password, salt: salt, cost: cost)
         else { return false }
         return digest.isEqualInConstantTime(to: self.digest)

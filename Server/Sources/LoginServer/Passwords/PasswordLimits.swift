@@ -3,28 +3,29 @@
 internal import LoginAssertion
 internal import RelyingParty
 
-/// How many wrong passwords there may be in a quarter of an hour.
+/// The limits of wrong passwords in a quarter of an hour.
 ///
-/// A password that was right is not counted in the end. Who tries one user from one place spends the smallest count, and
-/// leaves the user's own to the user.
+/// A right password is not counted in the end. A client that tries one user from one address uses up the smallest
+/// count, and leaves the user's own count to the user.
 public struct PasswordLimits: Sendable, Hashable {
-    /// For one user from one address.
+    /// The limit for one user from one address.
     public var perUserAndAddress = 10
-    /// For one user, from everywhere.
+    /// The limit for one user, from all addresses.
     public var perUser = 40
-    /// From one address, which is 64 bits of IPv6; a network of 56 bits has twice as many, one of 48 bits four times.
+    /// The limit for one address, which is 64 bits of IPv6; a network of 56 bits has twice as many, one of 48 bits four
+    /// times.
     public var perAddress = 100
-    /// On one device that has shown its key: such tries count for nothing else, so that strangers who spend the other counts
-    /// cannot keep out a user who has an enabled device.
+    /// The limit for one device that has proven its key: such tries are counted only here, so that strangers who use up
+    /// the other counts cannot keep out a user who has an enabled device.
     public var perDevice = 10
 
-    /// The defaults.
+    /// Makes the default limits.
     public init() {}
 
     /// The length of a window in seconds.
     private static let window = 900
 
-    /// The counts of a try that anybody can make, the widest first.
+    /// Returns the buckets of a try that any client can make, the widest first.
     func buckets(of user: LoginName, from address: ClientAddress) -> [RateBucket] {
         let from = address.network ?? address.text
         var buckets = zip(address.widerNetworks, [2, 4]).map { network, times in
@@ -36,7 +37,7 @@ public struct PasswordLimits: Sendable, Hashable {
         return buckets
     }
 
-    /// The count of a try on a device that has shown its key.
+    /// Returns the bucket of a try on a device that has proven its key.
     func buckets(of user: LoginName, on device: LoginName) -> [RateBucket] {
         [Self.bucket("device\n\(user.text)\n\(device.text)", perDevice)]
     }

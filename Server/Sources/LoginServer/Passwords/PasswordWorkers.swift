@@ -3,18 +3,18 @@
 internal import NIOPosix
 internal import Synchronization
 
-/// The few threads that passwords are checked on.
+/// A small pool of threads that check passwords.
 ///
-/// scrypt takes a core and 16 MiB for a while: so many at a time and so many that wait are all that strangers can make
-/// the server do. The event loops, and logins without a password, go on meanwhile.
+/// scrypt takes a core and 16 MiB for a while: the number of checks that run and of checks that wait bounds the load
+/// that strangers can cause. The event loops, and logins without a password, are not delayed.
 final class PasswordWorkers: Sendable {
     private let threads: NIOThreadPool
     private let places: Int
     private let taken = Mutex(0)
 
     /// - Parameters:
-    ///   - threads: How many passwords are checked at a time.
-    ///   - waiting: How many may wait for that.
+    ///   - threads: The number of passwords that are checked at a time.
+    ///   - waiting: The number of checks that may wait.
     init(threads: Int, waiting: Int) {
         self.threads = NIOThreadPool(numberOfThreads: threads)
         places = threads + waiting
@@ -23,12 +23,12 @@ final class PasswordWorkers: Sendable {
 
     deinit { threads.shutdownGracefully { _ in } }
 
-    /// How many are checked or wait.
+    /// The number of checks that run or wait.
     var busy: Int { taken.withLock { $0 } }
 
-    /// Does slow work.
+    /// Runs slow work on a thread of the pool.
     ///
-    /// - Throws: ``Problem`` where too much of it waits already; what the work throws.
+    /// - Throws: ``Problem`` if too much of it waits already; the error of the work.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         let isFree = taken.withLock { taken in
             guard taken < places else { return false }

@@ -3,7 +3,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A file that the program has in itself.
+/// A file that is built into the program.
 struct Asset: Sendable {
     let mediaType: String
     let bytes: [UInt8]
@@ -20,9 +20,10 @@ struct Asset: Sendable {
     )
     static let icon = Asset(mediaType: "image/svg+xml", bytes: PackageResources.icon_svg)
 
-    /// What the page may do: it takes nothing from elsewhere, sends nothing elsewhere, and is shown in no frame.
+    /// The content security policy of the page: it loads nothing from elsewhere, sends nothing elsewhere, and is shown
+    /// in no frame.
     ///
-    /// Nothing in the page itself is run: script and style are files of their own.
+    /// Inline code does not run: script and style are files of their own.
     static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'

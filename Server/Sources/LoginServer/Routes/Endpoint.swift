@@ -3,7 +3,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// One thing that the server does, as `openapi.yaml` describes it.
+/// An endpoint of the server, as `openapi.yaml` describes it.
 struct Endpoint: Sendable {
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
@@ -18,13 +18,13 @@ struct Endpoint: Sendable {
         self.handler = handler
     }
 
-    /// Whether a path has an empty part, which the router leaves out: `/v1/devices/`, with no device named, would be
-    /// `/v1/devices`, which stands for all of them.
+    /// Whether a path has an empty part, which the router ignores: `/v1/devices/`, with no device named, would be
+    /// `/v1/devices`, which means all devices.
     static func hasEmptyPart(_ path: String) -> Bool {
         path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().contains("")
     }
 
-    /// Whether the path of a request is this one's, whatever the method.
+    /// Whether the path of a request is this endpoint's, whatever the method.
     func matches(path requested: String) -> Bool {
         let requested = requested.split(separator: "/", omittingEmptySubsequences: false)
         let own = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -34,7 +34,7 @@ struct Endpoint: Sendable {
 }
 
 extension LoginService {
-    /// All that the server does.
+    /// All endpoints of the server.
     var endpoints: [Endpoint] {
         [
             Endpoint(.post, "/v1/challenges", issueChallenge),

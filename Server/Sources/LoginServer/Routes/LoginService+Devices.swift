@@ -29,7 +29,7 @@ extension LoginService {
         let devices: [Device]
     }
 
-    /// What is sent to enable a device.
+    /// The members of a request to enable a device.
     private struct Wish {
         let assertion: String
         let publicKey: Data
@@ -45,7 +45,7 @@ extension LoginService {
 
     /// Answers `POST /v1/devices`.
     func enableDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
-        // The body first: who sends is looked at when all is there, however long that took.
+        // The body is read first: the sender is checked when all of it has arrived, however long that took.
         let wish = try Wish(await request.members())
         let sender = try await sender(of: request, context, to: .enable)
         let device = try await enable(wish, as: sender, from: client(request, context).text)
@@ -61,7 +61,7 @@ extension LoginService {
         )
     }
 
-    // Not inlined: with this in it, the compiler crashes on the optimized caller (Swift 6.3.1).
+    // This is not inlined: with it, the compiler crashes on the optimized caller (Swift 6.3.1).
     @inline(never)
     private func enable(_ wish: Wish, as sender: Sender, from address: String) async throws
         -> RegisteredDevice
@@ -77,7 +77,8 @@ extension LoginService {
         )
     }
 
-    /// What the sender's word is worth for a key: that of a device which was approved itself, and no password's.
+    /// Returns the approval that a sender can give a key: a device that was approved itself can approve, a password
+    /// cannot.
     private func approval(by sender: Sender) async throws -> RegisteredDevice.Approval? {
         guard let name = sender.device else { return nil }
         let device = try await relyingParty.devices(of: sender.user).first { $0.device == name }
@@ -85,7 +86,7 @@ extension LoginService {
         return .byDevice(name)
     }
 
-    /// What has to hold still when the device is registered: a password takes a second to check.
+    /// Returns the condition that must still hold when the device is registered: a password takes a second to check.
     private func condition(of sender: Sender) async throws -> RegistrationCondition {
         if let device = sender.device { return .device(device, keyID: sender.credential) }
         guard let evidence = try await accounts.evidence(of: sender.user, credential: sender.credential)
@@ -120,7 +121,7 @@ extension LoginService {
     func revokeDevice(_ request: Request, _ context: ServerContext) async throws -> Response {
         let sender = try await sender(of: request, context, to: .revoke)
         let unknown = Problem(.notFound, "The user has no such device.")
-        // The last part of the path itself: a name may have slashes, which are escaped there.
+        // The last part is taken from the path itself: a name may have slashes, which are escaped there.
         guard let part = request.uri.path.split(separator: "/").last,
             let text = String(part).removingPercentEncoding,
             let device = LoginName(text),

@@ -8,12 +8,12 @@ extension LoginService {
         let status: String
     }
 
-    /// Answers `GET /healthz`: the process answers.
+    /// Answers `GET /healthz`: the process is running.
     func tellHealth(_: Request, _: ServerContext) async throws -> Response {
         try JSON.response(State(status: "ok"))
     }
 
-    /// Answers `GET /readyz`: the store answers, too, and the key file opens the keys in it.
+    /// Answers `GET /readyz`: the store is reachable too, and the key file opens the keys in it.
     func tellReadiness(_: Request, _: ServerContext) async throws -> Response {
         try tokens.requireKeys()
         _ = try await documents.document("readiness")

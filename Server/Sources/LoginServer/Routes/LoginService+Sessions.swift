@@ -25,7 +25,7 @@ extension LoginService {
         let user = try members.name("user")
         let device = try members.name("device")
         guard ![".", ".."].contains(device.text) else {
-            // In a path these are the same one and the one above: such a device could not be revoked.
+            // In a path these mean the current and the parent directory: such a device could not be revoked.
             throw Problem(.malformed, "The member device is no name of a device: . and .. mean paths.")
         }
         guard let purpose = LoginClaims.Purpose(rawValue: try members.required("purpose")) else {
@@ -66,11 +66,11 @@ extension LoginService {
         let password = members.optional("password")
         try members.end()
         let address = client(request, context)
-        // An empty database knows no device: that is said by a server that was set up on it, and by no other.
+        // An empty database knows no device: only a server that was set up on it may report that.
         try tokens.requireKeys()
-        // The signature first: without the device nobody gets to guess passwords here.
+        // The signature is checked first: without the device, a client cannot guess passwords here.
         let proven = try await relyingParty.prove(assertion: assertion, from: address.text)
-        // Of a user who is removed the account goes first, then the devices.
+        // The removal of a user removes the account first, then the devices.
         guard try await accounts.credential(of: proven.device.user) != nil else {
             throw RelyingPartyError(.unknownKey)
         }
@@ -90,7 +90,8 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
-    /// Compares the password that came with an assertion: if it is wrong, the audit log says that the sign-in was refused.
+    /// Compares the password that came with an assertion: if it is wrong, the audit log says that the sign-in was
+    /// refused.
     private func requirePassword(
         _ password: String,
         with proven: ProvenAssertion,
@@ -109,10 +110,11 @@ extension LoginService {
         }
     }
 
-    /// How the user was recognised, in the words of RFC 8176: by a key, and what the device says has unlocked it.
+    /// Returns the methods that recognised the user, in the words of RFC 8176: a key, and what the device says has
+    /// unlocked it.
     ///
-    /// A thief of the password can make a key in software known. So a key counts as one in hardware, and as a second
-    /// factor, if it was approved; otherwise the token says that a key has answered (`pop`), and no more.
+    /// A thief of the password can register a key made in software. So a key counts as one in hardware, and as a second
+    /// factor, only if it was approved; otherwise the token says only that a key has answered (`pop`).
     private static func methods(_ proven: ProvenAssertion, withPassword: Bool) -> [String] {
         let isApproved = proven.device.approval != nil
         var methods = [isApproved ? "hwk" : "pop"]
@@ -124,7 +126,7 @@ extension LoginService {
         return methods
     }
 
-    /// Answers `POST /v1/account/sessions`: for the account page, where no device is.
+    /// Answers `POST /v1/account/sessions`: for the account page, which has no device.
     func signInWithPassword(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard case .basic(let user, let password) = Authorization(request) else {
             throw Problem.unauthorized("Send the user's name and password.", scheme: Self.passwordScheme)
@@ -144,7 +146,7 @@ extension LoginService {
 
     /// Answers `GET /.well-known/jwks.json`.
     func publishKeys(_: Request, _: ServerContext) async throws -> Response {
-        // Half of the time that a key is known before it signs.
+        // This is half of the time that a key is published before it signs.
         try JSON.response(
             try tokens.published(),
             headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]

@@ -4,7 +4,7 @@ internal import Crypto
 internal import Foundation
 internal import Glibc
 
-/// The file with the key that seals the signing keys: 32 bytes, for its owner alone.
+/// The file with the key that seals the signing keys: 32 bytes, readable only by its owner.
 enum KeyFile {
     /// Reads the file.
     static func open(_ path: String) throws(ServerError) -> SymmetricKey {
@@ -19,13 +19,13 @@ enum KeyFile {
         return key
     }
 
-    /// Whether the file is there, readable or not.
+    /// Whether the file exists, readable or not.
     static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// Reads the file; makes it where there is none.
+    /// Reads the file; makes it if it is missing.
     static func openOrMake(_ path: String) throws(ServerError) -> SymmetricKey {
         if let key = try read(path) { return key }
         try create(path)
@@ -63,10 +63,11 @@ enum KeyFile {
         return SymmetricKey(data: bytes.prefix(32))
     }
 
-    /// Writes a new key beside and links it to its place, so that nobody sees half of one, and of two who make it at
-    /// once both use the same.
+    /// Writes a new key to a draft file and links it to its place, so that no process reads a partial key, and two
+    /// processes that make one at the same time use the same.
     private static func create(_ path: String) throws(ServerError) {
-        // Random, since a process that was killed leaves its draft, and in a container all have one number.
+        // The name is random, since a killed process leaves its draft, and all processes in containers have the same
+        // number.
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
         let file = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ServerError(.keyFile, "\(draft) cannot be made: \(reason())") }

@@ -8,14 +8,14 @@ internal import Synchronization
 
 /// Writes and reads session tokens: JWTs with ES256 (RFC 7519, RFC 7518).
 final class SessionTokens: Sendable {
-    /// The longest token that is looked at, in bytes: one may hold all that the app says in the longest assertion
-    /// (8,192 bytes), and names the origin once more.
+    /// The maximum length of a token, in bytes: a token may hold all app claims of the longest assertion (8,192 bytes),
+    /// and names the origin once more.
     static let longest = 9 * 1024
-    /// By how many seconds the clocks of two instances may differ.
+    /// The number of seconds by which the clocks of two instances may differ.
     static let clockSkew = 30
 
     private struct State {
-        /// `nil` where the key file does not open those in the database.
+        /// The keys; `nil` if the key file does not open those in the database.
         var keys: TokenKeySet?
         var signers: JWTKeyCollection
         var readAt: Int
@@ -33,11 +33,11 @@ final class SessionTokens: Sendable {
         state = Mutex(State(keys: keys, signers: try await Self.signers(keys), readAt: now))
     }
 
-    /// Reads the keys again and does what is due.
+    /// Reads the keys again, and adds and drops keys that are due.
     ///
-    /// - Throws: ``ServerError`` where the key file does not open the keys, or there are none; those that were known are
-    ///   dropped then, since somebody has replaced them together with the key file, or the whole database. The store's
-    ///   error, after which they stay.
+    /// - Throws: ``ServerError`` if the key file does not open the keys, or there are none; the known keys are dropped
+    ///   then, since they have been replaced together with the key file, or with the whole database. The store's error,
+    ///   after which they stay.
     func maintain(at now: Int) async throws {
         let keys: TokenKeySet
         do {
@@ -55,19 +55,19 @@ final class SessionTokens: Sendable {
         state.withLock { $0 = State(keys: keys, signers: signers, readAt: now) }
     }
 
-    /// Writes a token.
+    /// Makes a token.
     ///
     /// - Parameters:
-    ///   - user: Who signed in.
-    ///   - audience: Whom the token is for; `nil` for the server itself.
-    ///   - device: With which device; `nil` for a password.
+    ///   - user: The user who signed in.
+    ///   - audience: The audience of the token; `nil` for the server itself.
+    ///   - device: The device that signed in; `nil` for a password.
     ///   - credential: The thumbprint of the device's key, or the name of the password.
-    ///   - methods: How the user was recognised (RFC 8176).
-    ///   - app: What the app said besides.
-    ///   - lifetime: Seconds.
-    ///   - now: Seconds since 1970.
-    /// - Returns: The token, and when it is over.
-    /// - Throws: ``Problem`` where there is no key to sign with.
+    ///   - methods: The methods that recognised the user (RFC 8176).
+    ///   - app: The additional claims of the app.
+    ///   - lifetime: The lifetime in seconds.
+    ///   - now: The current time in seconds since 1970.
+    /// - Returns: The token, and the time when it expires.
+    /// - Throws: ``Problem`` if no key can sign.
     func issue(
         for user: LoginName,
         audience: String? = nil,
@@ -95,17 +95,18 @@ final class SessionTokens: Sendable {
         return (try await signers.sign(claims, kid: JWKIdentifier(string: key.id)), claims.exp)
     }
 
-    /// What a token says; `nil` for one that this server did not sign, that is for a service, that is over, or that is no
-    /// token.
+    /// Returns the claims of a token; `nil` for one that this server did not sign, that is for a service, that has
+    /// expired, or that is malformed.
     ///
-    /// Whether its device and its user still are is for the caller to see to.
+    /// The caller checks whether the device and the user still exist.
     ///
-    /// - Throws: ``Problem`` where there are no keys, and the store's error.
+    /// - Throws: ``Problem`` if there are no keys, and the store's error.
     func verify(_ token: String, at now: Int) async throws -> SessionClaims? {
         guard let id = Self.keyID(of: token) else { return nil }
         var (isKnown, readAt) = state.withLock { ($0.keys?.key(id) != nil, $0.readAt) }
         if !isKnown, readAt < now {
-            // Another instance may have a new one. It is looked for once a second or so: anybody can name a key.
+            // Another instance may have a new key. The store is read at most about once a second: any client can name a
+            // key.
             try await maintain(at: now)
             isKnown = state.withLock { $0.keys?.key(id) != nil }
         }
@@ -119,7 +120,7 @@ final class SessionTokens: Sendable {
         return claims
     }
 
-    /// - Throws: ``Problem`` where there are no keys.
+    /// - Throws: ``Problem`` if there are no keys.
     func requireKeys() throws(Problem) {
         guard state.withLock({ $0.keys != nil }) else { throw Self.noKeys }
     }
@@ -129,9 +130,9 @@ final class SessionTokens: Sendable {
         "The server has no keys for sessions; its log says why."
     )
 
-    /// The public halves, as a verifier takes them (RFC 7517).
+    /// Returns the public keys in the form for verifiers (RFC 7517).
     ///
-    /// - Throws: ``Problem`` where there are no keys.
+    /// - Throws: ``Problem`` if there are no keys.
     func published() throws(Problem) -> JSONWebKeySet {
         guard let keys = state.withLock({ $0.keys }) else { throw Self.noKeys }
         return JSONWebKeySet(keys: keys.keys.compactMap(JSONWebKey.init))
@@ -139,7 +140,7 @@ final class SessionTokens: Sendable {
 
     private static func signers(_ keys: TokenKeySet) async throws -> JWTKeyCollection {
         let signers = JWTKeyCollection()
-        // Its own encoder would write a slash as two characters.
+        // The serializer's default encoder would write a slash as two characters.
         let serializer = DefaultJWTSerializer(jsonEncoder: JSON.encoder)
         for key in keys.keys {
             let backing = try P256.Signing.PrivateKey(rawRepresentation: key.scalar)
@@ -158,9 +159,9 @@ final class SessionTokens: Sendable {
         let typ: String
     }
 
-    /// The key that a token names.
+    /// Returns the ID of the key that a token names.
     ///
-    /// The algorithm is not the token's to choose, nor is a key to be brought along.
+    /// A token can neither choose the algorithm nor bring its own key.
     private static func keyID(of token: String) -> String? {
         guard token.utf8.count <= longest else { return nil }
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -173,7 +174,7 @@ final class SessionTokens: Sendable {
     }
 }
 
-/// A key set as it is published (RFC 7517, 5).
+/// A key set in its published form (RFC 7517, 5).
 struct JSONWebKeySet: Encodable {
     let keys: [JSONWebKey]
 }

@@ -4,13 +4,13 @@ internal import Crypto
 internal import Foundation
 internal import LoginAssertion
 
-/// A key that signs session tokens, now, in a while, or until a while ago.
+/// A key that signs session tokens now, will sign them, or has signed them.
 struct TokenKey: Codable, Equatable {
     /// Its name in the header of a token (`kid`): the thumbprint of its public half (RFC 7638).
     let id: String
-    /// The scalar, 32 bytes.
+    /// The private scalar, 32 bytes.
     let scalar: Data
-    /// Seconds since 1970; from then on it signs, until a younger one does.
+    /// The time from which it signs, until a younger key does, in seconds since 1970.
     let signsFrom: Int
 
     init(signsFrom: Int) {
@@ -24,28 +24,28 @@ struct TokenKey: Codable, Equatable {
     }
 }
 
-/// The keys of the server in their order, and the rules of their coming and going.
+/// The keys of the server in their order, and the rules for adding and dropping them.
 ///
-/// A verifier may keep the published keys for a while. So a key is published before it signs, and stays published
-/// until the last token that it signed is over.
+/// A verifier may cache the published keys for a while. So a key is published before it signs, and stays published
+/// until the last token that it signed has expired.
 struct TokenKeySet: Codable, Equatable {
-    /// How long a key is known before it signs, in seconds: longer than verifiers keep the published keys and than
-    /// instances take to look for new ones.
+    /// The time that a key is published before it signs, in seconds: longer than verifiers cache the published keys and
+    /// than instances take to read new ones.
     static let lead = 600
-    /// How long a key signs before the next one is made, in seconds.
+    /// The time that a key signs before the next one is made, in seconds.
     static let age = 30 * 86_400
-    /// The longest that a token may be good, in seconds; so long a key stays that no longer signs.
+    /// The maximum lifetime of a token in seconds; a key that no longer signs stays that long.
     static let longestTokenLifetime = 86_400
 
-    /// The oldest first.
+    /// The keys, the oldest first.
     private(set) var keys: [TokenKey]
 
-    /// One new key: nobody has seen another, or none is to count any more, so it signs at once.
+    /// Makes a set of one new key, which signs at once: no other key was published, or all others are dropped.
     init(at now: Int) {
         keys = [TokenKey(signsFrom: now)]
     }
 
-    /// The key that signs; `nil` where a clock was set far back.
+    /// Returns the key that signs; `nil` if a clock was set far back.
     func signing(at now: Int) -> TokenKey? {
         keys.last { $0.signsFrom <= now } ?? keys.first
     }
@@ -54,13 +54,13 @@ struct TokenKeySet: Codable, Equatable {
         keys.first { $0.id == id }
     }
 
-    /// Adds a key that signs in a while, unless there is one that waits.
+    /// Adds a key that will sign later, unless one is waiting already.
     mutating func rotate(at now: Int) {
         guard keys.last.map({ $0.signsFrom <= now }) ?? true else { return }
         keys.append(TokenKey(signsFrom: now + Self.lead))
     }
 
-    /// Does what is due by age: adds the next key, drops those whose tokens are over.
+    /// Applies the rules of age: adds the next key, drops those whose tokens have expired.
     mutating func maintain(at now: Int) {
         if let youngest = keys.last, now - youngest.signsFrom >= Self.age { rotate(at: now) }
         while keys.count > 1, keys[1].signsFrom + Self.longestTokenLifetime < now { keys.removeFirst() }

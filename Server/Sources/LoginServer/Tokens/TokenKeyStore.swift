@@ -6,7 +6,7 @@ internal import Foundation
 /// The signing keys in the database, which all instances share, sealed with a key that is not in the database.
 struct TokenKeyStore: Sendable {
     private static let name = "token-keys"
-    /// What is sealed is that and nothing else.
+    /// The authenticated purpose of the sealed data, which cannot be used for another.
     private static let purpose = Data("whorl-login-server token-keys 1".utf8)
 
     private let documents: any Documents
@@ -17,14 +17,14 @@ struct TokenKeyStore: Sendable {
         self.sealingKey = sealingKey
     }
 
-    /// - Throws: ``ServerError`` where a database has keys.
+    /// - Throws: ``ServerError`` if a database has keys.
     static func requireNone(in documents: any Documents) async throws {
         guard try await documents.document(name) == nil else { throw alreadyThere }
     }
 
     /// Makes the first keys of a new database.
     ///
-    /// - Throws: ``ServerError`` where there are some.
+    /// - Throws: ``ServerError`` if it has keys.
     func create(at now: Int) async throws {
         let first = try seal(TokenKeySet(at: now))
         guard try await documents.setDocument(Self.name, to: first, ifWas: nil) else {
@@ -38,16 +38,16 @@ struct TokenKeyStore: Sendable {
         hint: "serve runs a server on it"
     )
 
-    /// Reads the keys, and does what is due.
+    /// Reads the keys, and adds and drops keys that are due.
     func maintain(at now: Int) async throws -> TokenKeySet {
         try await update(at: now) { $0.maintain(at: now) }
     }
 
-    /// Changes the keys, also while other instances do.
+    /// Changes the keys, safely with other instances at the same time.
     ///
-    /// - Throws: ``ServerError`` where there are none: the database is not the one that the server was set up with.
+    /// - Throws: ``ServerError`` if there are none: the database is not the one that the server was set up with.
     func update(at now: Int, _ change: (inout TokenKeySet) -> Void) async throws -> TokenKeySet {
-        // Each round that fails means that another instance succeeded.
+        // If a round fails, another instance has succeeded.
         for _ in 0..<100 {
             guard let sealed = try await documents.document(Self.name) else { throw Self.missing }
             let old = try open(sealed)
@@ -59,9 +59,9 @@ struct TokenKeyStore: Sendable {
         throw Self.contended
     }
 
-    /// Puts one new key in the place of all: no token of theirs is good any more.
+    /// Replaces all keys with a new one: the tokens of the old keys are no longer valid.
     ///
-    /// What is there is not opened, so that the answer to a key file in the wrong hands is another key file.
+    /// The old keys are not opened, so that a key file in the wrong hands can be replaced with a new one.
     func replaceAll(at now: Int) async throws {
         for _ in 0..<100 {
             guard let sealed = try await documents.document(Self.name) else { throw Self.missing }

@@ -5,14 +5,14 @@ internal import Synchronization
 package import Vault
 internal import WhorlSupport
 
-/// Why an operation on a protected item did not come to its end.
+/// An error of an operation on a protected item.
 package enum ReleaseFailure: Error, Sendable {
     /// The owner was not recognised, or the context has ended.
     case context(LAError)
     /// The vault or the chip refused.
     case vault(VaultError)
 
-    /// What a failed release means for a program.
+    /// Makes the error that a program gets for a failed release.
     package init(_ error: ReleaseError) {
         switch error {
         case .evaluation(let error): self = .context(LAError(error))
@@ -22,18 +22,19 @@ package enum ReleaseFailure: Error, Sendable {
 }
 
 extension ContextCore {
-    /// An operation on a protected item: it gets the surroundings, the request, and who shows the prompt.
+    /// An operation on a protected item; its arguments are the environment, the request and the presenter of the
+    /// prompt.
     package typealias Operation<Value> =
         @Sendable (ContextParts, ReleaseRequest, any PromptPresenter) async throws(ReleaseError) -> Value
 
-    /// Does an operation for which the owner may be asked; what he has shown to this context before counts.
+    /// Performs an operation that may prompt the owner; what the owner has shown to this context before counts.
     ///
-    /// Any number of them may run at a time, and ``invalidate()`` ends them.
+    /// Any number of operations may run at a time, and ``invalidate()`` ends them.
     ///
     /// - Parameters:
-    ///   - reason: Why the program asks; without one the context's own, and without that a general one.
-    ///   - operation: What to do.
-    /// - Returns: What the operation gave, or why it did not come to its end.
+    ///   - reason: The reason that the prompt shows; the default is the context's own reason, or else a general one.
+    ///   - operation: The operation.
+    /// - Returns: The result of the operation, or its failure.
     package func release<Value: Sendable>(
         reason: String? = nil,
         _ operation: @escaping Operation<Value>
@@ -51,9 +52,9 @@ extension ContextCore {
         }
     }
 
-    /// The same for a caller who waits on its thread; nobody but the caller is blocked.
+    /// Performs an operation as `release(reason:_:)` does, and blocks only the calling thread until it ends.
     ///
-    /// A prompt presenter gets `notInteractive` at once: what it waits for would wait for its own prompt to end.
+    /// A prompt presenter that calls this gets `notInteractive` at once: it would wait for its own prompt to end.
     package func releaseBlocking<Value: Sendable>(
         reason: String? = nil,
         _ operation: @escaping Operation<Value>
@@ -66,7 +67,7 @@ extension ContextCore {
 
     /// Begins an operation on a protected item.
     ///
-    /// - Throws: `invalidContext`; nothing has begun then.
+    /// - Throws: `invalidContext`; no operation has begun then.
     private func beginRelease<Value: Sendable>(
         reason: String?,
         _ operation: @escaping Operation<Value>
@@ -98,7 +99,7 @@ extension ContextCore {
         }
     }
 
-    /// Writes the end of an operation down; after ``invalidate()`` nothing is a success any more.
+    /// Removes an operation that has ended; after ``invalidate()`` its result is `appCancel`, never a success.
     private func endRelease<Value: Sendable>(
         _ number: Int,
         _ result: Result<Value, ReleaseError>

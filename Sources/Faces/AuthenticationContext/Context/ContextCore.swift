@@ -8,38 +8,38 @@ internal import WhorlSupport
 
 /// The state of a context and the work on it.
 ///
-/// It is apart from ``LAContext`` so that an evaluation can go on, and answer, without keeping the context alive: a
-/// program that lets go of its context ends the evaluation.
+/// It is separate from ``LAContext`` so that an evaluation can continue, and reply, without keeping the context alive:
+/// releasing the context ends the evaluation.
 package final class ContextCore: Sendable {
-    /// How an evaluation ended: what the owner has shown, in order, which is nothing only where nothing was asked for.
+    /// The result of an evaluation: what the owner has shown, in order; it is empty only if nothing was asked for.
     package typealias Outcome = Result<[Evaluation], LAError>
 
     let parts: @Sendable () -> ContextParts
     let state = Mutex(ContextState())
-    /// What the owner has shown to this context; it opens items without another prompt.
+    /// The session that holds what the owner has shown to this context; it opens items without another prompt.
     let session = OwnerSession()
     /// A serial queue gets a thread even when every thread of the shared pool waits for the reply.
     private let replies = DispatchQueue(label: "whorl.reply")
-    /// Is told when ``evaluatedDomainState`` may be another one.
+    /// Called when ``evaluatedDomainState`` may have changed.
     private let domainStateDidChange = Mutex<@Sendable () -> Void>({})
 
     package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
 
-    /// Who evaluates, seals and releases for this context.
+    /// The service that evaluates, seals and releases for this context.
     package var service: any AuthenticationService { parts().service }
 
-    /// Calls `body` whenever ``evaluatedDomainState`` may be another one.
+    /// Calls `body` whenever ``evaluatedDomainState`` may have changed.
     package func onDomainStateChange(_ body: @escaping @Sendable () -> Void) {
         domainStateDidChange.withLock { $0 = body }
     }
 
-    /// What the program set.
+    /// The settings of the program.
     package var settings: ContextSettings { state.withLock { $0.settings } }
 
-    /// Changes what the program sets.
+    /// Changes the settings of the program.
     package func change(_ body: (inout ContextSettings) -> Void) { state.withLock { body(&$0.settings) } }
 
-    /// What the last biometric success told; `nil` before one.
+    /// The domain state of the last biometric success; `nil` before one.
     package var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
 
     // MARK: - Preflight
@@ -58,7 +58,7 @@ package final class ContextCore: Sendable {
 
     private func tellDomainStateChange() { domainStateDidChange.withLock(\.self)() }
 
-    /// What the machine is like now; blocks the caller.
+    /// Returns the current state of the machine; blocks the caller.
     package func preflight(_ policy: Policy = .biometrics) -> Preflight {
         let parts = parts()
         return WorkerThread.preflights.wait {
@@ -68,7 +68,7 @@ package final class ContextCore: Sendable {
 
     // MARK: - Evaluation
 
-    /// Evaluates for a caller who waits in a task; cancelling that task ends the evaluation.
+    /// Evaluates for a caller that waits in a task; cancelling that task ends the evaluation.
     package func evaluate(_ demand: EvaluationDemand, reason: String) async -> Outcome {
         do throws(LAError) {
             let task = try begin(demand, reason: reason)
@@ -101,7 +101,7 @@ package final class ContextCore: Sendable {
 
     /// Begins an evaluation.
     ///
-    /// - Throws: what can be told without asking anybody; nothing has begun then.
+    /// - Throws: An error that can be determined without a prompt; no evaluation has begun then.
     private func begin(
         _ demand: EvaluationDemand,
         reason: String
@@ -126,7 +126,7 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Asks for one thing after the other; the first that is not shown ends it.
+    /// Asks for each thing in turn; the first one that is not shown ends the evaluation.
     private func ask(
         _ requests: [EvaluationRequest],
         _ service: any AuthenticationService,
@@ -143,9 +143,9 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Writes an outcome down.
+    /// Records the outcome of an evaluation.
     ///
-    /// After ``invalidate()`` nothing is a success any more, be the finger as right as it was.
+    /// After ``invalidate()`` the outcome is `appCancel`, even if the finger matched.
     private func end(_ outcome: Outcome, of demand: EvaluationDemand) -> Outcome {
         let domainState = demand.domainState(after: outcome)
         let result: Outcome = state.withLock { state in
@@ -158,7 +158,7 @@ package final class ContextCore: Sendable {
         return result
     }
 
-    /// Ends what goes on, and all that would begin; what was shown is forgotten.
+    /// Ends the evaluation and the operations that are running, prevents new ones, and forgets what was shown.
     package func invalidate() {
         let (running, releases) = state.withLock { state in
             state.isInvalidated = true
@@ -174,7 +174,7 @@ package final class ContextCore: Sendable {
 
     /// Keeps or forgets one of the program's credentials.
     ///
-    /// - Returns: Whether it was done; an invalidated context keeps nothing.
+    /// - Returns: Whether it was done; an invalidated context keeps no credential.
     package func setCredential(_ credential: SecretBox?, _ kind: CredentialKind) -> Bool {
         state.withLock { state in
             guard !state.isInvalidated else { return false }
@@ -190,7 +190,7 @@ package final class ContextCore: Sendable {
 }
 
 extension LAError {
-    /// One context asks for one thing at a time.
+    /// The error of a second evaluation while a context has one that has not ended.
     fileprivate static var contextIsBusy: LAError {
         LAError(
             AuthenticationError(

@@ -6,29 +6,29 @@ internal import Synchronization
 internal import Vault
 internal import WhorlSystem
 
-/// What a context or the keychain asks, with what prompt, in whose name, and where its rows lie.
+/// The environment of an `LAContext` or keychain call: service, prompt, calling application, database.
 package struct ContextParts: Sendable {
-    /// Who evaluates, seals and releases.
+    /// The service that evaluates, seals and releases.
     package let service: any AuthenticationService
-    /// Who shows the prompts.
+    /// The presenter that shows the prompts.
     package let presenter: any PromptPresenter
-    /// The program that asks.
+    /// The calling application.
     package let application: ApplicationID
-    /// Where the keychain's rows are.
+    /// The access to the database with the keychain's rows.
     package let state: StateAccess
     /// An event for each reader that comes or goes.
     package let readerEvents: @Sendable () async -> AsyncStream<Void>
-    /// What there is one of in these surroundings.
+    /// The objects that exist once in this environment.
     package let only = OnlyOnes()
-    /// Whose rows.
+    /// The profile whose rows are used.
     package let profile: String
-    /// The access groups that the program may use besides its own, which is its name.
+    /// The access groups that the program may use in addition to its own, which is its name.
     package let accessGroups: [String]
-    /// Whether there is a chip that this user may use; nothing is made to find it out.
+    /// Whether this machine has a chip that this user may use; finding out creates nothing.
     package let hasChip: @Sendable () async -> Bool
     private let kept = KeptDatabase()
 
-    /// Describes surroundings of a caller's choice.
+    /// Makes an environment from parts that the caller chooses.
     package init(
         service: any AuthenticationService,
         presenter: any PromptPresenter,
@@ -49,7 +49,7 @@ package struct ContextParts: Sendable {
         self.hasChip = hasChip
     }
 
-    /// Those of this process, put together when they are first needed; that opens nothing yet.
+    /// The environment of this process, which is created on first use; creating it opens nothing.
     private static let system: ContextParts = {
         let services = SystemServices.shared
         return ContextParts(
@@ -64,25 +64,25 @@ package struct ContextParts: Sendable {
         )
     }()
 
-    /// Those that a test put in place for the task that runs.
+    /// The environment that a test has set for the current task.
     @TaskLocal package static var ofTask: ContextParts?
-    /// Those that a test put in place for the whole process.
+    /// The environment that a test has set for the whole process.
     package static var ofProcess: ContextParts? {
         get { keptOfProcess.withLock(\.self) }
         set { keptOfProcess.withLock { $0 = newValue } }
     }
     private static let keptOfProcess = Mutex<ContextParts?>(nil)
 
-    /// Those that count here and now: the task's, else the process's, else the system's.
+    /// The current environment: the task's, or else the process's, or else the system's.
     package static var current: ContextParts { ofTask ?? ofProcess ?? system }
 }
 
 extension ContextParts {
-    /// The database, for a caller who waits on its thread; once it was opened, nothing is waited for.
+    /// Returns the database, and blocks the calling thread until it is open; later calls do not wait.
     ///
-    /// - Parameter creating: Whether it is made where nothing was ever stored.
-    /// - Returns: `nil` where nothing was ever stored and nothing is made.
-    /// - Throws: why the database cannot be used.
+    /// - Parameter creating: Whether to create the database if nothing was ever stored.
+    /// - Returns: The database; `nil` if nothing was ever stored and `creating` is `false`.
+    /// - Throws: The reason why the database cannot be used.
     package func databaseBlocking(creating: Bool) throws(StateError) -> StateDatabase? {
         if let database = kept.database { return database }
         let state = state
@@ -99,7 +99,7 @@ extension ContextParts {
     }
 }
 
-/// The database once it was opened, so that a call of the keychain does not change threads for it.
+/// A cache of the opened database, so that a call of the keychain does not have to change threads for it.
 private final class KeptDatabase: Sendable {
     private let kept = Mutex<StateDatabase?>(nil)
 

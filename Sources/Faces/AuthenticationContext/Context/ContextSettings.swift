@@ -2,7 +2,7 @@
 
 package import Authentication
 
-/// What a program sets on a context; an evaluation takes it as it is when it begins.
+/// The settings of a context; an evaluation takes them as they are when it begins.
 package struct ContextSettings: Sendable {
     package var fallbackTitle: String?
     package var cancelTitle: String?
@@ -24,7 +24,7 @@ package struct ContextSettings: Sendable {
         )
     }
 
-    /// The window, within what it can be: what is no number counts as 0.
+    /// The reuse window, clamped to its valid range; a value that is not a number counts as 0.
     private var reuse: Duration {
         guard reuseDuration > 0 else { return .zero }
         return .seconds(min(reuseDuration, LATouchIDAuthenticationMaximumAllowableReuseDuration))

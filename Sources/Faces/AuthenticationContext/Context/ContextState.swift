@@ -2,20 +2,20 @@
 
 internal import SecretMemory
 
-/// What a context remembers, behind its core's lock.
+/// The mutable state of a context, which its core's lock protects.
 struct ContextState {
-    /// What the program set.
+    /// The settings of the program.
     var settings = ContextSettings()
-    /// What the last biometric success told.
+    /// The domain state of the last biometric success.
     var domainState: Data?
-    /// Nothing begins any more, and nothing is a success.
+    /// Whether the context was invalidated: no operation can begin, and none can succeed.
     var isInvalidated = false
-    /// The evaluation that goes on.
+    /// The evaluation that is running.
     var running: Task<ContextCore.Outcome, Never>?
-    /// What the program shows for itself; the PIN of a smart card is kept and told of, and used for nothing.
+    /// The credentials that the program has set; a smart card PIN is kept and reported, but not used.
     var credentials: [CredentialKind: SecretBox] = [:]
-    /// What ends each operation on a protected item that goes on.
+    /// The functions that cancel the running operations on protected items, by number.
     var releases: [Int: @Sendable () -> Void] = [:]
-    /// How many operations have begun; the number of the latest.
+    /// The number of operations that have begun, which is the number of the latest one.
     var releaseCount = 0
 }

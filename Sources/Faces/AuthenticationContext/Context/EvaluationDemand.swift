@@ -3,24 +3,24 @@
 internal import Authentication
 package import Vault
 
-/// What an evaluation asks for.
+/// The requirement that an evaluation must meet.
 package enum EvaluationDemand: Sendable {
-    /// What a policy names.
+    /// A policy.
     case policy(LAPolicy)
-    /// What an access control names, so that what it guards opens afterwards without a prompt.
+    /// An access control; what it guards opens afterwards without a prompt.
     case access(AccessControl)
-    /// Nothing but what a program gives itself, as where an item with this access control is made.
+    /// Making an item with this access control, which needs only the program's own credentials.
     case making(AccessControl)
-    /// What no Linux machine can be shown.
+    /// A requirement that no Linux machine can meet, with its error.
     case impossible(LAError)
 
-    /// The requests for it.
+    /// Returns the requests for this requirement.
     ///
     /// - Parameters:
-    ///   - request: Everything but what is asked for.
+    ///   - request: A request with everything except the policy.
     ///   - hasApplicationPassword: Whether the program has given its own password.
-    /// - Returns: One for each prompt, in their order; none where nobody is asked.
-    /// - Throws: what can be told without asking anybody.
+    /// - Returns: One request for each prompt, in order; empty if no prompt is needed.
+    /// - Throws: An error that can be determined without a prompt.
     func requests(
         from request: EvaluationRequest,
         hasApplicationPassword: Bool
@@ -40,9 +40,9 @@ package enum EvaluationDemand: Sendable {
         }
     }
 
-    /// The set of fingers to remember for the program; `nil` where it learns none.
+    /// Returns the set of fingers to remember for the program; `nil` if the program learns none.
     ///
-    /// Only a policy tells it, as on Apple's systems.
+    /// Only the evaluation of a policy reports it, as on Apple's systems.
     func domainState(after outcome: ContextCore.Outcome) -> Data? {
         switch (self, outcome) {
         case (.policy, .success(let shown)):
@@ -58,7 +58,7 @@ package enum EvaluationDemand: Sendable {
 }
 
 extension AccessControl {
-    /// One request for each prompt.
+    /// Returns one request for each prompt.
     fileprivate func requests(from request: EvaluationRequest) -> [EvaluationRequest] {
         var request = request
         if !allowsReuse { request.reuse = .zero }
@@ -71,7 +71,7 @@ extension AccessControl {
         }
     }
 
-    /// Nobody is asked for a program's own password: the program gives it to the context, or it is missing.
+    /// Checks that the context has an application password if the access control needs one; no prompt asks for it.
     fileprivate func checkPassword(_ isThere: Bool) throws(LAError) {
         guard needsApplicationPassword, !isThere else { return }
         throw LAError(
@@ -97,9 +97,9 @@ extension EvaluationRequest {
     }
 }
 
-/// What a program gives a context to show for itself.
+/// The kind of a credential that a program sets on a context.
 package enum CredentialKind: Sendable {
-    /// Its own password, for items that take one.
+    /// The application password, for items that take one.
     case applicationPassword
     /// The PIN of a smart card; no Linux token asks for it.
     case smartCardPIN

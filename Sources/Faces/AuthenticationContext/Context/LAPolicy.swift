@@ -2,7 +2,7 @@
 
 package import Authentication
 
-/// What somebody must show before an evaluation succeeds.
+/// A policy that an evaluation must meet.
 public enum LAPolicy: Int, Sendable, Hashable {
     /// A matching finger, nothing else.
     case deviceOwnerAuthenticationWithBiometrics = 1
@@ -28,9 +28,9 @@ public enum LAPolicy: Int, Sendable, Hashable {
 }
 
 extension LAPolicy {
-    /// What the service is asked for.
+    /// Returns the policy to request from the service.
     ///
-    /// - Throws: the error of a policy that no Linux machine can meet.
+    /// - Throws: The error of a policy that no Linux machine can meet.
     package func serviceRequest() throws(LAError) -> Policy {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
@@ -52,7 +52,7 @@ extension LAPolicy {
         }
     }
 
-    /// Whether only biometry can meet it: a successful preflight of such a policy tells the domain state.
+    /// Whether only biometry can meet this policy: a successful preflight of such a policy sets the domain state.
     package var isBiometric: Bool {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:

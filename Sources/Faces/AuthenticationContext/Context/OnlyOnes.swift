@@ -2,13 +2,13 @@
 
 internal import Synchronization
 
-/// Objects of the faces of which there is one in each surroundings, such as `LAEnvironment.currentUser`.
+/// The objects that exist once in each environment, such as `LAEnvironment.currentUser`.
 package final class OnlyOnes: Sendable {
     private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-    /// The one of its type, made at the first question.
+    /// Returns the one object of a type, and makes it at the first call.
     ///
-    /// It must not keep its surroundings, which keep it.
+    /// The object must not retain its environment, since the environment retains it.
     package func one<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
         objects.withLock { objects in
             if let object = objects[ObjectIdentifier(Object.self)] as? Object { return object }

@@ -2,11 +2,11 @@
 
 internal import Authentication
 
-/// Remembers for a task that it shows a prompt.
+/// A presenter that marks the current task as showing a prompt.
 ///
-/// What a presenter begins and waits for cannot prompt itself: prompts take turns, and its own one is shown.
+/// A presenter must not wait for a prompt of its own: prompts take turns, and its own prompt is still shown.
 struct PresentingTask: PromptPresenter {
-    /// Whether the task that runs was begun by a prompt.
+    /// Whether the current task was started by a prompt.
     @TaskLocal static var isRunning = false
 
     let presenter: any PromptPresenter

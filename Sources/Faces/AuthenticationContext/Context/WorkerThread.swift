@@ -5,17 +5,17 @@ internal import GLibRuntime
 internal import Synchronization
 internal import WhorlSupport
 
-/// A thread that runs the jobs of tasks, so that they get on while every thread of the shared pool waits.
+/// A thread that runs the jobs of tasks, so that they proceed even if every thread of the shared pool is blocked.
 ///
-/// `canEvaluatePolicy` blocks its caller, who may be on the pool, until asynchronous work is done. On the pool that work
-/// would wait for a thread that nobody gives back.
+/// `canEvaluatePolicy` blocks its caller, which may be on the pool, until asynchronous work is done. On the pool that
+/// work could wait forever for a free thread.
 package final class WorkerThread: TaskExecutor {
-    /// For what a caller waits for.
+    /// The thread for preflights, which block their caller.
     package static let preflights = WorkerThread(name: "whorl-preflight")
-    /// For evaluations; apart from the preflights, since a program's presenter may block.
+    /// The thread for evaluations; it is separate from the preflights, since a program's presenter may block.
     package static let evaluations = WorkerThread(name: "whorl-evaluate")
 
-    /// For operations on protected items.
+    /// The thread for operations on protected items.
     package static let releases = WorkerThread(name: "whorl-release")
 
     private let thread: JobThread
@@ -27,7 +27,7 @@ package final class WorkerThread: TaskExecutor {
         thread.add { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Does asynchronous work on this thread, and blocks the caller meanwhile.
+    /// Performs asynchronous work on this thread, and blocks the caller until it is done.
     ///
     /// It must not be called on this thread.
     package func wait<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -> Value {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What Apple's compiler does for a C error domain: `catch LAError.userCancel`, and casts to NSError and back.
+// Apple's compiler makes these for a C error domain: `catch LAError.userCancel`, and casts to NSError and back.
 
 extension LAError: _BridgedStoredNSError {
-    /// The domain that an `NSError` has to have to be taken for an ``LAError``.
+    /// The domain of an `NSError` that can be cast to ``LAError``.
     public static var _nsErrorDomain: String { LAErrorDomain }
 
     /// Whether both have the same code and user info.
     public static func == (left: LAError, right: LAError) -> Bool { left._nsError.isEqual(right._nsError) }
 
-    /// Hashes domain and code.
+    /// Hashes the domain and the code.
     ///
-    /// Not the wrapped error: on Linux `NSError.hash` ends the program (Foundation of Swift 6.3.1).
+    /// It does not hash the wrapped error: on Linux `NSError.hash` ends the program (Foundation of Swift 6.3.1).
     public func hash(into hasher: inout Hasher) {
         hasher.combine(_nsError.domain)
         hasher.combine(_nsError.code)
     }
 
-    /// The same as a number; else Foundation's own would be taken, which asks the wrapped error.
+    /// The hash as a number; without this, Foundation's implementation would hash the wrapped error.
     public var hashValue: Int {
         var hasher = Hasher()
         hash(into: &hasher)
@@ -26,13 +26,13 @@ extension LAError: _BridgedStoredNSError {
 }
 
 extension LAError.Code: _ErrorCodeProtocol {
-    /// The error that has this kind of code.
+    /// The error type of these codes.
     public typealias _ErrorType = LAError
 }
 
 // Without this, `nsError as? LAError` and `laError as? NSError` are nil on Linux.
 extension LAError: _ObjectiveCBridgeable {
-    /// The class on the other side.
+    /// The Objective-C class that this type bridges to.
     public typealias _ObjectiveCType = NSError
 
     /// The wrapped error.

@@ -24,11 +24,11 @@ extension LAError {
     public static var invalidContext: Code { .invalidContext }
     /// No paired device is near; a Linux machine never has one.
     public static var companionNotAvailable: Code { .companionNotAvailable }
-    /// No removable reader is paired; Whorl never answers this.
+    /// No removable reader is paired; Whorl never returns this.
     public static var biometryNotPaired: Code { .biometryNotPaired }
     /// The reader that the fingers are enrolled for is not connected.
     public static var biometryDisconnected: Code { .biometryDisconnected }
-    /// An embedded prompt has a bad size; Whorl never answers this.
+    /// An embedded prompt has a bad size; Whorl never returns this.
     public static var invalidDimensions: Code { .invalidDimensions }
     /// A prompt would be needed and cannot be shown, or must not be.
     public static var notInteractive: Code { .notInteractive }

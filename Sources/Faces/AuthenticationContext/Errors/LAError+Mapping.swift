@@ -4,9 +4,9 @@ package import Authentication
 internal import WhorlSupport
 
 extension LAError {
-    /// The code that a program gets for a failure of the service.
+    /// Returns the code that a program gets for a failure of the service.
     ///
-    /// Where Apple has no code of the kind, the nearest one stands for it, and the finer reason is the underlying error.
+    /// If Apple has no code for a failure, the nearest one is used, and the finer reason is the underlying error.
     private static func code(for code: AuthenticationError.Code) -> Code {
         switch code {
         case .authenticationFailed: .authenticationFailed
@@ -23,18 +23,19 @@ extension LAError {
         case .biometryDisconnected: .biometryDisconnected
         // "The app may not use biometry" has this code on Apple's systems too.
         case .biometryOptedOut: .biometryNotAvailable
-        // Fingers that cannot be read or trusted, or a reader that is not clear: there is no biometry to use.
+        // If fingers cannot be read or trusted, or the reader is ambiguous, no biometry can be used.
         case .enrollmentTampered, .enrollmentRolledBack, .storeFailed, .chipUnavailable, .readerNotChosen:
             .biometryNotAvailable
-        // Somebody else has the reader now; later it may work.
+        // Another process uses the reader now; it may work later.
         case .readerInUse: .systemCancel
-        // Apple's systems raise an exception. This code alone says that the program's call is wrong, and not the
-        // person, the finger or the machine; a program that tries again on cancels and failures does not on this.
+        // Apple's systems raise an exception. Only this code says that the program's call is wrong, rather than the
+        // person, the finger or the machine; a program that retries after cancels and failures does not retry after
+        // this one.
         case .reasonMissing: .invalidContext
         }
     }
 
-    /// The error that a program gets for a failure of the service.
+    /// Makes the error that a program gets for a failure of the service.
     package init(_ error: AuthenticationError) {
         self.init(
             LAError.code(for: error.code),
@@ -45,7 +46,7 @@ extension LAError {
         )
     }
 
-    /// An error in words of its own.
+    /// Makes an error with its own message and recovery.
     package init(
         _ code: Code,
         message: String,

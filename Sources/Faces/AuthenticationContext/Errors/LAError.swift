@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an evaluation did not succeed, as programs for Apple's systems know it.
+/// An error of an evaluation, in the form that programs for Apple's systems expect.
 ///
-/// It is a view of an `NSError` in ``LAErrorDomain``, and is caught by its code (`catch LAError.userCancel`), as itself
-/// (also where an `NSError` was thrown), and as an `NSError`. Errors that Whorl makes hold what happened, why, and what to
-/// do next under `NSLocalizedDescriptionKey`, `NSLocalizedFailureReasonErrorKey` and
-/// `NSLocalizedRecoverySuggestionErrorKey`, and under `NSUnderlyingErrorKey` the engine's error with its finer code.
+/// It wraps an `NSError` in ``LAErrorDomain``, and can be caught by its code (`catch LAError.userCancel`), as an
+/// `LAError` (also if an `NSError` was thrown), and as an `NSError`. Errors that Whorl makes describe the failure, its
+/// reason and the recovery under `NSLocalizedDescriptionKey`, `NSLocalizedFailureReasonErrorKey` and
+/// `NSLocalizedRecoverySuggestionErrorKey`, and hold the engine's error with its finer code under
+/// `NSUnderlyingErrorKey`.
 ///
-/// It is `@unchecked Sendable`: an `NSError` never changes, and what Whorl puts into its user info is Sendable. Whoever
-/// makes one with a user info of its own answers for that.
+/// It is `@unchecked Sendable`: an `NSError` never changes, and what Whorl puts into its user info is Sendable. A
+/// caller that makes one with its own user info must ensure the same.
 public struct LAError: Error, @unchecked Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: Int, Sendable, Hashable {
         /// The finger did not match, three times.
         case authenticationFailed = -1
@@ -34,11 +35,11 @@ public struct LAError: Error, @unchecked Sendable {
         case invalidContext = -10
         /// No paired device is near; a Linux machine never has one.
         case companionNotAvailable = -11
-        /// No removable reader is paired; Whorl never answers this.
+        /// No removable reader is paired; Whorl never returns this.
         case biometryNotPaired = -12
         /// The reader that the fingers are enrolled for is not connected.
         case biometryDisconnected = -13
-        /// An embedded prompt has a bad size; Whorl never answers this.
+        /// An embedded prompt has a bad size; Whorl never returns this.
         case invalidDimensions = -14
         /// A prompt would be needed and cannot be shown, or must not be.
         case notInteractive = -1004
@@ -59,9 +60,10 @@ public struct LAError: Error, @unchecked Sendable {
     /// Wraps an error of ``LAErrorDomain``.
     public init(_nsError error: NSError) { _nsError = error }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     ///
-    /// A number that is no ``Code-swift.enum`` reads as ``Code-swift.enum/authenticationFailed``; `errorCode` has it.
+    /// A number that is not a ``Code-swift.enum`` reads as ``Code-swift.enum/authenticationFailed``; `errorCode` has
+    /// the number itself.
     public var code: Code { Code(rawValue: _nsError.code) ?? .authenticationFailed }
 
     /// The name of the domain, ``LAErrorDomain``.

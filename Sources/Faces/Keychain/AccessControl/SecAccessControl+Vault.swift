@@ -3,16 +3,17 @@
 package import Vault
 
 extension SecAccessControl {
-    /// Whether somebody must show something before the item is opened.
+    /// Whether the owner must authenticate before the item is opened.
     package var isConstrained: Bool {
         !flags.isDisjoint(with: [.constraints, .applicationPassword])
     }
 
-    /// What the chip enforces.
+    /// Returns the access control that the chip enforces.
     ///
-    /// A companion is never met on Linux: as one of several ways it is left out, and where it is needed there is no way.
+    /// A companion device is never available on Linux: as one of several alternatives it is left out, and an access
+    /// control that requires it cannot be met.
     ///
-    /// - Throws: `accessRefused` when no Linux machine can meet it.
+    /// - Throws: `accessRefused` if no Linux machine can meet the access control.
     package func vaultAccess() throws(VaultError) -> AccessControl {
         var parts: [AccessControl] = []
         if flags.contains(.userPresence) { parts.append(.userPresence) }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must be shown before a protected item is opened, and when an item can be opened at all.
+/// The authentication that a protected item requires, and the times at which it can be opened at all.
 ///
-/// Made by ``SecAccessControlCreateWithFlags(_:_:_:_:)``; two are equal when their protection and their flags are.
+/// Made by ``SecAccessControlCreateWithFlags(_:_:_:_:)``. Two access controls are equal if their protection and their
+/// flags are equal.
 public final class SecAccessControl: NSObject, Sendable {
     /// One of the `kSecAttrAccessible…` values.
     package let protection: String
-    /// What must be shown.
+    /// The required authentication, as flags.
     package let flags: SecAccessControlCreateFlags
 
     init(protection: String, flags: SecAccessControlCreateFlags) {
@@ -15,20 +16,21 @@ public final class SecAccessControl: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other has the same protection and asks for the same.
+    /// Whether the other access control has the same protection and requires the same authentication.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecAccessControl else { return false }
         return other.protection == protection && other.demanded == demanded
     }
 
-    /// The flags in one form: `and` is what holds without a word, and one constraint needs neither.
+    /// The flags in canonical form: `and` is left out as the default, and a single constraint has neither `and` nor
+    /// `or`.
     private var demanded: SecAccessControlCreateFlags {
         let constraints = flags.intersection(.constraints)
         let isOne = constraints.rawValue.nonzeroBitCount < 2
         return flags.subtracting(isOne ? [.and, .or] : .and)
     }
 
-    /// Hashes protection and what is asked for.
+    /// Hashes the protection and the required authentication.
     public override var hash: Int {
         var hasher = Hasher()
         hasher.combine(protection)
@@ -36,15 +38,15 @@ public final class SecAccessControl: NSObject, Sendable {
         return hasher.finalize()
     }
 
-    /// Protection and flags, for people.
+    /// A human-readable description with protection and flags.
     public override var description: String { "<SecAccessControl: \(protection), flags \(flags.rawValue)>" }
 }
 
-/// What must be shown, as a set of flags; the raw values are Apple's.
+/// The authentication that an access control requires, as a set of flags; the raw values are Apple's.
 public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
-    /// The flags as bits.
+    /// The flags as a bit mask.
     public let rawValue: CFOptionFlags
-    /// Takes bits.
+    /// Makes a set of flags from a bit mask.
     public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
 
     /// A finger or the passcode.
@@ -53,13 +55,14 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
     /// The earlier name of ``biometryAny``.
     public static let touchIDAny = biometryAny
-    /// A finger of the set as it is when the item is made; adding or removing one ends the item for good.
+    /// A finger of the set that is enrolled when the item is made; adding or removing a finger makes the item unusable
+    /// for good.
     public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     /// The earlier name of ``biometryCurrentSet``.
     public static let touchIDCurrentSet = biometryCurrentSet
     /// The passcode.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
-    /// A paired device close by; no Linux machine has one, so alone it is never met.
+    /// A paired device close by; no Linux machine has one, so on its own this constraint is never met.
     public static let companion = SecAccessControlCreateFlags(rawValue: 1 << 5)
     /// The earlier name of ``companion``.
     public static let watch = companion
@@ -67,12 +70,12 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
     /// All of the constraints are needed, which is the default.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
-    /// The constraints guard the use of a private key.
+    /// The constraints apply to the use of a private key.
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
-    /// A password of the program's own besides.
+    /// In addition, a password that the program supplies.
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 
-    /// What somebody shows.
+    /// The flags that stand for a kind of authentication by the owner.
     static let constraints: SecAccessControlCreateFlags = [
         .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
     ]
@@ -84,12 +87,13 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
 /// Makes an access control.
 ///
 /// - Parameters:
-///   - allocator: Counts for nothing.
+///   - allocator: Ignored.
 ///   - protection: One of the seven `kSecAttrAccessible…` values.
-///   - flags: What must be shown. More than one constraint without ``SecAccessControlCreateFlags/or`` means all of them.
-///   - error: Where to leave an error with `errSecParam`.
-/// - Returns: `nil` for another protection, `or` together with `and`, `biometryAny` together with `biometryCurrentSet`,
-///   `userPresence` together with another constraint or a connective, and unknown flags.
+///   - flags: The required authentication. More than one constraint without ``SecAccessControlCreateFlags/or`` means
+///     all of them.
+///   - error: Receives an error with the code `errSecParam`.
+/// - Returns: The access control; `nil` for another protection, `or` together with `and`, `biometryAny` together with
+///   `biometryCurrentSet`, `userPresence` together with another constraint or a connective, and unknown flags.
 @discardableResult
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?,
@@ -117,11 +121,11 @@ public func SecAccessControlCreateWithFlags(
     return SecAccessControl(protection: protection, flags: flags)
 }
 
-/// The type's number, which no other class here has.
+/// Returns the type identifier, which no other class of this package has.
 public func SecAccessControlGetTypeID() -> CFTypeID { 0x5345_4301 }
 
 extension NSError {
-    /// An error with a Security status, in words.
+    /// Makes an error with a Security status and a description.
     package convenience init(status: OSStatus, _ reason: String) {
         self.init(
             domain: NSOSStatusErrorDomain,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SecCertificate: ItemReference {
-    /// A certificate.
+    /// The item class of certificates.
     package static let itemClass = ItemClass.certificate
 
-    /// What the keychain stores: the bytes, and what they say.
+    /// Returns the form in which the keychain stores the certificate: its bytes and the attributes parsed from them.
     package func form() throws(KeychainError) -> ReferenceForm {
         ReferenceForm(
             .certificate,

@@ -2,14 +2,15 @@
 
 internal import Crypto
 
-/// An X.509 certificate: its bytes, and what they say.
+/// An X.509 certificate: its bytes and the fields parsed from them.
 ///
-/// Nobody's signature on it is checked, and no trust follows from having one. Two are equal when their bytes are.
+/// The signature is not verified, and a `SecCertificate` says nothing about trust. Two certificates are equal if their
+/// bytes are equal.
 public final class SecCertificate: NSObject, Sendable {
     let bytes: Data
     let parts: CertificateReader
 
-    /// `nil` for anything that is no X.509 certificate in DER.
+    /// Parses an X.509 certificate in DER; `nil` for anything else.
     init?(_ bytes: Data) {
         guard let parts = CertificateReader(bytes) else { return nil }
         self.bytes = bytes
@@ -17,7 +18,7 @@ public final class SecCertificate: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other has the same bytes.
+    /// Whether the other object is a certificate with the same bytes.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? SecCertificate)?.bytes == bytes
     }
@@ -25,10 +26,10 @@ public final class SecCertificate: NSObject, Sendable {
     /// Hashes the bytes.
     public override var hash: Int { bytes.hashValue }
 
-    /// Whose it is, for people.
+    /// A human-readable description with the subject's name.
     public override var description: String { "<SecCertificate: \(parts.subject.summary ?? "no name")>" }
 
-    /// The attributes by which the keychain finds it.
+    /// The attributes by which the keychain finds the certificate.
     var described: [String: Any] {
         var told: [CFString: Any] = [
             kSecAttrCertificateType: parts.version,
@@ -45,28 +46,28 @@ public final class SecCertificate: NSObject, Sendable {
     }
 }
 
-/// Makes a certificate of its bytes.
+/// Makes a certificate from its bytes.
 ///
 /// - Parameters:
-///   - allocator: Counts for nothing.
+///   - allocator: Ignored.
 ///   - data: X.509 in DER; not PEM.
-/// - Returns: `nil` for anything else, and for more than 1 MiB. Signature and dates are not looked at.
+/// - Returns: The certificate; `nil` for any other data, and for more than 1 MiB. Signature and dates are not checked.
 @discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     SecCertificate(Data(referencing: data))
 }
 
-/// Gives a certificate's bytes.
+/// Returns a certificate's bytes.
 ///
 /// - Parameter certificate: The certificate.
 /// - Returns: X.509 in DER.
 @discardableResult
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { certificate.bytes as NSData }
 
-/// Gives the public key that a certificate is about.
+/// Returns the public key that a certificate certifies.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: `nil` for keys that are neither RSA nor on P-256, P-384 or P-521.
+/// - Returns: The key; `nil` for keys that are neither RSA nor on P-256, P-384 or P-521.
 @discardableResult
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     let info = certificate.parts.publicKeyInfo
@@ -74,20 +75,20 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     return RSAPublicKey(der: info).map { SecKey(.publicRSA($0)) }
 }
 
-/// Gives what people call the subject.
+/// Returns a human-readable summary of the subject.
 ///
 /// - Parameter certificate: The certificate.
-/// - Returns: Its common name, or what else names it.
+/// - Returns: The subject's common name, or another part of its name.
 @discardableResult
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
     certificate.parts.subject.summary.map { $0 as NSString }
 }
 
-/// Gives the subject's common name.
+/// Copies the subject's common name.
 ///
 /// - Parameters:
 ///   - certificate: The certificate.
-///   - commonName: Where to leave it; `nil` when there is none.
+///   - commonName: Receives the name, or `nil` if the subject has no common name.
 /// - Returns: `errSecSuccess`.
 @discardableResult
 public func SecCertificateCopyCommonName(
@@ -98,11 +99,11 @@ public func SecCertificateCopyCommonName(
     return errSecSuccess
 }
 
-/// Gives the serial number.
+/// Returns the serial number of a certificate.
 ///
 /// - Parameters:
 ///   - certificate: The certificate.
-///   - error: Left alone; there is always a number.
+///   - error: Never set, since every certificate has a serial number.
 /// - Returns: The number's bytes, big endian.
 @discardableResult
 public func SecCertificateCopySerialNumberData(
@@ -110,7 +111,7 @@ public func SecCertificateCopySerialNumberData(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? { certificate.parts.serialNumber as NSData }
 
-/// Gives the issuer's name as it is compared: printable text in capitals and with single spaces.
+/// Returns the issuer's name normalized for comparison: printable text in capitals and with single spaces.
 ///
 /// - Parameter certificate: The certificate.
 /// - Returns: A `Name` in DER.
@@ -119,7 +120,7 @@ public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertifi
     certificate.parts.issuer.normalized as NSData
 }
 
-/// Gives the subject's name as it is compared: printable text in capitals and with single spaces.
+/// Returns the subject's name normalized for comparison: printable text in capitals and with single spaces.
 ///
 /// - Parameter certificate: The certificate.
 /// - Returns: A `Name` in DER.
@@ -128,11 +129,11 @@ public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertif
     certificate.parts.subject.normalized as NSData
 }
 
-/// The type's number, which no other class here has.
+/// Returns the type identifier, which no other class of this package has.
 public func SecCertificateGetTypeID() -> CFTypeID { 0x5345_4303 }
 
 extension ECPublicKey {
-    /// `nil` for anything that is no `SubjectPublicKeyInfo` of a point of one of the curves.
+    /// Parses a `SubjectPublicKeyInfo` with a point of one of the curves; `nil` for anything else.
     fileprivate init?(info: Data) {
         let point =
             (try? P256.Signing.PublicKey(derRepresentation: info))?.x963Representation

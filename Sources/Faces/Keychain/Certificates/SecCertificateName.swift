@@ -4,9 +4,9 @@ internal import SwiftASN1
 
 /// The name of a subject or an issuer (RFC 5280, 4.1.2.4).
 struct DistinguishedName: Sendable {
-    /// As it is in the certificate.
+    /// The name as encoded in the certificate.
     let der: Data
-    /// With printable text in capitals and single spaces, so that names that mean the same are the same.
+    /// The name with printable text in capitals and single spaces, so that equivalent names are equal.
     let normalized: Data
     private let attributes: [Attribute]
 
@@ -41,18 +41,18 @@ struct DistinguishedName: Sendable {
         normalized = Data(DistinguishedName.wrap(0x30, sequence.flatMap(\.self)))
     }
 
-    /// The last text under 2.5.4.`number`, which is the most particular one.
+    /// Returns the last text with the attribute type 2.5.4.`number`, which is the most specific one.
     func text(_ number: UInt8) -> String? {
         attributes.last { $0.name == [0x55, 0x04, number] && $0.text?.isEmpty == false }?.text
     }
 
     static let commonName: UInt8 = 3
-    /// What people call it: common name, organisational unit, organisation.
+    /// A human-readable summary: the common name, else the organisational unit, else the organisation.
     var summary: String? {
         text(DistinguishedName.commonName) ?? text(11) ?? text(10) ?? attributes.last?.text
     }
 
-    /// A tag, the size of what follows in the shortest form, and that.
+    /// Encodes a value in DER: the tag, the length in its shortest form, and the contents.
     fileprivate static func wrap(_ tag: UInt8, _ bytes: [UInt8]) -> [UInt8] {
         guard bytes.count >= 0x80 else { return [tag, UInt8(bytes.count)] + bytes }
         var size: [UInt8] = []
@@ -66,7 +66,7 @@ struct DistinguishedName: Sendable {
 }
 
 extension ASN1Node {
-    /// The text of a string of any of the kinds that names are made of.
+    /// The text of a string of any of the ASN.1 types that names use.
     fileprivate var text: String? {
         guard case .primitive(let bytes) = content else { return nil }
         switch identifier {
@@ -84,7 +84,7 @@ extension ASN1Node {
         }
     }
 
-    /// A printable string in capitals, without spaces around and with single ones between; anything else as it is.
+    /// The encoding, with a printable string trimmed, in capitals and with single spaces; other types are unchanged.
     fileprivate var normalizedText: [UInt8] {
         guard identifier == .printableString, let text else { return Array(encodedBytes) }
         let words = text.split(separator: " ").joined(separator: " ").uppercased()

@@ -2,14 +2,14 @@
 
 internal import SwiftASN1
 
-/// What a certificate says of itself (RFC 5280, 4.1), as far as the keychain needs it.
+/// The fields of a certificate (RFC 5280, 4.1) that the keychain needs.
 ///
-/// The form is checked, strictly as DER; whether anybody should trust the certificate is not.
+/// The encoding is checked strictly as DER; trust in the certificate is not evaluated.
 struct CertificateReader: Sendable {
-    /// Larger ones are not read.
+    /// The size in bytes of the largest certificate that is read.
     static let largest = 1 << 20
 
-    /// 1 to 3.
+    /// The X.509 version, 1 to 3.
     let version: Int
     /// The number's bytes as they are encoded: big endian, two's complement.
     let serialNumber: Data
@@ -19,10 +19,10 @@ struct CertificateReader: Sendable {
     let publicKeyInfo: Data
     /// The bits of the public key.
     let publicKey: Data
-    /// The identifier of the subject's key, where the certificate has one.
+    /// The identifier of the subject's key, if the certificate has one.
     let subjectKeyID: Data?
 
-    /// `nil` for anything that is no X.509 certificate in DER.
+    /// Parses an X.509 certificate in DER; `nil` for anything else.
     init?(_ bytes: Data) {
         guard bytes.count <= CertificateReader.largest else { return nil }
         do {
@@ -41,7 +41,7 @@ struct CertificateReader: Sendable {
 
         version = try body.take(.explicit(0)).map { try $0.onlyNumber() + 1 } ?? 1
         serialNumber = Data(try body.next().value(.integer))
-        // The algorithm is named twice, and the second time is not signed.
+        // The signature algorithm is named twice, and its second occurrence is not signed.
         guard try body.next().encodedBytes == algorithm.encodedBytes else { throw Malformed() }
         issuer = try DistinguishedName(body.next())
         var validity = try body.next().fields(.sequence)
@@ -81,7 +81,7 @@ struct CertificateReader: Sendable {
     }
 }
 
-/// The form is another one.
+/// An error of data that does not have the expected encoding.
 struct Malformed: Error {}
 
 extension ASN1Identifier {
@@ -91,7 +91,7 @@ extension ASN1Identifier {
     fileprivate static func implicit(_ number: UInt) -> ASN1Identifier { explicit(number) }
 }
 
-/// The nodes of a constructed one, taken in their order.
+/// The child nodes of a constructed node, taken in order.
 struct ASN1Fields {
     private var rest: ASN1NodeCollection.Iterator
     private var peeked: ASN1Node?
@@ -111,7 +111,7 @@ struct ASN1Fields {
         return node
     }
 
-    /// The next one, if it has this tag.
+    /// Takes the next node if it has this tag.
     mutating func take(_ identifier: ASN1Identifier) throws -> ASN1Node? {
         guard let peeked, peeked.identifier == identifier else { return nil }
         return try next()
@@ -121,7 +121,7 @@ struct ASN1Fields {
 }
 
 extension ASN1Node {
-    /// The one number that is in it, 0 to 127.
+    /// Returns the only number in the node, 0 to 127.
     fileprivate func onlyNumber() throws -> Int {
         var numbers = try fields(identifier)
         let bytes = try numbers.next().value(.integer)

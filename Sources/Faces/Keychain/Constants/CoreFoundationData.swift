@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Core Foundation's two functions that make bytes into an object.
+// Core Foundation's two functions that make a data object from bytes.
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Copies bytes.
+/// Makes a data object with a copy of the given bytes.
 ///
 /// - Parameters:
-///   - allocator: Counts for nothing.
-///   - bytes: Where they are; may be `nil` for none.
-///   - length: How many.
-/// - Returns: `nil` for a negative length, and for a length without bytes.
+///   - allocator: Ignored.
+///   - bytes: The address of the bytes; may be `nil` if `length` is 0.
+///   - length: The number of bytes.
+/// - Returns: The object; `nil` for a negative length, and for a length without bytes.
 public func CFDataCreate(
     _ allocator: CFAllocator!,
     _ bytes: UnsafePointer<UInt8>!,
@@ -20,17 +20,17 @@ public func CFDataCreate(
 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Makes an object of bytes without copying them.
+/// Makes a data object from bytes without copying them.
 ///
-/// The bytes must stay as they are for as long as the object is there.
+/// The bytes must stay unchanged for the lifetime of the object.
 ///
 /// - Parameters:
-///   - allocator: Counts for nothing.
-///   - bytes: Where they are; may be `nil` for none.
-///   - length: How many.
-///   - bytesDeallocator: ``kCFAllocatorNull`` leaves the bytes to their owner; any other one frees them with `free` when the
-///     object goes.
-/// - Returns: `nil` for a negative length, and for a length without bytes; nothing is freed then.
+///   - allocator: Ignored.
+///   - bytes: The address of the bytes; may be `nil` if `length` is 0.
+///   - length: The number of bytes.
+///   - bytesDeallocator: ``kCFAllocatorNull`` leaves the bytes to their owner; any other allocator frees them with
+///     `free` when the object is deallocated.
+/// - Returns: The object; `nil` for a negative length, and for a length without bytes, in which case nothing is freed.
 public func CFDataCreateWithBytesNoCopy(
     _ allocator: CFAllocator!,
     _ bytes: UnsafePointer<UInt8>!,

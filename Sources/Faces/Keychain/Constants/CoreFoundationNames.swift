@@ -3,25 +3,26 @@
 @_exported public import AuthenticationContext
 @_exported public import Foundation
 
-// Core Foundation's names in the signatures of Apple's Security framework, as the classes that Foundation bridges to:
-// with them `query as CFDictionary`, `item as? Data` and dictionaries with keys of both spellings compile and behave as on
-// Apple's systems. The module CoreFoundation has types of these names that `[String: Any] as CFDictionary` refuses.
+// Core Foundation's names in the signatures of Apple's Security framework, as aliases of the classes that Foundation
+// bridges to. With these aliases `query as CFDictionary`, `item as? Data` and dictionaries with keys of both spellings
+// compile and behave as on Apple's systems. The module CoreFoundation has types of these names to which `[String: Any]`
+// cannot be cast.
 
 /// Any object.
 public typealias CFTypeRef = AnyObject
-/// Text.
+/// A text.
 public typealias CFString = NSString
-/// Bytes.
+/// A sequence of bytes.
 public typealias CFData = NSData
-/// Keys and values.
+/// A dictionary.
 public typealias CFDictionary = NSDictionary
-/// Keys and values that can be changed.
+/// A mutable dictionary.
 public typealias CFMutableDictionary = NSMutableDictionary
-/// A list.
+/// An array.
 public typealias CFArray = NSArray
 /// A number.
 public typealias CFNumber = NSNumber
-/// A truth value.
+/// A Boolean.
 public typealias CFBoolean = NSNumber
 /// A point in time.
 public typealias CFDate = NSDate
@@ -29,17 +30,17 @@ public typealias CFDate = NSDate
 public typealias CFError = NSError
 /// The domain of an error.
 public typealias CFErrorDomain = CFString
-/// Takes and frees memory: only the three below, of which the default is `nil`.
+/// An allocator of memory: only the three below exist, and the default one is `nil`.
 public final class CFAllocator: Sendable {
     fileprivate init() {}
 }
-/// A signed count.
+/// A signed index or count.
 public typealias CFIndex = Int
 /// A set of flags.
 public typealias CFOptionFlags = UInt
-/// Which class an object is of.
+/// The identifier of an object's type.
 public typealias CFTypeID = UInt
-/// The result of a call; 0 is success.
+/// The result of a call; 0 means success.
 public typealias OSStatus = Int32
 /// Four characters as one number.
 public typealias FourCharCode = UInt32
@@ -50,16 +51,16 @@ public typealias OSType = FourCharCode
 /// The default allocator.
 public let kCFAllocatorDefault: CFAllocator! = nil
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Frees with `free`.
+/// The allocator that frees memory with `free`.
 public let kCFAllocatorMalloc: CFAllocator! = CFAllocator()
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Frees nothing: for bytes that stay with their owner.
+/// The allocator that frees nothing: for bytes that their owner frees.
 public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// True, as an object; an implicitly unwrapped optional, since programs write `kCFBooleanTrue!`.
+/// The Boolean true as an object; an implicitly unwrapped optional, since programs write `kCFBooleanTrue!`.
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// False, as an object.
+/// The Boolean false as an object.
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The key of a program's identifier in the dictionary of its bundle.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The numbers of types, by which programs find out what a call gave. They hold within one process.
+// The type identifiers by which programs determine the type of a call's result. They are valid within one process.
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Tells of which type an object is.
+/// Returns the type identifier of an object.
 ///
-/// - Parameter cf: What a keychain function gave, or anything else.
-/// - Returns: What the type's `…GetTypeID()` gives; 0 for `nil` and for objects of other types.
+/// - Parameter cf: The result of a keychain function, or any other object.
+/// - Returns: The result of the type's `…GetTypeID()`; 0 for `nil` and for objects of other types.
 public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     switch cf {
     case is SecAccessControl: SecAccessControlGetTypeID()
@@ -17,7 +17,7 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     case is NSData: CFDataGetTypeID()
     case is NSDictionary: CFDictionaryGetTypeID()
     case is NSArray: CFArrayGetTypeID()
-    // There are two truth values, and every other number is no truth value.
+    // Only these two objects are Booleans; all others are numbers.
     case let number as NSNumber:
         number === kCFBooleanTrue || number === kCFBooleanFalse ? CFBooleanGetTypeID() : CFNumberGetTypeID()
     case is NSDate: CFDateGetTypeID()
@@ -26,19 +26,19 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     }
 }
 
-/// The number of the type of text.
+/// Returns the type identifier of texts.
 public func CFStringGetTypeID() -> CFTypeID { 0x4346_0001 }
-/// The number of the type of bytes.
+/// Returns the type identifier of data objects.
 public func CFDataGetTypeID() -> CFTypeID { 0x4346_0002 }
-/// The number of the type of keys and values.
+/// Returns the type identifier of dictionaries.
 public func CFDictionaryGetTypeID() -> CFTypeID { 0x4346_0003 }
-/// The number of the type of lists.
+/// Returns the type identifier of arrays.
 public func CFArrayGetTypeID() -> CFTypeID { 0x4346_0004 }
-/// The number of the type of numbers.
+/// Returns the type identifier of numbers.
 public func CFNumberGetTypeID() -> CFTypeID { 0x4346_0005 }
-/// The number of the type of truth values.
+/// Returns the type identifier of Booleans.
 public func CFBooleanGetTypeID() -> CFTypeID { 0x4346_0006 }
-/// The number of the type of points in time.
+/// Returns the type identifier of dates.
 public func CFDateGetTypeID() -> CFTypeID { 0x4346_0007 }
-/// The number of the type of errors.
+/// Returns the type identifier of errors.
 public func CFErrorGetTypeID() -> CFTypeID { 0x4346_0008 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a keychain dictionary is about: the classes of items, what goes in, what comes out, and how it is searched.
+// The keys and values of a keychain dictionary: classes of items, values, results, matching and authentication.
 //
-// The texts are Apple's.
-// An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
+// The strings are Apple's. An `NSString` of a literal never changes, which the compiler cannot see: hence
+// `nonisolated(unsafe)`.
 
 // MARK: - Classes
 
 /// The class of an item.
 nonisolated(unsafe) public let kSecClass: CFString = "class"
-/// A password of any kind, known by service and account.
+/// A password of any kind, identified by service and account.
 nonisolated(unsafe) public let kSecClassGenericPassword: CFString = "genp"
 /// A password for a server.
 nonisolated(unsafe) public let kSecClassInternetPassword: CFString = "inet"
@@ -17,7 +17,7 @@ nonisolated(unsafe) public let kSecClassInternetPassword: CFString = "inet"
 nonisolated(unsafe) public let kSecClassCertificate: CFString = "cert"
 /// A key.
 nonisolated(unsafe) public let kSecClassKey: CFString = "keys"
-/// A certificate together with its private key; no query finds one here.
+/// A certificate together with its private key; queries never find one here.
 nonisolated(unsafe) public let kSecClassIdentity: CFString = "idnt"
 
 // MARK: - Values
@@ -26,76 +26,76 @@ nonisolated(unsafe) public let kSecClassIdentity: CFString = "idnt"
 nonisolated(unsafe) public let kSecValueData: CFString = "v_Data"
 /// A key or a certificate, as an object.
 nonisolated(unsafe) public let kSecValueRef: CFString = "v_Ref"
-/// A persistent reference, which names one item for good.
+/// A persistent reference, which names one item permanently.
 nonisolated(unsafe) public let kSecValuePersistentRef: CFString = "v_PersistentRef"
 
-// MARK: - What a call gives
+// MARK: - Results
 
-/// Whether the value is given.
+/// Whether to return the value.
 nonisolated(unsafe) public let kSecReturnData: CFString = "r_Data"
-/// Whether the attributes are given.
+/// Whether to return the attributes.
 nonisolated(unsafe) public let kSecReturnAttributes: CFString = "r_Attributes"
-/// Whether a key or a certificate is given as an object.
+/// Whether to return a key or a certificate as an object.
 nonisolated(unsafe) public let kSecReturnRef: CFString = "r_Ref"
-/// Whether a persistent reference is given.
+/// Whether to return a persistent reference.
 nonisolated(unsafe) public let kSecReturnPersistentRef: CFString = "r_PersistentRef"
 
-// MARK: - How a query matches
+// MARK: - Matching
 
-/// How many items are given at most: a number, or one of the two values below.
+/// The maximum number of items: a number, or one of the two values below.
 nonisolated(unsafe) public let kSecMatchLimit: CFString = "m_Limit"
 /// One item, which is the default.
 nonisolated(unsafe) public let kSecMatchLimitOne: CFString = "m_LimitOne"
 /// All items, in an array.
 nonisolated(unsafe) public let kSecMatchLimitAll: CFString = "m_LimitAll"
-/// Counts for nothing: attributes are compared as they are.
+/// Ignored: attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
 /// Certificates for a trust policy; not supported.
 nonisolated(unsafe) public let kSecMatchPolicy: CFString = "m_Policy"
-/// Only these items; not supported.
+/// A list of items to limit the call to; not supported.
 nonisolated(unsafe) public let kSecMatchItemList: CFString = "m_ItemList"
-/// Which keychain files are searched; counts for nothing, there is one keychain.
+/// The keychain files to search; ignored, since there is only one keychain.
 nonisolated(unsafe) public let kSecMatchSearchList: CFString = "m_SearchList"
 /// Certificates of these issuers; not supported.
 nonisolated(unsafe) public let kSecMatchIssuers: CFString = "m_Issuers"
-/// Certificates with an address; not supported.
+/// Certificates with an e-mail address; not supported.
 nonisolated(unsafe) public let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
-/// Certificates whose subject holds a text; not supported.
+/// Certificates whose subject contains a text; not supported.
 nonisolated(unsafe) public let kSecMatchSubjectContains: CFString = "m_SubjectContains"
 /// Certificates whose subject begins with a text; not supported.
 nonisolated(unsafe) public let kSecMatchSubjectStartsWith: CFString = "m_SubjectStartsWith"
 /// Certificates whose subject ends with a text; not supported.
 nonisolated(unsafe) public let kSecMatchSubjectEndsWith: CFString = "m_SubjectEndsWith"
-/// Certificates whose subject is a text; not supported.
+/// Certificates whose subject equals a text; not supported.
 nonisolated(unsafe) public let kSecMatchSubjectWholeString: CFString = "m_SubjectWholeString"
-/// Counts for nothing: attributes are compared as they are.
+/// Ignored: attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchDiacriticInsensitive: CFString = "m_DiacriticInsensitive"
-/// Counts for nothing: attributes are compared as they are.
+/// Ignored: attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchWidthInsensitive: CFString = "m_WidthInsensitive"
 /// Only certificates that are trusted; not supported.
 nonisolated(unsafe) public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
 /// Only certificates that are valid on a day; not supported.
 nonisolated(unsafe) public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
 
-// MARK: - How a call is done
+// MARK: - Options of a call
 
-/// The `LAContext` that asks the owner, or has asked before.
+/// The `LAContext` that authenticates the owner, or has done so before.
 nonisolated(unsafe) public let kSecUseAuthenticationContext: CFString = "u_AuthCtx"
 /// Whether the owner may be asked: one of the three values below.
 nonisolated(unsafe) public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
-/// He may, which is the default.
+/// The owner may be asked, which is the default.
 nonisolated(unsafe) public let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
-/// He may not: what would need it fails with `errSecInteractionNotAllowed`.
+/// The owner may not be asked: a call that needs it fails with `errSecInteractionNotAllowed`.
 nonisolated(unsafe) public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
-/// He may not: items that need it are left out; only for `SecItemCopyMatching`.
+/// The owner may not be asked: items that need it are left out; only for `SecItemCopyMatching`.
 nonisolated(unsafe) public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"
-/// Why the owner is asked, as a text; deprecated by Apple for `LAContext.localizedReason`.
+/// The reason that the prompt shows, as a text; deprecated by Apple in favour of `LAContext.localizedReason`.
 nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
-/// True is `kSecUseAuthenticationUIFail`; deprecated by Apple.
+/// Whether the owner may not be asked: true means `kSecUseAuthenticationUIFail`; deprecated by Apple.
 nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
-/// Counts for nothing: there is one keychain, and it is of that kind.
+/// Ignored: there is only one keychain, and it is of that kind.
 nonisolated(unsafe) public let kSecUseDataProtectionKeychain: CFString = "nleg"
-/// Only these items; not supported.
+/// A list of items to limit the call to; not supported.
 nonisolated(unsafe) public let kSecUseItemList: CFString = "u_ItemList"
-/// Which keychain file is written; counts for nothing, there is one keychain.
+/// The keychain file to write; ignored, since there is only one keychain.
 nonisolated(unsafe) public let kSecUseKeychain: CFString = "u_Keychain"

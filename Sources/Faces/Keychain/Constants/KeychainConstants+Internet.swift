@@ -4,24 +4,24 @@
 //
 // An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
 
-/// Which server.
+/// The server's name or address.
 nonisolated(unsafe) public let kSecAttrServer: CFString = "srvr"
-/// Which realm of the server.
+/// The security domain (realm) of the server.
 nonisolated(unsafe) public let kSecAttrSecurityDomain: CFString = "sdmn"
-/// Which protocol: one of the values below.
+/// The protocol: one of the values below.
 nonisolated(unsafe) public let kSecAttrProtocol: CFString = "ptcl"
-/// How the server asks: one of the values below.
+/// The authentication type of the server: one of the values below.
 nonisolated(unsafe) public let kSecAttrAuthenticationType: CFString = "atyp"
-/// Which port.
+/// The port number.
 nonisolated(unsafe) public let kSecAttrPort: CFString = "port"
-/// Which path on the server.
+/// The path on the server.
 nonisolated(unsafe) public let kSecAttrPath: CFString = "path"
 
 // MARK: - Protocols
 
 /// FTP.
 nonisolated(unsafe) public let kSecAttrProtocolFTP: CFString = "ftp "
-/// An account of FTP.
+/// An FTP account.
 nonisolated(unsafe) public let kSecAttrProtocolFTPAccount: CFString = "ftpa"
 /// HTTP.
 nonisolated(unsafe) public let kSecAttrProtocolHTTP: CFString = "http"
@@ -51,17 +51,17 @@ nonisolated(unsafe) public let kSecAttrProtocolSSH: CFString = "ssh "
 nonisolated(unsafe) public let kSecAttrProtocolFTPS: CFString = "ftps"
 /// HTTP over TLS.
 nonisolated(unsafe) public let kSecAttrProtocolHTTPS: CFString = "htps"
-/// A proxy for HTTP.
+/// An HTTP proxy.
 nonisolated(unsafe) public let kSecAttrProtocolHTTPProxy: CFString = "htpx"
-/// A proxy for HTTPS.
+/// An HTTPS proxy.
 nonisolated(unsafe) public let kSecAttrProtocolHTTPSProxy: CFString = "htsx"
-/// A proxy for FTP.
+/// An FTP proxy.
 nonisolated(unsafe) public let kSecAttrProtocolFTPProxy: CFString = "ftpx"
 /// SMB.
 nonisolated(unsafe) public let kSecAttrProtocolSMB: CFString = "smb "
 /// RTSP.
 nonisolated(unsafe) public let kSecAttrProtocolRTSP: CFString = "rtsp"
-/// A proxy for RTSP.
+/// An RTSP proxy.
 nonisolated(unsafe) public let kSecAttrProtocolRTSPProxy: CFString = "rtsx"
 /// DAAP.
 nonisolated(unsafe) public let kSecAttrProtocolDAAP: CFString = "daap"
@@ -86,17 +86,17 @@ nonisolated(unsafe) public let kSecAttrProtocolPOP3S: CFString = "pops"
 
 /// NTLM.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeNTLM: CFString = "ntlm"
-/// The default of Microsoft Network.
+/// The default authentication of Microsoft Network.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeMSN: CFString = "msna"
 /// Distributed password authentication.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeDPA: CFString = "dpaa"
 /// Remote password authentication.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeRPA: CFString = "rpaa"
-/// Basic authentication of HTTP.
+/// HTTP basic authentication.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeHTTPBasic: CFString = "http"
-/// Digest authentication of HTTP.
+/// HTTP digest authentication.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeHTTPDigest: CFString = "httd"
 /// A form on a web page.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeHTMLForm: CFString = "form"
-/// The default.
+/// The default authentication type.
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeDefault: CFString = "dflt"

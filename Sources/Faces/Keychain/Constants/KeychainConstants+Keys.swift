@@ -4,9 +4,9 @@
 //
 // An `NSString` of a literal never changes, which the compiler cannot see: hence `nonisolated(unsafe)`.
 
-// MARK: - Of keys
+// MARK: - Attributes of keys
 
-/// Public, private or symmetric.
+/// The class of the key: public, private or symmetric.
 nonisolated(unsafe) public let kSecAttrKeyClass: CFString = "kcls"
 /// A public key.
 nonisolated(unsafe) public let kSecAttrKeyClassPublic: CFString = "0"
@@ -14,9 +14,9 @@ nonisolated(unsafe) public let kSecAttrKeyClassPublic: CFString = "0"
 nonisolated(unsafe) public let kSecAttrKeyClassPrivate: CFString = "1"
 /// A symmetric key.
 nonisolated(unsafe) public let kSecAttrKeyClassSymmetric: CFString = "2"
-/// What a program finds the key by: of a pair, SHA-1 of the public key.
+/// The identifier by which programs find the key: for a key pair, SHA-1 of the public key.
 nonisolated(unsafe) public let kSecAttrApplicationLabel: CFString = "klbl"
-/// Bytes of the program's own, to find the key by.
+/// Bytes that the program defines to find the key.
 nonisolated(unsafe) public let kSecAttrApplicationTag: CFString = "atag"
 /// The kind of key: one of the values below.
 nonisolated(unsafe) public let kSecAttrKeyType: CFString = "type"
@@ -36,27 +36,27 @@ nonisolated(unsafe) public let kSecAttrKeyTypeRC4: CFString = "25"
 nonisolated(unsafe) public let kSecAttrKeyTypeRC2: CFString = "23"
 /// CAST.
 nonisolated(unsafe) public let kSecAttrKeyTypeCAST: CFString = "56"
-/// Elliptic curves; deprecated by Apple.
+/// An elliptic curve; deprecated by Apple.
 nonisolated(unsafe) public let kSecAttrKeyTypeECDSA: CFString = "73"
-/// Elliptic curves; deprecated by Apple.
+/// An elliptic curve; deprecated by Apple.
 nonisolated(unsafe) public let kSecAttrKeyTypeEC: CFString = "73"
-/// Elliptic curves of NIST.
+/// A NIST elliptic curve.
 nonisolated(unsafe) public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
 /// The size of the key in bits.
 nonisolated(unsafe) public let kSecAttrKeySizeInBits: CFString = "bsiz"
-/// The bits of the key that count.
+/// The effective size of the key in bits.
 nonisolated(unsafe) public let kSecAttrEffectiveKeySize: CFString = "esiz"
-/// Whether a key that is made is stored in the keychain.
+/// Whether a new key is stored in the keychain.
 nonisolated(unsafe) public let kSecAttrIsPermanent: CFString = "perm"
-/// Whether the key leaves only encrypted.
+/// Whether the key can be exported only in encrypted form.
 nonisolated(unsafe) public let kSecAttrIsSensitive: CFString = "sens"
-/// Whether the key can leave at all.
+/// Whether the key can be exported at all.
 nonisolated(unsafe) public let kSecAttrIsExtractable: CFString = "extr"
 /// Whether the key encrypts.
 nonisolated(unsafe) public let kSecAttrCanEncrypt: CFString = "encr"
 /// Whether the key decrypts.
 nonisolated(unsafe) public let kSecAttrCanDecrypt: CFString = "decr"
-/// Whether other keys are derived from it.
+/// Whether other keys can be derived from the key.
 nonisolated(unsafe) public let kSecAttrCanDerive: CFString = "drve"
 /// Whether the key signs.
 nonisolated(unsafe) public let kSecAttrCanSign: CFString = "sign"
@@ -66,18 +66,18 @@ nonisolated(unsafe) public let kSecAttrCanVerify: CFString = "vrfy"
 nonisolated(unsafe) public let kSecAttrCanWrap: CFString = "wrap"
 /// Whether the key decrypts keys.
 nonisolated(unsafe) public let kSecAttrCanUnwrap: CFString = "unwp"
-/// Where the key lives.
+/// The token that holds the key.
 nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid"
-/// In the chip: the TPM.
+/// The token of keys in the chip, the TPM.
 nonisolated(unsafe) public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 
-// MARK: - For making keys
+// MARK: - Making keys
 
 /// The attributes of the private half.
 nonisolated(unsafe) public let kSecPrivateKeyAttrs: CFString = "private"
 /// The attributes of the public half.
 nonisolated(unsafe) public let kSecPublicKeyAttrs: CFString = "public"
-/// Which function derives a key from a password.
+/// The pseudorandom function that derives a key from a password.
 nonisolated(unsafe) public let kSecAttrPRF: CFString = "prf"
 /// HMAC with SHA-1.
 nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA1: CFString = "hsha1"
@@ -89,12 +89,12 @@ nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA256: CFString = "hsha256"
 nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA384: CFString = "hsha384"
 /// HMAC with SHA-512.
 nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA512: CFString = "hsha512"
-/// The salt of that.
+/// The salt of the key derivation.
 nonisolated(unsafe) public let kSecAttrSalt: CFString = "salt"
-/// The rounds of that.
+/// The number of rounds of the key derivation.
 nonisolated(unsafe) public let kSecAttrRounds: CFString = "rounds"
 
-// MARK: - Of certificates
+// MARK: - Attributes of certificates
 
 /// The type of the certificate, as a number.
 nonisolated(unsafe) public let kSecAttrCertificateType: CFString = "ctyp"

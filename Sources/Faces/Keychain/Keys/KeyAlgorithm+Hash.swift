@@ -4,14 +4,14 @@ package import Crypto
 package import SecretMemory
 internal import StateStore
 
-/// The hash functions that the library has; SHA-224 and MD5 are not among them, or not for this.
+/// The hash functions that the library offers for signatures and derivations, which exclude SHA-224 and MD5.
 enum HashKind: String, CaseIterable {
     case sha1 = "SHA1"
     case sha256 = "SHA256"
     case sha384 = "SHA384"
     case sha512 = "SHA512"
 
-    /// The size and name of its hashes.
+    /// The size and name of the function's hashes.
     var size: HashSize {
         switch self {
         case .sha1: .sha1
@@ -21,7 +21,7 @@ enum HashKind: String, CaseIterable {
         }
     }
 
-    /// The hash of a message.
+    /// Returns the hash of a message.
     func hash(_ message: Data) -> Data {
         switch self {
         case .sha1: Data(Insecure.SHA1.hash(data: message))
@@ -31,7 +31,7 @@ enum HashKind: String, CaseIterable {
         }
     }
 
-    /// The key derivation of ANSI X9.63 with this function.
+    /// Derives a key as in ANSI X9.63 with this function.
     func derive(from secret: borrowing SecretBytes, sharedInfo: Data, count: Int) -> SecretBytes {
         switch self {
         case .sha1: X963KDF<Insecure.SHA1>.derive(from: secret, sharedInfo: sharedInfo, count: count)
@@ -42,17 +42,17 @@ enum HashKind: String, CaseIterable {
     }
 }
 
-/// The key derivation of ANSI X9.63: the hashes of secret, counter and shared info behind each other.
+/// The key derivation of ANSI X9.63: the concatenated hashes of secret, counter and shared info.
 ///
-/// The library has it only for its own shared secrets, and one of the chip is none of those.
+/// The library implements it only for its own shared secrets, not for a shared secret of the chip.
 package enum X963KDF<Function: HashFunction> {
     /// Derives a key.
     ///
     /// - Parameters:
     ///   - secret: The result of a key exchange.
-    ///   - sharedInfo: Goes into each hash.
-    ///   - count: How many bytes to derive, 0 or more.
-    /// - Returns: As many bytes.
+    ///   - sharedInfo: The data that is added to each hash.
+    ///   - count: The number of bytes to derive, 0 or more.
+    /// - Returns: A key of `count` bytes.
     package static func derive(
         from secret: borrowing SecretBytes,
         sharedInfo: Data,
@@ -79,7 +79,7 @@ package enum X963KDF<Function: HashFunction> {
     }
 }
 
-/// The hashes that can be signed, also those that are made elsewhere.
+/// The kinds of hashes that can be signed, including hashes that the caller computes.
 enum HashSize: String {
     case sha1 = "SHA1"
     case sha224 = "SHA224"
@@ -98,7 +98,7 @@ enum HashSize: String {
     }
 }
 
-/// A hash that was made elsewhere, as the library's ECDSA takes it: it looks at the bytes alone.
+/// A hash that the caller computed, in the form that the library's ECDSA takes, which uses only the bytes.
 struct GivenDigest: Digest {
     static let byteCount = 32
     private let bytes: [UInt8]

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an algorithm's name says, as far as this module can do it.
+/// An algorithm that this module supports, parsed from its name.
 enum KeyAlgorithm: Equatable {
-    /// ECDSA over a hash, or over a message that is hashed first; without a hash the input is a hash of any size.
+    /// ECDSA over a hash, or over a message that is hashed first; if no hash function is named, the input is a hash of
+    /// any size.
     case ecdsa(SignatureForm, Input)
     /// An RSA signature.
     case rsaSignature(SignaturePadding, Input)
-    /// ECDH and what is derived from its result; without a hash, nothing.
+    /// ECDH and a key derivation from its result; without a hash function, nothing is derived.
     case keyExchange(HashKind?)
-    /// ECIES: ECDH with a key made for the occasion, the derivation of ANSI X9.63, and AES-GCM.
+    /// ECIES: ECDH with an ephemeral key, the key derivation of ANSI X9.63, and AES-GCM.
     case ecies(HashKind, isIVDerived: Bool)
     /// RSA encryption.
     case rsaEncryption(EncryptionPadding)
-    /// A random AES key under RSA, and the data under that key.
+    /// A random AES key encrypted with RSA, and the data encrypted with that key.
     case rsaEnvelope(EncryptionPadding)
 
-    /// How an ECDSA signature is written.
+    /// The encoding of an ECDSA signature.
     enum SignatureForm: String {
         /// `SEQUENCE { r, s }` in DER.
         case der = "X962"
-        /// r and s behind each other.
+        /// r and s concatenated.
         case raw = "RFC4754"
     }
 
-    /// What is signed.
+    /// The input of a signature algorithm.
     enum Input: Equatable {
         /// A message, which is hashed.
         case message(HashKind)
         /// A hash of this kind.
         case digest(HashSize)
-        /// A hash of a kind that nobody named.
+        /// A hash of an unnamed kind.
         case anyDigest
     }
 
@@ -40,7 +41,7 @@ enum KeyAlgorithm: Equatable {
         case oaep(HashKind)
     }
 
-    /// What the name says; `nil` for what this module does not do.
+    /// Parses an algorithm's name; `nil` for an algorithm that this module does not support.
     init?(_ algorithm: SecKeyAlgorithm) {
         let parts = algorithm.name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 3, parts[0] == "algid" else { return nil }
@@ -50,7 +51,7 @@ enum KeyAlgorithm: Equatable {
         case ("sign", "RSA"): self.init(rsaSignature: rest)
         case ("encrypt", "ECIES"): self.init(ecies: rest)
         case ("encrypt", "RSA"): self.init(rsaEncryption: rest)
-        // All of the curves have cofactor 1: both ways are the same.
+        // All of the curves have cofactor 1, so both algorithms are the same.
         case ("keyexchange", "ECDH"), ("keyexchange", "ECDHC"): self.init(keyExchange: rest)
         default: return nil
         }
@@ -76,7 +77,8 @@ enum KeyAlgorithm: Equatable {
             let input = Input(words[0], parts[1])
         else { return nil }
         if padding == .pss {
-            // The mask's hash is the same, and the salt as long: other combinations have no name at Apple.
+            // The mask uses the same hash function, and the salt has the hash's size: Apple names no other
+            // combinations.
             guard let hash = HashSize(rawValue: parts[1]), parts[2] == parts[1],
                 parts[3] == String(hash.byteCount)
             else { return nil }

@@ -5,12 +5,12 @@ internal import AuthenticationContext
 internal import SecretMemory
 internal import Vault
 
-/// A program's context, as a key holds it.
+/// A program's context that a key holds.
 struct KeyContext: Sendable {
     let core: ContextCore
-    /// The context itself, which a key keeps: a context that nobody holds has ended.
+    /// The context object, which the key retains, since a context ends when it is deallocated.
     ///
-    /// Nothing is ever called on it, so it does not matter which thread lets go of it last.
+    /// No method of it is ever called, so any thread may release it last.
     nonisolated(unsafe) private let holder: any ContextHolder
 
     init(_ holder: any ContextHolder) {
@@ -20,7 +20,7 @@ struct KeyContext: Sendable {
 }
 
 extension KeyContext? {
-    /// Does an operation in the chip, through the program's context or one for this operation alone.
+    /// Runs an operation in the chip, through the program's context or a new one for this operation.
     func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) throws(KeyFailure) -> Value
     {
         let parts = ContextParts.current
@@ -31,7 +31,7 @@ extension KeyContext? {
         }
     }
 
-    /// What a keeper stored, as the service that it comes from reads it; `nil` for anything else.
+    /// Decodes a sealed item that the caller stored, with the service of the context; `nil` for other bytes.
     func item(encoded: Data) -> SealedItem? {
         let service = self?.core.service ?? ContextParts.current.service
         return try? service.sealedItem(encoded: encoded)
@@ -63,7 +63,7 @@ extension KeyContext? {
 }
 
 extension KeyMaterial {
-    /// `nil` for what is no P-256 key.
+    /// Makes the material of a key in the chip; `nil` if the item is not a P-256 key.
     init?(sealed item: SealedItem) {
         guard item.kind == .key, let point = item.publicKey.flatMap(ECPublicKey.init(x963:)),
             point.curve == .p256
@@ -73,10 +73,10 @@ extension KeyMaterial {
 }
 
 extension SecKey {
-    /// Has the chip sign a hash.
+    /// Signs a hash in the chip.
     ///
-    /// The chip signs 32 bytes. ECDSA over P-256 takes the first 256 bits of a longer hash, and a shorter one as a number
-    /// with zeros before it (FIPS 186-5, 6.4), which is done here.
+    /// The chip signs 32 bytes. ECDSA over P-256 takes the first 256 bits of a longer hash, and pads a shorter hash
+    /// with leading zeros (FIPS 186-5, 6.4); this method does both.
     func chipSignature(
         over hash: Data,
         with item: SealedItem,
@@ -97,7 +97,7 @@ extension SecKey {
         }
     }
 
-    /// Has the chip multiply another's public key.
+    /// Computes the shared secret with another party's public key in the chip.
     func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(KeyFailure) -> SecretBox {
         guard other.curve == .p256 else { throw .status(errSecParam, "the keys lie on different curves") }
         return try context.run { parts, request, presenter throws(ReleaseError) in

@@ -3,21 +3,21 @@
 internal import Crypto
 internal import SecretMemory
 
-/// Gives the public half of a key; nothing is shown or asked for it.
+/// Returns the public half of a key, without asking the owner.
 ///
-/// - Parameter key: A private key, or a public one.
+/// - Parameter key: A private or public key.
 /// - Returns: The public key.
 @discardableResult
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? { SecKey(key.material.publicMaterial) }
 
-/// Gives a key's bytes.
+/// Returns a key's bytes.
 ///
 /// - Parameters:
-///   - key: A public key, or a private key that lies in this process.
-///   - error: Where to leave an error of `NSOSStatusErrorDomain`: `errSecUnimplemented` for a private key in the chip, which
+///   - key: A public key, or a private key in this process.
+///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecUnimplemented` for a private key in the chip, which
 ///     never leaves it.
-/// - Returns: Elliptic curves: ANSI X9.63, 65 bytes for a public key on P-256. RSA: PKCS#1 in DER. `nil` with an error. A
-///   private key's bytes are ordinary memory from here on.
+/// - Returns: Elliptic curves: ANSI X9.63, 65 bytes for a public key on P-256. RSA: PKCS#1 in DER. `nil` with an error.
+///   The returned bytes of a private key are in ordinary memory.
 @discardableResult
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
@@ -33,28 +33,28 @@ public func SecKeyCopyExternalRepresentation(
     }.map { $0 as NSData }
 }
 
-/// Gives what may be told of a key.
+/// Returns a key's public attributes.
 ///
 /// - Parameter key: The key.
-/// - Returns: `kSecAttrKeyType`, `kSecAttrKeyClass`, `kSecAttrKeySizeInBits`, `kSecAttrApplicationLabel`, what it can do,
-///   and what it was made with. The key's bytes are not among it.
+/// - Returns: `kSecAttrKeyType`, `kSecAttrKeyClass`, `kSecAttrKeySizeInBits`, `kSecAttrApplicationLabel`, the
+///   operations that it supports, and the attributes that it was made with. The key's bytes are not included.
 @discardableResult
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? { key.described as NSDictionary }
 
-/// Gives the size of what a key works on.
+/// Returns the block size of a key.
 ///
 /// - Parameter key: The key.
-/// - Returns: Bytes: of a coordinate for elliptic curves, of the modulus for RSA.
+/// - Returns: The size in bytes: of a coordinate for elliptic curves, of the modulus for RSA.
 @discardableResult
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { (key.material.bitCount + 7) / 8 }
 
 extension SecKey {
-    /// SHA-1 of the public key, by which programs find both halves; or what the program chose instead.
+    /// The identifier by which programs find both halves: SHA-1 of the public key, or one that the program chose.
     var applicationLabel: Data {
         attributes.applicationLabel ?? Data(Insecure.SHA1.hash(data: material.publicBytes))
     }
 
-    /// What may be told of the key.
+    /// The key's public attributes.
     var described: [String: Any] {
         let isPrivate = material.keyClass == .private
         let kind = material.isRSA ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeECSECPrimeRandom

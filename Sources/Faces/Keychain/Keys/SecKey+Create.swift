@@ -3,16 +3,16 @@
 internal import AuthenticationContext
 internal import SecretMemory
 
-/// What is asked of a new key.
+/// A request for a new key.
 private struct KeyRequest {
     let isRSA: Bool
     let bitCount: Int
     let isInChip: Bool
     let attributes: KeyAttributes
     let context: KeyContext?
-    /// Where it is kept, when it is.
+    /// The keychain attributes with which a permanent key is stored.
     let place: [String: Any]
-    /// What the public half is called and where it is kept, where it is to be kept as well.
+    /// The attributes of the public half and those with which it is stored; `nil` if it is not stored.
     let publicHalf: (attributes: KeyAttributes, place: [String: Any])?
 
     init(_ dictionary: CFDictionary) throws(KeyFailure) {
@@ -101,7 +101,7 @@ extension KeyAttributes {
 }
 
 extension KeyParameters {
-    /// Whether it is about RSA, or else an elliptic curve.
+    /// Returns whether the key is an RSA key; otherwise it is on an elliptic curve.
     fileprivate func isRSA() throws(KeyFailure) -> Bool {
         switch try text(kSecAttrKeyType) {
         case String(describing: kSecAttrKeyTypeRSA): return true
@@ -119,7 +119,7 @@ extension KeyParameters {
         return true
     }
 
-    /// Programs give tags and labels as bytes or as text.
+    /// Returns a tag or label as bytes; programs give them as bytes or as text.
     fileprivate func bytes(_ key: CFString) throws(KeyFailure) -> Data? {
         if let text = self[key] as? String { return Data(text.utf8) }
         return try data(key)
@@ -144,19 +144,20 @@ extension KeyParameters {
 
 // MARK: - Apple's functions
 
-/// Makes a private key; its public half is ``SecKeyCopyPublicKey(_:)``'s.
+/// Makes a private key, whose public half ``SecKeyCopyPublicKey(_:)`` returns.
 ///
-/// With `kSecAttrTokenIDSecureEnclave` under `kSecAttrTokenID` the key is made in the chip and never leaves it: P-256 alone,
-/// and an access control that asks for something must have ``SecAccessControlCreateFlags/privateKeyUsage``. Making it
-/// prompts for nothing. Without a token the key lies in this process: P-256, P-384, P-521, RSA of 1,024 to 8,192 bits.
+/// With `kSecAttrTokenIDSecureEnclave` under `kSecAttrTokenID` the key is made in the chip and never leaves it. Such a
+/// key must be on P-256, and an access control that requires authentication must have
+/// ``SecAccessControlCreateFlags/privateKeyUsage``. Making it shows no prompt. Without a token the key is in this
+/// process: P-256, P-384, P-521, or RSA of 1,024 to 8,192 bits.
 ///
 /// - Parameters:
-///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`; in `kSecPrivateKeyAttrs`, which come before the same keys
-///     beside them, `kSecAttrIsPermanent`, `kSecAttrApplicationTag`, `kSecAttrLabel`, `kSecAttrAccessControl` and
-///     `kSecUseAuthenticationContext`, the context that the key is used with from then on. The public half is stored as
-///     well where `kSecPublicKeyAttrs` has `kSecAttrIsPermanent`.
-///   - error: Where to leave an error of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip, `errSecParam` for
-///     parameters that contradict each other, `errSecDuplicateItem` for a permanent key that is there.
+///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits`; in `kSecPrivateKeyAttrs`, which take precedence over
+///     the same keys outside of it, `kSecAttrIsPermanent`, `kSecAttrApplicationTag`, `kSecAttrLabel`,
+///     `kSecAttrAccessControl` and `kSecUseAuthenticationContext`, the context that the key is used with from then on.
+///     The public half is stored as well if `kSecPublicKeyAttrs` has `kSecAttrIsPermanent`.
+///   - error: Receives an error of `NSOSStatusErrorDomain`: `errSecNotAvailable` without a chip, `errSecParam` for
+///     parameters that contradict each other, `errSecDuplicateItem` for a permanent key that exists already.
 /// - Returns: The key; `nil` with an error.
 @discardableResult
 public func SecKeyCreateRandomKey(
@@ -171,10 +172,10 @@ public func SecKeyCreateRandomKey(
 /// Makes a key pair; deprecated by Apple in favour of ``SecKeyCreateRandomKey(_:_:)``.
 ///
 /// - Parameters:
-///   - parameters: As there.
-///   - publicKey: Where to leave the public half.
-///   - privateKey: Where to leave the private half.
-/// - Returns: A status.
+///   - parameters: The parameters of ``SecKeyCreateRandomKey(_:_:)``.
+///   - publicKey: Receives the public half.
+///   - privateKey: Receives the private half.
+/// - Returns: `errSecSuccess`, or the status of the failure.
 @discardableResult
 public func SecKeyGeneratePair(
     _ parameters: CFDictionary,
@@ -191,13 +192,14 @@ public func SecKeyGeneratePair(
     return errSecSuccess
 }
 
-/// Makes a key of bytes.
+/// Makes a key from bytes.
 ///
 /// - Parameters:
-///   - keyData: Elliptic curves: ANSI X9.63, 0x04, X, Y, and for a private key the number behind them. RSA: PKCS#1 in DER.
-///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`; `kSecAttrKeySizeInBits`, when there, must be right. Keys in the
-///     chip cannot be made of bytes.
-///   - error: Where to leave an error of `NSOSStatusErrorDomain`; `errSecDecode` for bytes that are no such key.
+///   - keyData: Elliptic curves: ANSI X9.63, 0x04, X, Y, followed by the private number for a private key. RSA: PKCS#1
+///     in DER.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`; `kSecAttrKeySizeInBits`, if given, must be correct. Keys
+///     in the chip cannot be made from bytes.
+///   - error: Receives an error of `NSOSStatusErrorDomain`; `errSecDecode` for bytes that are not such a key.
 /// - Returns: The key, which is not stored; `nil` with an error.
 @discardableResult
 public func SecKeyCreateWithData(
@@ -229,7 +231,7 @@ public func SecKeyCreateWithData(
 }
 
 extension KeyMaterial {
-    /// `nil` for bytes that are no such key.
+    /// Parses a key's bytes; `nil` for bytes that are not such a key.
     init?(_ data: Data, isRSA: Bool, isPrivate: Bool) {
         switch (isRSA, isPrivate) {
         case (false, false): self.init(ECPublicKey(x963: data).map(KeyMaterial.publicEC))

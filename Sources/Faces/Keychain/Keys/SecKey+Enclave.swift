@@ -4,20 +4,20 @@ internal import AuthenticationContext
 package import SecretMemory
 internal import Vault
 
-/// A key in the chip, for the module that gives such keys CryptoKit's names.
+/// A key in the chip, for the module that offers such keys under CryptoKit's names.
 package struct EnclaveKey: Sendable {
     /// The key.
     package let key: SecKey
-    /// ANSI X9.63, 65 bytes.
+    /// The public key in ANSI X9.63, 65 bytes.
     package let publicKey: Data
-    /// What its keeper stores.
+    /// The encoding of the key that the caller stores.
     package let dataRepresentation: Data
 }
 
 extension SecKey {
-    /// Makes a key in the chip, which is stored by nobody.
+    /// Makes a key in the chip without storing it.
     ///
-    /// - Throws: as ``SecKeyCreateRandomKey(_:_:)``.
+    /// - Throws: The same errors as ``SecKeyCreateRandomKey(_:_:)``.
     package static func inChip(
         _ access: SecAccessControl,
         _ context: (any ContextHolder)?
@@ -29,7 +29,7 @@ extension SecKey {
         }
     }
 
-    /// Takes a key that its keeper stored.
+    /// Makes a key from the encoding that the caller stored.
     package static func inChip(
         _ dataRepresentation: Data,
         _ context: (any ContextHolder)?
@@ -43,11 +43,11 @@ extension SecKey {
         }
     }
 
-    /// The X coordinate of the product with another's public key.
+    /// Returns the X coordinate of the product with another party's public key.
     ///
-    /// - Parameter other: The other's, as ANSI X9.63.
+    /// - Parameter other: The other party's public key in ANSI X9.63.
     /// - Returns: 32 bytes.
-    /// - Throws: why the owner was not recognised, or a status.
+    /// - Throws: An error of `LAErrorDomain` if the owner was not recognised, otherwise an error with a status.
     package func sharedSecret(withX963 other: Data) throws(NSError) -> SecretBox {
         try throwing { () throws(KeyFailure) in
             guard let point = ECPublicKey(x963: other) else {
@@ -74,13 +74,13 @@ extension EnclaveKey {
 }
 
 extension SecAccessControl {
-    /// Nothing must be shown.
+    /// An access control that requires no authentication.
     package static let unguarded = SecAccessControl(
         protection: String(describing: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly),
         flags: []
     )
 
-    /// - Throws: `errSecParam` for one that guards a key in the chip and does not say so.
+    /// - Throws: `errSecParam` for an access control that requires authentication but lacks `privateKeyUsage`.
     func checkForChip() throws(KeyFailure) {
         guard isConstrained, !flags.contains(.privateKeyUsage) else { return }
         throw .status(errSecParam, "an access control that guards a key in the chip needs privateKeyUsage")

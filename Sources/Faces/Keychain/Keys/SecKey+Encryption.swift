@@ -3,13 +3,13 @@
 internal import Crypto
 internal import SecretMemory
 
-// Apple's formats, in which each side reads what the other wrote:
+// Apple's formats, so that each system can decrypt what the other encrypted:
 //
-// - ECIES: a public key made for the occasion (ANSI X9.63), the ciphertext, and the 16-byte tag of AES-GCM. The AES key is
-//   derived from the shared secret by ANSI X9.63 with that public key as shared info: 16 bytes for P-256, 32 bytes for
-//   larger curves. The IV has 16 bytes: zeros, or what the derivation gives behind the key.
-// - RSA envelope: an AES key under RSA (16 bytes, 32 bytes from 4,096 bits), the ciphertext, and the tag; the IV is 16
-//   zeros, and the tag covers the public key (PKCS#1) too.
+// - ECIES: an ephemeral public key (ANSI X9.63), the ciphertext, and the 16-byte tag of AES-GCM. The AES key is derived
+//   from the shared secret by ANSI X9.63 with that public key as shared info: 16 bytes for P-256, 32 bytes for larger
+//   curves. The IV has 16 bytes: zeros, or the bytes that the derivation produces after the key.
+// - RSA envelope: an AES key encrypted with RSA (16 bytes, or 32 bytes for RSA keys of 4,096 bits and more), the
+//   ciphertext, and the tag; the IV is 16 zeros, and the tag covers the public key (PKCS#1) too.
 
 extension SecKey {
     func encrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeyFailure) -> Data {
@@ -72,7 +72,7 @@ extension RSAPublicKey {
     fileprivate var sessionKeySize: Int { bitCount >= 4096 ? 32 : 16 }
 }
 
-/// The part of ECIES behind the key exchange.
+/// The part of ECIES that follows the key exchange.
 private struct ECIESBox {
     let hash: HashKind
     let isIVDerived: Bool
@@ -105,9 +105,9 @@ private struct ECIESBox {
     }
 }
 
-/// AES-GCM with the tag behind the ciphertext.
+/// AES-GCM with the tag after the ciphertext.
 private struct GCM {
-    /// The size of an IV and of a tag.
+    /// The size of an IV and of a tag in bytes.
     static let size = 16
 
     let iv: Data
@@ -143,13 +143,13 @@ private struct GCM {
 
 // MARK: - Apple's functions
 
-/// Encrypts for the holder of the private key.
+/// Encrypts data for the holder of the private key.
 ///
 /// - Parameters:
 ///   - key: A public key.
-///   - algorithm: One that ``SecKeyIsAlgorithmSupported(_:_:_:)`` names for encrypting.
-///   - plaintext: What to encrypt; RSA without AES-GCM takes less than a block.
-///   - error: Where to leave an error of `NSOSStatusErrorDomain`.
+///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for encryption.
+///   - plaintext: The data to encrypt; less than a block for RSA without AES-GCM.
+///   - error: Receives an error of `NSOSStatusErrorDomain`.
 /// - Returns: The encrypted data, in Apple's format; `nil` with an error.
 @discardableResult
 public func SecKeyCreateEncryptedData(
@@ -163,16 +163,16 @@ public func SecKeyCreateEncryptedData(
         .map { $0 as NSData }
 }
 
-/// Decrypts.
+/// Decrypts data with a private key.
 ///
-/// A key in the chip takes part there, once the owner has shown what the key's access control asks for; that may prompt,
-/// and blocks the caller. The plaintext is ordinary memory, as with Apple.
+/// For a key in the chip, the chip performs the key exchange after the authentication that the key's access control
+/// requires, which may show a prompt and blocks the caller. The plaintext is in ordinary memory, as on Apple's systems.
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - algorithm: The one that the data was encrypted with.
+///   - algorithm: The algorithm that the data was encrypted with.
 ///   - ciphertext: The encrypted data, in Apple's format.
-///   - error: Where to leave an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised;
+///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised;
 ///     `errSecParam` for data that was not encrypted for this key, or was changed.
 /// - Returns: The plaintext; `nil` with an error.
 @discardableResult

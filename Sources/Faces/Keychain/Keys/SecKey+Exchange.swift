@@ -3,7 +3,7 @@
 internal import SecretMemory
 
 extension SecKey {
-    /// The X coordinate of this private key's product with a public one.
+    /// Returns the X coordinate of this private key's product with a public key.
     func sharedSecret(with other: ECPublicKey) throws(KeyFailure) -> SecretBox {
         switch material {
         case .privateEC(let key): try key.sharedSecret(with: other)
@@ -12,7 +12,7 @@ extension SecKey {
         }
     }
 
-    /// What a key exchange gives: the X coordinate, or what is derived from it.
+    /// Returns the result of a key exchange: the X coordinate, or a key derived from it.
     func exchange(
         _ algorithm: SecKeyAlgorithm,
         with other: SecKey,
@@ -35,9 +35,9 @@ extension SecKey {
             .withUnsafeBytes { Data($0) }
     }
 
-    /// The same for another module of the package.
+    /// Returns the result of a key exchange to another module of the package.
     ///
-    /// - Throws: as ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)`` leaves it.
+    /// - Throws: The error that ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)`` reports.
     package func exchanged(
         _ algorithm: SecKeyAlgorithm,
         with other: SecKey,
@@ -47,9 +47,10 @@ extension SecKey {
     }
 }
 
-/// What a program gives to a key exchange besides the keys.
+/// The parameters of a key exchange.
 package struct ExchangeParameters: Sendable {
-    /// More than any cipher takes; a bound, so that a wrong number is an error and not the end of the memory.
+    /// The maximum size in bytes, larger than any cipher needs, so that a wrong number is an error instead of
+    /// exhausting the memory.
     static let largest = 1 << 20
 
     let requestedSize: Int?
@@ -61,7 +62,7 @@ package struct ExchangeParameters: Sendable {
         sharedInfo = try parameters.data(SecKeyKeyExchangeParameter.sharedInfo.name) ?? Data()
     }
 
-    /// Takes a program's, whose keys are those of ``SecKeyKeyExchangeParameter`` or their texts.
+    /// Reads a program's parameters, whose keys are ``SecKeyKeyExchangeParameter`` values or their texts.
     ///
     /// - Throws: `errSecParam` for a value of the wrong type.
     package init(named parameters: [AnyHashable: Any]) throws(NSError) {
@@ -73,18 +74,19 @@ package struct ExchangeParameters: Sendable {
     }
 }
 
-/// Gives the secret that a private key and another's public key have in common.
+/// Returns the shared secret of a private key and another party's public key.
 ///
-/// The standard and the cofactor algorithms without a derivation give the X coordinate; those of ANSI X9.63 give as many
-/// bytes as `kSecKeyKeyExchangeParameterRequestedSize` asks for, 1 byte to 1 MiB, and take
-/// `kSecKeyKeyExchangeParameterSharedInfo` in. The result is ordinary memory, as with Apple.
+/// The standard and the cofactor algorithms without a derivation return the X coordinate; those with ANSI X9.63 return
+/// as many bytes as `kSecKeyKeyExchangeParameterRequestedSize` requests, 1 byte to 1 MiB, and use
+/// `kSecKeyKeyExchangeParameterSharedInfo` as input. The result is in ordinary memory, as on Apple's systems.
 ///
 /// - Parameters:
-///   - privateKey: A private key; one in the chip multiplies there, which may prompt and blocks the caller.
-///   - algorithm: One that ``SecKeyIsAlgorithmSupported(_:_:_:)`` names for the key exchange.
-///   - publicKey: The other's, on the same curve.
-///   - parameters: What the algorithm takes besides; may be empty.
-///   - error: Where to leave an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised.
+///   - privateKey: A private key; for a key in the chip, the chip computes the secret, which may show a prompt and
+///     blocks the caller.
+///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for the key exchange.
+///   - publicKey: The other party's public key, on the same curve.
+///   - parameters: The parameters of the algorithm; may be empty.
+///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised.
 /// - Returns: The secret; `nil` with an error.
 @discardableResult
 public func SecKeyCopyKeyExchangeResult(

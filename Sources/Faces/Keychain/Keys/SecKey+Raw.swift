@@ -2,21 +2,21 @@
 
 internal import Vault
 
-// The functions of earlier systems, which Apple has deprecated for SecKeyCreateSignature and its kin. They take and give
-// bytes in buffers of the caller's.
+// The functions of earlier systems, which Apple has deprecated in favour of SecKeyCreateSignature and related
+// functions. They take and return bytes in the caller's buffers.
 
-/// How a signature or a ciphertext is padded.
+/// The padding of a signature or a ciphertext.
 public struct SecPadding: OptionSet, Hashable, Sendable {
-    /// The padding as Apple's number.
+    /// The padding as the number that Apple defines.
     public let rawValue: UInt32
-    /// Takes a number.
+    /// Makes a padding from its number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// PKCS #1 v1.5.
     public static let PKCS1 = SecPadding(rawValue: 1)
     /// OAEP with SHA-1.
     public static let OAEP = SecPadding(rawValue: 2)
-    /// ECDSA as r and s behind each other.
+    /// An ECDSA signature as r and s concatenated.
     public static let sigRaw = SecPadding(rawValue: 0x4000)
     /// PKCS #1 v1.5 over a hash of MD2; not supported.
     public static let PKCS1MD2 = SecPadding(rawValue: 0x8000)
@@ -33,7 +33,7 @@ public struct SecPadding: OptionSet, Hashable, Sendable {
     /// PKCS #1 v1.5 over a hash of SHA-512.
     public static let PKCS1SHA512 = SecPadding(rawValue: 0x8006)
 
-    /// The algorithm for a signature over a hash.
+    /// Returns the algorithm for a signature over a hash.
     fileprivate func signing(isRSA: Bool) -> SecKeyAlgorithm? {
         guard isRSA else { return self == .sigRaw ? .ecdsaSignatureRFC4754 : .ecdsaSignatureDigestX962 }
         return switch self {
@@ -55,16 +55,18 @@ public struct SecPadding: OptionSet, Hashable, Sendable {
     }
 }
 
-/// Signs a hash; deprecated by Apple for `SecKeyCreateSignature`.
+/// Signs a hash; deprecated by Apple in favour of `SecKeyCreateSignature`.
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - padding: For RSA one of the `PKCS1SHA…` values; for elliptic curves ``SecPadding/sigRaw``, or anything else for DER.
+///   - padding: For RSA one of the `PKCS1SHA…` values; for elliptic curves ``SecPadding/sigRaw``, or any other value
+///     for DER.
 ///   - dataToSign: The hash.
-///   - dataToSignLen: Its size in bytes.
-///   - sig: Where to leave the signature.
-///   - sigLen: How many bytes fit there; then how many the signature has.
-/// - Returns: A status; `errSecParam` for a buffer that is too small, `errSecUnimplemented` for other paddings.
+///   - dataToSignLen: The size of the hash in bytes.
+///   - sig: Receives the signature.
+///   - sigLen: The size of the buffer in bytes; receives the size of the signature.
+/// - Returns: `errSecSuccess`, or another status: `errSecParam` for a buffer that is too small, `errSecUnimplemented`
+///   for other paddings.
 @discardableResult
 public func SecKeyRawSign(
     _ key: SecKey,
@@ -80,16 +82,16 @@ public func SecKeyRawSign(
     }
 }
 
-/// Tells whether a signature over a hash is right; deprecated by Apple for `SecKeyVerifySignature`.
+/// Verifies a signature over a hash; deprecated by Apple in favour of `SecKeyVerifySignature`.
 ///
 /// - Parameters:
 ///   - key: A public key.
-///   - padding: As for ``SecKeyRawSign(_:_:_:_:_:_:)``.
+///   - padding: The same values as for ``SecKeyRawSign(_:_:_:_:_:_:)``.
 ///   - signedData: The hash.
-///   - signedDataLen: Its size in bytes.
+///   - signedDataLen: The size of the hash in bytes.
 ///   - sig: The signature.
-///   - sigLen: Its size in bytes.
-/// - Returns: `errSecSuccess` for a right signature alone; else a status.
+///   - sigLen: The size of the signature in bytes.
+/// - Returns: `errSecSuccess` only for a valid signature; otherwise another status.
 @discardableResult
 public func SecKeyRawVerify(
     _ key: SecKey,
@@ -109,16 +111,16 @@ public func SecKeyRawVerify(
     }
 }
 
-/// Encrypts a block with RSA; deprecated by Apple for `SecKeyCreateEncryptedData`.
+/// Encrypts a block with RSA; deprecated by Apple in favour of `SecKeyCreateEncryptedData`.
 ///
 /// - Parameters:
 ///   - key: A public key.
 ///   - padding: ``SecPadding/PKCS1`` or ``SecPadding/OAEP``.
-///   - plainText: What to encrypt, less than a block.
-///   - plainTextLen: Its size in bytes.
-///   - cipherText: Where to leave the ciphertext.
-///   - cipherTextLen: How many bytes fit there; then how many it has.
-/// - Returns: As ``SecKeyRawSign(_:_:_:_:_:_:)``.
+///   - plainText: The data to encrypt, less than a block.
+///   - plainTextLen: The size of the plaintext in bytes.
+///   - cipherText: Receives the ciphertext.
+///   - cipherTextLen: The size of the buffer in bytes; receives the size of the ciphertext.
+/// - Returns: The same statuses as ``SecKeyRawSign(_:_:_:_:_:_:)``.
 @discardableResult
 public func SecKeyEncrypt(
     _ key: SecKey,
@@ -133,16 +135,16 @@ public func SecKeyEncrypt(
     }
 }
 
-/// Decrypts a block with RSA; deprecated by Apple for `SecKeyCreateDecryptedData`.
+/// Decrypts a block with RSA; deprecated by Apple in favour of `SecKeyCreateDecryptedData`.
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - padding: The one that it was encrypted with.
+///   - padding: The padding that the data was encrypted with.
 ///   - cipherText: The ciphertext.
-///   - cipherTextLen: Its size in bytes.
-///   - plainText: Where to leave the plaintext.
-///   - plainTextLen: How many bytes fit there; then how many it has.
-/// - Returns: As ``SecKeyRawSign(_:_:_:_:_:_:)``.
+///   - cipherTextLen: The size of the ciphertext in bytes.
+///   - plainText: Receives the plaintext.
+///   - plainTextLen: The size of the buffer in bytes; receives the size of the plaintext.
+/// - Returns: The same statuses as ``SecKeyRawSign(_:_:_:_:_:_:)``.
 @discardableResult
 public func SecKeyDecrypt(
     _ key: SecKey,
@@ -169,7 +171,7 @@ private func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) throws(KeyFailur
     return Data(bytes: start, count: count)
 }
 
-/// Puts a result into a buffer of the caller's, where it fits.
+/// Copies a result into the caller's buffer, or fails if it does not fit.
 private func filling(
     _ buffer: UnsafeMutablePointer<UInt8>,
     _ size: UnsafeMutablePointer<Int>,

@@ -18,7 +18,7 @@ extension SecKey {
         }
     }
 
-    /// - Throws: `errSecVerifyFailed` for a signature that is not right.
+    /// - Throws: `errSecVerifyFailed` for an invalid signature.
     func verify(_ signature: Data, _ algorithm: SecKeyAlgorithm, over data: Data) throws(KeyFailure) {
         guard let known = KeyAlgorithm(algorithm), supports(.verify, known) else {
             throw .unsupported(algorithm, self)
@@ -39,7 +39,7 @@ extension SecKey {
 }
 
 extension KeyAlgorithm.Input {
-    /// The hash that is signed.
+    /// Returns the hash to sign.
     fileprivate func hash(of data: Data) throws(KeyFailure) -> Data {
         switch self {
         case .message(let hash): return hash.hash(data)
@@ -56,7 +56,7 @@ extension KeyAlgorithm.Input {
         }
     }
 
-    /// The same for RSA, which signs the hash's name along with it.
+    /// Passes the hash to `use` with the hash function's type, since RSA signs its name too.
     fileprivate func withDigest<Use: DigestUse>(of data: Data, _ use: Use) throws(KeyFailure) -> Use.Value {
         switch self {
         case .message(let hash): try hash.size.withDigest(hash.hash(data), use)
@@ -91,16 +91,16 @@ extension KeyFailure {
 
 // MARK: - Apple's functions
 
-/// Signs.
+/// Signs a message or a hash.
 ///
-/// A key in the chip signs there, once the owner has shown what the key's access control asks for; that may prompt, and
+/// A key in the chip signs after the authentication that its access control requires, which may show a prompt and
 /// blocks the caller.
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - algorithm: One that ``SecKeyIsAlgorithmSupported(_:_:_:)`` names for signing.
-///   - dataToSign: The message, or the hash, as the algorithm says.
-///   - error: Where to leave an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised.
+///   - algorithm: An algorithm for which ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns `true` for signing.
+///   - dataToSign: The message or the hash, depending on the algorithm.
+///   - error: Receives an error: of `NSOSStatusErrorDomain`, or of `LAErrorDomain` when the owner was not recognised.
 /// - Returns: The signature; `nil` with an error.
 @discardableResult
 public func SecKeyCreateSignature(
@@ -114,15 +114,15 @@ public func SecKeyCreateSignature(
         .map { $0 as NSData }
 }
 
-/// Tells whether a signature is right.
+/// Verifies a signature.
 ///
 /// - Parameters:
 ///   - key: A public key.
-///   - algorithm: The one that the signature was made with.
-///   - signedData: The message, or the hash, as the algorithm says.
-///   - signature: What to look at.
-///   - error: Where to leave an error; `errSecVerifyFailed` for a signature that is not right.
-/// - Returns: Whether it is right; `false` always comes with an error.
+///   - algorithm: The algorithm that the signature was made with.
+///   - signedData: The message or the hash, depending on the algorithm.
+///   - signature: The signature to verify.
+///   - error: Receives an error; `errSecVerifyFailed` for an invalid signature.
+/// - Returns: Whether the signature is valid; `false` always comes with an error.
 @discardableResult
 public func SecKeyVerifySignature(
     _ key: SecKey,

@@ -6,11 +6,11 @@ internal import SecretMemory
 internal import Vault
 
 extension SecKey: ItemReference {
-    /// A key.
+    /// The item class of keys.
     package static let itemClass = ItemClass.key
 
-    /// What the keychain stores: of a key in the chip its sealed item, of any other its bytes, which the store encrypts, or
-    /// the chip seals where an access control asks for something.
+    /// Returns the form in which the keychain stores the key: the sealed item of a key in the chip, or the bytes of any
+    /// other key, which the store encrypts, or which the chip seals if an access control requires authentication.
     package func form() throws(KeychainError) -> ReferenceForm {
         var described = described
         described[String(describing: kSecAttrIsPermanent)] = true
@@ -29,7 +29,7 @@ extension SecKey: ItemReference {
                 contents: .plain(material.publicBytes)
             )
         case .privateEC, .privateRSA:
-            // The store takes values as ordinary bytes; there they are no longer ours to wipe.
+            // The store takes values as ordinary bytes, which this module can then no longer wipe.
             let bytes = material.privateBytes?.bytes.withUnsafeBytes { Data($0) } ?? Data()
             return ReferenceForm(
                 .key,
@@ -40,10 +40,10 @@ extension SecKey: ItemReference {
         }
     }
 
-    /// Puts a key that was made as a permanent one into the keychain.
+    /// Stores a key that was made as a permanent one in the keychain.
     ///
-    /// - Parameter place: What says where, and for how long.
-    /// - Throws: a status.
+    /// - Parameter place: The keychain attributes that determine the access group and the protection.
+    /// - Throws: The status of the failure.
     func store(at place: [String: Any]) throws(KeyFailure) {
         var item = place
         item[String(describing: kSecValueRef)] = self
@@ -51,7 +51,7 @@ extension SecKey: ItemReference {
         guard status == errSecSuccess else { throw .status(status, "the key was not stored") }
     }
 
-    /// A stored key of the chip.
+    /// Returns a stored key in the chip.
     static func stored(
         _ record: ItemRecord,
         _ item: SealedItem,
@@ -61,9 +61,9 @@ extension SecKey: ItemReference {
         return SecKey(material, KeyAttributes(record), context: context)
     }
 
-    /// A stored key of this process.
+    /// Returns a stored key whose bytes are in this process.
     ///
-    /// - Throws: `errSecInvalidKeyRef` for bytes that a program has stored as a key and that are none of this module's.
+    /// - Throws: `errSecInvalidKeyRef` for bytes that a program has stored as a key and that this module cannot read.
     static func stored(_ record: ItemRecord, _ bytes: Data) throws(KeychainError) -> SecKey {
         let isRSA = record.code(kSecAttrKeyType) == String(describing: kSecAttrKeyTypeRSA)
         let isPrivate = record.code(kSecAttrKeyClass) == String(describing: kSecAttrKeyClassPrivate)
@@ -90,7 +90,7 @@ extension ItemRecord {
         return text
     }
 
-    /// A text or bytes, as bytes.
+    /// Returns the bytes of an attribute that is a text or bytes.
     fileprivate func bytes(_ key: CFString) -> Data? {
         switch attributes[String(describing: key)] {
         case .text(let text): Data(text.utf8)
@@ -101,7 +101,7 @@ extension ItemRecord {
 }
 
 extension ItemClass {
-    /// Those attributes that items of the class have.
+    /// Returns those of the described attributes that items of the class have.
     func attributes(_ described: [String: Any]) throws(KeychainError) -> [String: AttributeValue] {
         var attributes: [String: AttributeValue] = [:]
         for (name, value) in described {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SecKey {
-    /// Whether this key does that here.
+    /// Whether this key supports an operation with an algorithm.
     func supports(_ operation: SecKeyOperationType, _ algorithm: KeyAlgorithm) -> Bool {
         let needed: KeyMaterial.Class =
             switch operation {
@@ -30,21 +30,21 @@ extension KeyAlgorithm.Input {
         case .digest(.sha224), .anyDigest: return false
         case .digest(let given): size = given
         }
-        // Hash and salt are as long as each other.
+        // Hash and salt have the same size.
         return padding == .pkcs1 || bitCount / 8 >= 2 * size.byteCount + 2
     }
 }
 
-/// Tells whether a key does something with an algorithm.
+/// Returns whether a key supports an operation with an algorithm.
 ///
-/// SHA-224 of a message, MD5, RSA without padding and OAEP with SHA-224, SHA-384 and SHA-512 are not there on Linux, and
-/// the answer for them is `false`.
+/// SHA-224 of a message, MD5, RSA without padding and OAEP with SHA-224, SHA-384 and SHA-512 are not supported on
+/// Linux, and the result for them is `false`.
 ///
 /// - Parameters:
 ///   - key: The key.
-///   - operation: What would be done.
-///   - algorithm: With which algorithm.
-/// - Returns: Whether it can be done; the owner is not asked.
+///   - operation: The operation.
+///   - algorithm: The algorithm.
+/// - Returns: Whether the key supports the operation; the owner is not asked.
 @discardableResult
 public func SecKeyIsAlgorithmSupported(
     _ key: SecKey,

@@ -6,14 +6,14 @@ internal import Vault
 /// A key: public, private in this process, or private in the chip.
 ///
 /// A key in the chip is one that was made with `kSecAttrTokenIDSecureEnclave`: its private half never leaves the chip,
-/// and is used there when the owner has shown what its access control asks for. Functions that use such a key may show a
-/// prompt; they block their caller alone.
+/// and is used there after the authentication that its access control requires. Functions that use such a key may show
+/// a prompt; they block only the calling thread.
 ///
 /// Two keys are equal when they are the same key, whatever their labels.
 public final class SecKey: NSObject, Sendable {
     let material: KeyMaterial
     let attributes: KeyAttributes
-    /// The program's context that operations go through; without one each has a context of its own.
+    /// The program's context that operations use; without it each operation uses a new context.
     let context: KeyContext?
 
     init(_ material: KeyMaterial, _ attributes: KeyAttributes = KeyAttributes(), context: KeyContext? = nil) {
@@ -23,7 +23,7 @@ public final class SecKey: NSObject, Sendable {
         super.init()
     }
 
-    /// Whether the other is the same key; private keys in this process are compared in constant time.
+    /// Whether the other object is the same key; private keys in this process are compared in constant time.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecKey else { return false }
         return other === self || other.material.isSame(as: material)
@@ -37,23 +37,23 @@ public final class SecKey: NSObject, Sendable {
         return hasher.finalize()
     }
 
-    /// Kind and size, for people; nothing of the key itself.
+    /// A human-readable description with kind and size, which reveals nothing of the key itself.
     public override var description: String {
         "<SecKey: \(material.isInChip ? "enclave " : "")\(material.keyClass) key, "
             + "\(material.isRSA ? "RSA" : "EC") \(material.bitCount)>"
     }
 }
 
-/// What a key is.
+/// The material of a key.
 enum KeyMaterial: Sendable {
     case publicEC(ECPublicKey)
     case publicRSA(RSAPublicKey)
     case privateEC(ECPrivateKey)
     case privateRSA(RSAPrivateKey)
-    /// In the chip; the public half is beside it.
+    /// A private key in the chip, with its public half.
     case enclave(SealedItem, ECPublicKey)
 
-    /// Public or private.
+    /// The class of a key: public or private.
     enum Class: String { case `public`, `private` }
 
     var keyClass: Class {
@@ -87,7 +87,7 @@ enum KeyMaterial: Sendable {
         }
     }
 
-    /// The public half as it is written: ANSI X9.63, or PKCS#1.
+    /// The encoding of the public half: ANSI X9.63, or PKCS#1.
     var publicBytes: Data {
         switch self {
         case .publicEC(let key), .enclave(_, let key): key.x963
@@ -97,7 +97,7 @@ enum KeyMaterial: Sendable {
         }
     }
 
-    /// The private half as it is written, where it lies in this process.
+    /// The encoding of the private half; `nil` if it is not in this process.
     var privateBytes: SecretBox? {
         switch self {
         case .privateEC(let key): key.x963
@@ -106,7 +106,7 @@ enum KeyMaterial: Sendable {
         }
     }
 
-    /// The size as people call it.
+    /// The nominal size of the key in bits.
     var bitCount: Int {
         switch self {
         case .publicEC(let key), .enclave(_, let key): key.curve.rawValue
@@ -126,15 +126,15 @@ enum KeyMaterial: Sendable {
     }
 }
 
-/// What a key is called and how it is kept; it does not belong to the key itself.
+/// The labels and the protection of a key, which are not part of the key itself.
 struct KeyAttributes: Sendable {
     var label: String?
     var applicationTag: Data?
-    /// Apple's default is the hash of the public key; a program may give another.
+    /// The identifier that a program gave; `nil` for Apple's default, the hash of the public key.
     var applicationLabel: Data?
     var accessControl: SecAccessControl?
     var isPermanent = false
 }
 
-/// The type's number, which no other class here has.
+/// Returns the type identifier, which no other class of this package has.
 public func SecKeyGetTypeID() -> CFTypeID { 0x5345_4302 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The algorithms of elliptic curve keys. "Message" algorithms hash what they are given, "digest" algorithms take a hash.
-// X962 signatures are `SEQUENCE { r, s }` in DER (ANSI X9.62), RFC4754 signatures r and s behind each other.
+// The algorithms of elliptic curve keys. "Message" algorithms hash their input, "digest" algorithms take a hash. X962
+// signatures are `SEQUENCE { r, s }` in DER (ANSI X9.62), RFC4754 signatures r and s concatenated.
 
 extension SecKeyAlgorithm {
     // MARK: - Signatures
 
-    /// ECDSA over a hash of any kind, r and s behind each other.
+    /// ECDSA over a hash of any kind, r and s concatenated.
     public static let ecdsaSignatureRFC4754 = SecKeyAlgorithm("algid:sign:ECDSA:RFC4754")
-    /// ECDSA over a hash of any kind, r and s behind each other.
+    /// ECDSA over a hash of any kind, r and s concatenated.
     public static let ecdsaSignatureDigestRFC4754 = SecKeyAlgorithm("algid:sign:ECDSA:digest-RFC4754")
     /// ECDSA over a hash of any kind, DER.
     public static let ecdsaSignatureDigestX962 = SecKeyAlgorithm("algid:sign:ECDSA:digest-X962")
@@ -40,43 +40,43 @@ extension SecKeyAlgorithm {
     public static let ecdsaSignatureDigestX962SHA384 = SecKeyAlgorithm("algid:sign:ECDSA:digest-X962:SHA384")
     /// ECDSA over a SHA512 hash; DER.
     public static let ecdsaSignatureDigestX962SHA512 = SecKeyAlgorithm("algid:sign:ECDSA:digest-X962:SHA512")
-    /// ECDSA over a message, hashed with SHA1; r and s behind each other.
+    /// ECDSA over a message, hashed with SHA1; r and s concatenated.
     public static let ecdsaSignatureMessageRFC4754SHA1 = SecKeyAlgorithm(
         "algid:sign:ECDSA:message-RFC4754:SHA1"
     )
-    /// ECDSA over a message, hashed with SHA224; r and s behind each other.
+    /// ECDSA over a message, hashed with SHA224; r and s concatenated.
     public static let ecdsaSignatureMessageRFC4754SHA224 = SecKeyAlgorithm(
         "algid:sign:ECDSA:message-RFC4754:SHA224"
     )
-    /// ECDSA over a message, hashed with SHA256; r and s behind each other.
+    /// ECDSA over a message, hashed with SHA256; r and s concatenated.
     public static let ecdsaSignatureMessageRFC4754SHA256 = SecKeyAlgorithm(
         "algid:sign:ECDSA:message-RFC4754:SHA256"
     )
-    /// ECDSA over a message, hashed with SHA384; r and s behind each other.
+    /// ECDSA over a message, hashed with SHA384; r and s concatenated.
     public static let ecdsaSignatureMessageRFC4754SHA384 = SecKeyAlgorithm(
         "algid:sign:ECDSA:message-RFC4754:SHA384"
     )
-    /// ECDSA over a message, hashed with SHA512; r and s behind each other.
+    /// ECDSA over a message, hashed with SHA512; r and s concatenated.
     public static let ecdsaSignatureMessageRFC4754SHA512 = SecKeyAlgorithm(
         "algid:sign:ECDSA:message-RFC4754:SHA512"
     )
-    /// ECDSA over a SHA1 hash; r and s behind each other.
+    /// ECDSA over a SHA1 hash; r and s concatenated.
     public static let ecdsaSignatureDigestRFC4754SHA1 = SecKeyAlgorithm(
         "algid:sign:ECDSA:digest-RFC4754:SHA1"
     )
-    /// ECDSA over a SHA224 hash; r and s behind each other.
+    /// ECDSA over a SHA224 hash; r and s concatenated.
     public static let ecdsaSignatureDigestRFC4754SHA224 = SecKeyAlgorithm(
         "algid:sign:ECDSA:digest-RFC4754:SHA224"
     )
-    /// ECDSA over a SHA256 hash; r and s behind each other.
+    /// ECDSA over a SHA256 hash; r and s concatenated.
     public static let ecdsaSignatureDigestRFC4754SHA256 = SecKeyAlgorithm(
         "algid:sign:ECDSA:digest-RFC4754:SHA256"
     )
-    /// ECDSA over a SHA384 hash; r and s behind each other.
+    /// ECDSA over a SHA384 hash; r and s concatenated.
     public static let ecdsaSignatureDigestRFC4754SHA384 = SecKeyAlgorithm(
         "algid:sign:ECDSA:digest-RFC4754:SHA384"
     )
-    /// ECDSA over a SHA512 hash; r and s behind each other.
+    /// ECDSA over a SHA512 hash; r and s concatenated.
     public static let ecdsaSignatureDigestRFC4754SHA512 = SecKeyAlgorithm(
         "algid:sign:ECDSA:digest-RFC4754:SHA512"
     )

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The algorithms of RSA keys. "Message" algorithms hash what they are given, "digest" algorithms take a hash.
+// The algorithms of RSA keys. "Message" algorithms hash their input, "digest" algorithms take a hash.
 
 extension SecKeyAlgorithm {
     // MARK: - Signatures
 
-    /// The bare operation, without padding; not there.
+    /// RSA without padding; not supported.
     public static let rsaSignatureRaw = SecKeyAlgorithm("algid:sign:RSA:raw")
-    /// PKCS#1 v1.5 padding without a hash's name; not there.
+    /// RSA with PKCS#1 v1.5 padding over a hash without its function's name; not supported.
     public static let rsaSignatureDigestPKCS1v15Raw = SecKeyAlgorithm("algid:sign:RSA:digest-PKCS1v15")
     /// RSA with PKCS#1 v1.5 padding over a message, hashed with SHA1.
     public static let rsaSignatureMessagePKCS1v15SHA1 = SecKeyAlgorithm(
@@ -86,28 +86,28 @@ extension SecKeyAlgorithm {
 
     // MARK: - Encryption
 
-    /// The bare operation, without padding; not there.
+    /// RSA without padding; not supported.
     public static let rsaEncryptionRaw = SecKeyAlgorithm("algid:encrypt:RSA:raw")
-    /// PKCS#1 v1.5 padding.
+    /// RSA with PKCS#1 v1.5 padding.
     public static let rsaEncryptionPKCS1 = SecKeyAlgorithm("algid:encrypt:RSA:PKCS1")
-    /// OAEP padding with SHA1.
+    /// RSA with OAEP padding and SHA1.
     public static let rsaEncryptionOAEPSHA1 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA1")
-    /// OAEP padding with SHA224.
+    /// RSA with OAEP padding and SHA224.
     public static let rsaEncryptionOAEPSHA224 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA224")
-    /// OAEP padding with SHA256.
+    /// RSA with OAEP padding and SHA256.
     public static let rsaEncryptionOAEPSHA256 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA256")
-    /// OAEP padding with SHA384.
+    /// RSA with OAEP padding and SHA384.
     public static let rsaEncryptionOAEPSHA384 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA384")
-    /// OAEP padding with SHA512.
+    /// RSA with OAEP padding and SHA512.
     public static let rsaEncryptionOAEPSHA512 = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA512")
-    /// A key under OAEP with SHA1, and the data under that key with AES-GCM.
+    /// An AES key encrypted with RSA, OAEP and SHA1, and the data encrypted with that key and AES-GCM.
     public static let rsaEncryptionOAEPSHA1AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA1:AESGCM")
-    /// A key under OAEP with SHA224, and the data under that key with AES-GCM.
+    /// An AES key encrypted with RSA, OAEP and SHA224, and the data encrypted with that key and AES-GCM.
     public static let rsaEncryptionOAEPSHA224AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA224:AESGCM")
-    /// A key under OAEP with SHA256, and the data under that key with AES-GCM.
+    /// An AES key encrypted with RSA, OAEP and SHA256, and the data encrypted with that key and AES-GCM.
     public static let rsaEncryptionOAEPSHA256AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA256:AESGCM")
-    /// A key under OAEP with SHA384, and the data under that key with AES-GCM.
+    /// An AES key encrypted with RSA, OAEP and SHA384, and the data encrypted with that key and AES-GCM.
     public static let rsaEncryptionOAEPSHA384AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA384:AESGCM")
-    /// A key under OAEP with SHA512, and the data under that key with AES-GCM.
+    /// An AES key encrypted with RSA, OAEP and SHA512, and the data encrypted with that key and AES-GCM.
     public static let rsaEncryptionOAEPSHA512AESGCM = SecKeyAlgorithm("algid:encrypt:RSA:OAEP:SHA512:AESGCM")
 }

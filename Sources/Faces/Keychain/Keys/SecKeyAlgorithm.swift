@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a key does: which mathematics, on what, in which form; the raw values are Apple's.
+/// An algorithm of a key: the cryptographic scheme, its input and its encoding; the raw values are Apple's.
 ///
-/// Whether a key can do it here is told by ``SecKeyIsAlgorithmSupported(_:_:_:)``.
+/// ``SecKeyIsAlgorithmSupported(_:_:_:)`` returns whether a key supports an algorithm here.
 public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     let name: String
 
     /// Apple's name of the algorithm.
     public var rawValue: CFString { name as NSString }
 
-    /// Takes a name, known or not.
+    /// Makes a value from a name, known or not.
     public init(rawValue: CFString) { name = String(describing: rawValue) }
 
     init(_ name: String) { self.name = name }
 }
 
-/// What is done with a key; the raw values are Apple's.
+/// An operation with a key; the raw values are Apple's.
 public enum SecKeyOperationType: CFIndex, Hashable, Sendable {
-    /// A private key signs.
+    /// Signing with a private key.
     case sign = 0
-    /// A public key tells whether a signature is right.
+    /// Verifying a signature with a public key.
     case verify = 1
-    /// A public key encrypts.
+    /// Encrypting with a public key.
     case encrypt = 2
-    /// A private key decrypts.
+    /// Decrypting with a private key.
     case decrypt = 3
-    /// A private key and another's public key give a secret that both can have.
+    /// Computing the shared secret of a private key and another party's public key.
     case keyExchange = 4
 }
 
-/// What ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)`` takes besides the keys.
+/// A parameter of ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)``.
 public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     let name: String
 
     /// The parameter's key in the dictionary.
     public var rawValue: CFString { name as NSString }
 
-    /// Takes a name, known or not.
+    /// Makes a value from a name, known or not.
     public init(rawValue: CFString) { name = String(describing: rawValue) }
 
-    /// How many bytes to derive.
+    /// The number of bytes to derive.
     public static let requestedSize = SecKeyKeyExchangeParameter(rawValue: "requestedSize")
-    /// What the derivation takes in besides the secret.
+    /// The shared info: additional input of the key derivation.
     public static let sharedInfo = SecKeyKeyExchangeParameter(rawValue: "sharedInfo")
 }

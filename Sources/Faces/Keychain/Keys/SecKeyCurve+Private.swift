@@ -3,20 +3,20 @@
 internal import Crypto
 internal import SecretMemory
 
-/// The private half of an elliptic curve key that lies in this process.
+/// The private half of an elliptic curve key in this process.
 ///
-/// Between uses it is in the project's own memory for secrets alone; the library's copy of it lives for one operation and
-/// is wiped by the library.
+/// Between uses it is only in the project's own memory for secrets; the library's copy exists for one operation, and
+/// the library wipes it.
 struct ECPrivateKey: Sendable {
     let publicKey: ECPublicKey
-    /// ANSI X9.63: 0x04, X, Y, and the private number.
+    /// The key in ANSI X9.63: 0x04, X, Y, and the private number.
     let x963: SecretBox
 
     var curve: KeyCurve { publicKey.curve }
 
-    /// A new key.
+    /// Makes a new key.
     init(_ curve: KeyCurve) throws(KeyFailure) {
-        // The library gives the key as ordinary bytes, which are wiped here as soon as they are taken over.
+        // The library returns the key as ordinary bytes, which are wiped as soon as they are copied.
         var bytes =
             switch curve {
             case .p256: P256.Signing.PrivateKey(compactRepresentable: false).x963Representation
@@ -30,7 +30,7 @@ struct ECPrivateKey: Sendable {
         self = key
     }
 
-    /// `nil` for anything that is no key of one of the curves, or whose halves do not belong together.
+    /// Parses a private key; `nil` for bytes that are not a key of one of the curves, or whose halves do not match.
     init?(x963 secret: SecretBox) {
         let curve = KeyCurve.allCases.first { $0.privateByteCount == secret.bytes.count }
         guard let curve else { return nil }
@@ -71,7 +71,7 @@ struct ECPrivateKey: Sendable {
         return signature
     }
 
-    /// The X coordinate of the product with another's public key.
+    /// Returns the X coordinate of the product with another party's public key.
     func sharedSecret(with other: ECPublicKey) throws(KeyFailure) -> SecretBox {
         guard other.curve == curve else {
             throw .status(errSecParam, "the keys lie on different curves")
@@ -95,7 +95,7 @@ struct ECPrivateKey: Sendable {
 }
 
 extension SecretBox {
-    /// Copies bytes from a place that the caller wipes.
+    /// Copies bytes from memory that the caller wipes.
     convenience init(copying bytes: some ContiguousBytes) {
         let count = bytes.withUnsafeBytes(\.count)
         self.init(
@@ -105,6 +105,6 @@ extension SecretBox {
 }
 
 extension Data {
-    /// Overwrites the bytes with zeros; copies made before stay.
+    /// Overwrites the bytes with zeros; earlier copies are not affected.
     mutating func wipe() { withUnsafeMutableBytes { $0.wipe() } }
 }

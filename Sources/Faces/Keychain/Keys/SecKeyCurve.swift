@@ -3,7 +3,7 @@
 internal import Crypto
 internal import SecretMemory
 
-/// The curves that keys of this module lie on; each has cofactor 1.
+/// The elliptic curves of this module's keys; each has cofactor 1.
 enum KeyCurve: Int, Sendable, CaseIterable {
     case p256 = 256
     case p384 = 384
@@ -11,19 +11,19 @@ enum KeyCurve: Int, Sendable, CaseIterable {
 
     /// The size of a coordinate in bytes.
     var byteCount: Int { (rawValue + 7) / 8 }
-    /// The size of a public key as ANSI X9.63: 0x04, X, Y.
+    /// The size of a public key in ANSI X9.63 in bytes: 0x04, X, Y.
     var publicByteCount: Int { 1 + 2 * byteCount }
-    /// The size of a private key: the public key, and the number behind it.
+    /// The size of a private key in bytes: the public key, followed by the private number.
     var privateByteCount: Int { 1 + 3 * byteCount }
 }
 
 /// The public half of an elliptic curve key.
 struct ECPublicKey: Sendable, Hashable {
     let curve: KeyCurve
-    /// ANSI X9.63 uncompressed: 0x04, X, Y.
+    /// The key in ANSI X9.63, uncompressed: 0x04, X, Y.
     let x963: Data
 
-    /// `nil` for anything that is no point of one of the curves.
+    /// Parses a public key; `nil` for bytes that are not a point of one of the curves.
     init?(x963: Data) {
         let curve = KeyCurve.allCases.first { $0.publicByteCount == x963.count }
         guard let curve, x963.first == 4 else { return nil }
@@ -40,7 +40,7 @@ struct ECPublicKey: Sendable, Hashable {
         self.x963 = Data(x963)
     }
 
-    /// Whether a signature is one of this key over a hash; `false` also for what is no signature.
+    /// Whether a signature over a hash was made with this key; `false` also for bytes that are not a signature.
     func isValid(_ signature: Data, _ form: KeyAlgorithm.SignatureForm, over hash: Data) -> Bool {
         guard !signature.isEmpty, !hash.isEmpty else { return false }
         let digest = GivenDigest(hash)

@@ -2,9 +2,9 @@
 
 internal import Vault
 
-/// Why a key did not do what was asked.
+/// An error of an operation with a key.
 enum KeyFailure: Error {
-    /// A status, and in words why.
+    /// A status, with the reason in words.
     case status(OSStatus, String)
     /// The owner was not recognised, or the context has ended.
     case context(LAError)
@@ -18,7 +18,8 @@ enum KeyFailure: Error {
         }
     }
 
-    /// The error that the program gets: of `LAErrorDomain` when the owner was not recognised, as it is, and else a status.
+    /// The error that the program receives: the error of `LAErrorDomain` if the owner was not recognised, otherwise an
+    /// error with a status.
     var cfError: CFError {
         switch self {
         case .status(let status, let reason): NSError(status: status, reason)
@@ -33,7 +34,7 @@ extension VaultError {
     var keyStatus: OSStatus {
         switch code {
         case .noChip, .passcodeNotSet: errSecNotAvailable
-        // What can never be opened again is not there.
+        // An item that can never be opened again counts as missing.
         case .enrollmentChanged, .noSuchItem, .itemTampered, .chipCleared, .counterLost: errSecItemNotFound
         case .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .passcodeWrong,
             .passcodeThrottled, .measuredBootChanged, .chipLockedOut:
@@ -60,10 +61,10 @@ extension NSError {
     }
 }
 
-/// Where a function of Apple's leaves its error.
+/// A pointer through which one of Apple's functions returns its error.
 typealias CFErrorPointer = UnsafeMutablePointer<Unmanaged<CFError>?>?
 
-/// Does something for another module of the package, which gets the error that a program would get.
+/// Runs a body for another module of the package, which receives the error that a program would receive.
 func throwing<Value>(_ body: () throws(KeyFailure) -> Value) throws(NSError) -> Value {
     do throws(KeyFailure) {
         return try body()
@@ -72,7 +73,7 @@ func throwing<Value>(_ body: () throws(KeyFailure) -> Value) throws(NSError) -> 
     }
 }
 
-/// Does what a function of Apple's shall do; its error goes where the caller wants it, and `nil` says that there is one.
+/// Runs the body of one of Apple's functions; if it fails, stores its error at the caller's pointer and returns `nil`.
 func reporting<Value>(
     to error: CFErrorPointer,
     _ body: () throws(KeyFailure) -> Value

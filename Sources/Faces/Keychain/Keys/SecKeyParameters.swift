@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program's dictionary about a key, read with suspicion: a value of the wrong type is an error, not nothing.
+/// A program's dictionary about a key, read strictly: a value of the wrong type is an error instead of being ignored.
 struct KeyParameters {
     private var values: [String: Any]
 
@@ -15,7 +15,7 @@ struct KeyParameters {
         self.values = values
     }
 
-    /// These, and those of the dictionary under a key, which come before them.
+    /// Returns these parameters merged with those of the dictionary under a key, which take precedence.
     func taking(_ key: CFString) throws(KeyFailure) -> KeyParameters {
         guard let inner = try nested(key) else { return self }
         var all = self
@@ -23,7 +23,7 @@ struct KeyParameters {
         return all
     }
 
-    /// Those of the dictionary under a key alone; `nil` where there is none.
+    /// Returns only the parameters of the dictionary under a key; `nil` if the key is missing.
     func nested(_ key: CFString) throws(KeyFailure) -> KeyParameters? {
         guard let value = self[key] else { return nil }
         guard let dictionary = value as? NSDictionary ?? (value as? [String: Any]).map({ $0 as NSDictionary })
@@ -64,7 +64,7 @@ struct KeyParameters {
         return flag
     }
 
-    /// The values under these keys, as they are.
+    /// Returns the values under these keys, unchanged.
     func only(_ keys: [CFString]) -> [String: Any] {
         let names = Set(keys.map(String.init(describing:)))
         return values.filter { names.contains($0.key) }

@@ -2,20 +2,20 @@
 
 internal import Crypto
 
-/// What is done with a hash of a type that the library knows.
+/// An operation on a hash of one of the library's types.
 protocol DigestUse<Value> {
     associatedtype Value
     func use(_ digest: some Digest) throws(KeyFailure) -> Value
 }
 
 extension HashSize {
-    /// Does something with a hash that was made elsewhere.
+    /// Runs an operation on a hash that the caller computed.
     ///
-    /// The library's RSA takes the hash's name from its type, and has no way to make a value of that type from bytes. So
-    /// the bytes are laid over a value of it, which is looked at afterwards: a library whose values have another layout is
-    /// refused, not misread.
+    /// The library's RSA takes the hash's name from its type, and offers no way to make a value of that type from
+    /// bytes. So the bytes are copied over a value of that type, which is then checked: if the library's values have
+    /// another layout, the operation fails instead of using wrong bytes.
     ///
-    /// - Throws: `errSecParam` for bytes of another size, and for SHA-224, which the library does not have.
+    /// - Throws: `errSecParam` for bytes of another size, and for SHA-224, which the library does not support.
     func withDigest<Use: DigestUse>(_ bytes: Data, _ use: Use) throws(KeyFailure) -> Use.Value {
         guard bytes.count == byteCount else { throw .status(errSecParam, "the hash has another size") }
         switch self {

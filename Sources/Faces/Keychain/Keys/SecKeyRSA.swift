@@ -6,13 +6,13 @@ internal import SecretMemory
 
 /// The public half of an RSA key.
 struct RSAPublicKey: Sendable, Hashable {
-    /// `RSAPublicKey` of PKCS#1, in DER.
+    /// The `RSAPublicKey` of PKCS#1, in DER.
     let pkcs1: Data
     let bitCount: Int
 
     var byteCount: Int { (bitCount + 7) / 8 }
 
-    /// Takes PKCS#1 and SubjectPublicKeyInfo, 1,024 bits at least; `nil` for anything else.
+    /// Parses PKCS#1 or SubjectPublicKeyInfo with at least 1,024 bits; `nil` for anything else.
     init?(der: Data) {
         guard !der.isEmpty, let key = try? _RSA.Signing.PublicKey(unsafeDERRepresentation: der) else {
             return nil
@@ -44,16 +44,16 @@ struct RSAPublicKey: Sendable, Hashable {
     }
 }
 
-/// The private half of an RSA key, which lies in this process, as with ``ECPrivateKey``.
+/// The private half of an RSA key in this process, protected in memory like ``ECPrivateKey``.
 struct RSAPrivateKey: Sendable {
     let publicKey: RSAPublicKey
-    /// `RSAPrivateKey` of PKCS#1, in DER.
+    /// The `RSAPrivateKey` of PKCS#1, in DER.
     let pkcs1: SecretBox
 
-    /// A new key.
+    /// Makes a new key.
     ///
     /// - Parameter bitCount: 1,024 to 8,192, and a multiple of 8.
-    /// - Throws: `errSecParam` for another number.
+    /// - Throws: `errSecParam` for any other size.
     init(bitCount: Int) throws(KeyFailure) {
         guard (1024...8192).contains(bitCount), bitCount.isMultiple(of: 8) else {
             throw .status(errSecParam, "an RSA key has 1,024 to 8,192 bits")
@@ -65,7 +65,7 @@ struct RSAPrivateKey: Sendable {
         self = key
     }
 
-    /// Takes PKCS#1 and PKCS#8; `nil` for anything else.
+    /// Parses PKCS#1 or PKCS#8; `nil` for anything else.
     init?(der: SecretBox) {
         let key = der.bytes.withUnsafeBytes { bytes in
             bytes.isEmpty ? nil : try? _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
@@ -76,7 +76,7 @@ struct RSAPrivateKey: Sendable {
 
     private init?(_ key: _RSA.Signing.PrivateKey) {
         guard let publicKey = RSAPublicKey(der: key.publicKey.pkcs1DERRepresentation) else { return nil }
-        // The library gives the key as ordinary bytes, which are wiped here as soon as they are taken over.
+        // The library returns the key as ordinary bytes, which are wiped as soon as they are copied.
         var bytes = key.derRepresentation
         defer { bytes.wipe() }
         self.publicKey = publicKey
@@ -118,7 +118,7 @@ extension KeyAlgorithm.EncryptionPadding {
     fileprivate var librarys: _RSA.Encryption.Padding {
         switch self {
         case .pkcs1: ._WEAK_AND_INSECURE_PKCS_V1_5
-        // The name of an algorithm with another hash is not read as one (`KeyAlgorithm`).
+        // `KeyAlgorithm` does not parse the names of algorithms with other hashes.
         case .oaep(let hash): hash == .sha256 ? .PKCS1_OAEP_SHA256 : .PKCS1_OAEP
         }
     }

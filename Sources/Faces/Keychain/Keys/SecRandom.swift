@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A generator of random bytes; there is one.
+/// A generator of random bytes, of which only one exists.
 public typealias SecRandomRef = OpaquePointer
 
-/// The one generator.
+/// The only generator of random bytes.
 ///
-/// It is no address, so nobody can use one: hence `nonisolated(unsafe)`.
+/// It is always `nil` and never dereferenced: hence `nonisolated(unsafe)`.
 nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Writes random bytes of the kernel's generator (getrandom(2)), fit for keys.
+/// Writes random bytes from the kernel's generator (getrandom(2)), suitable for keys.
 ///
 /// - Parameters:
 ///   - rnd: ``kSecRandomDefault``.
-///   - count: How many bytes.
-///   - bytes: Where they go; there must be room for them.
+///   - count: The number of bytes.
+///   - bytes: The buffer for the bytes, which must be large enough.
 /// - Returns: `errSecSuccess`; `errSecParam` for another generator or a negative count.
 public func SecRandomCopyBytes(
     _ rnd: SecRandomRef?,

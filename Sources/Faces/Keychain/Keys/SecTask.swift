@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A process whose entitlements are asked for; Linux programs have none.
+/// A process whose entitlements are queried; Linux programs have none.
 public final class SecTask: NSObject, Sendable {
     fileprivate override init() { super.init() }
 }
 
-/// Gives this process.
+/// Returns this process.
 ///
-/// - Parameter allocator: Counts for nothing.
+/// - Parameter allocator: Ignored.
 /// - Returns: The process; never `nil`.
 @discardableResult
 public func SecTaskCreateFromSelf(_ allocator: CFAllocator?) -> SecTask? { SecTask() }
 
-/// Gives what an entitlement allows a process.
+/// Returns the value of a process's entitlement.
 ///
 /// - Parameters:
 ///   - task: The process.
 ///   - entitlement: The name of the entitlement.
-///   - error: Left alone.
+///   - error: Never set.
 /// - Returns: `nil`, as for a program that was signed without the entitlement: Linux programs are not signed.
 @discardableResult
 public func SecTaskCopyValueForEntitlement(
@@ -26,5 +26,5 @@ public func SecTaskCopyValueForEntitlement(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFTypeRef? { nil }
 
-/// The type's number, which no other class here has.
+/// Returns the type identifier, which no other class of this package has.
 public func SecTaskGetTypeID() -> CFTypeID { 0x5345_4304 }

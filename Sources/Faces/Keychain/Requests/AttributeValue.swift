@@ -5,18 +5,18 @@ internal import WhorlSupport
 
 /// The value of an attribute.
 ///
-/// Two are the same when their bytes are: texts that only look alike are different ones.
+/// Two values are equal if their bytes are equal: texts that differ only in Unicode normalization are different.
 package enum AttributeValue: Sendable, Hashable {
     /// A text.
     case text(String)
     /// Bytes.
     case data(Data)
-    /// A number, or a truth value as 0 or 1.
+    /// A number, or a Boolean as 0 or 1.
     case number(Int64)
     /// Seconds since 1970-01-01 UTC.
     case date(Double)
 
-    /// A byte for the kind, then the value: what is stored, compared and indexed.
+    /// The encoding that is stored, compared and indexed: a byte for the kind, then the value.
     var encoded: Data {
         switch self {
         case .text(let text): return Data([1] + text.utf8)
@@ -26,10 +26,10 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// What ``encoded`` gives for a text with these bytes.
+    /// Returns the same as ``encoded`` for a text with these bytes.
     static func encodedText(_ bytes: Data) -> Data { Data([1]) + bytes }
 
-    /// How many bytes the value has, without the byte for the kind.
+    /// The size of the value in bytes, without the byte for the kind.
     var size: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -38,7 +38,7 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// `nil` for what ``encoded`` does not give.
+    /// Decodes a value; `nil` for bytes that ``encoded`` does not produce.
     init?(encoded: Slice<UnsafeRawBufferPointer>) {
         var bytes = ByteReader(encoded)
         guard let kind = bytes.number(UInt8.self) else { return nil }
@@ -58,7 +58,7 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// As the program gets it.
+    /// The value as an object for the program.
     var object: AnyObject {
         switch self {
         case .text(let text): text as NSString
@@ -68,7 +68,7 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Whether it says no more than the missing attribute does: empty, or 0.
+    /// Whether the value means the same as a missing attribute: empty, or 0.
     var isDefault: Bool {
         switch self {
         case .text(let text): text.isEmpty
@@ -78,7 +78,7 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// Whether both have the same bytes.
+    /// Whether both values have the same bytes.
     package static func == (first: AttributeValue, second: AttributeValue) -> Bool {
         switch (first, second) {
         case (.text(let first), .text(let second)): first.utf8.elementsEqual(second.utf8)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a program's dictionary without the detours of Foundation's bridging: a query is read at each call.
+/// Reads a program's dictionary without the cost of Foundation's bridging, since each call reads a query.
 enum DictionaryObjects {
-    /// All keys with their values.
+    /// Returns all keys with their values.
     static func pairs(_ dictionary: CFDictionary) -> Zip2Sequence<[Any], [Any]> {
-        // Foundation's own classes list keys and values in one order, in a fraction of the time of their iterator, which
-        // looks each key up again. What another class does is not known.
+        // Foundation's own classes list keys and values in the same order, much faster than their iterator, which looks
+        // up each key again. Other classes may not keep that order.
         guard
             type(of: dictionary) == NSDictionary.self || type(of: dictionary) == NSMutableDictionary.self
         else {
@@ -15,10 +15,10 @@ enum DictionaryObjects {
         return zip(dictionary.allKeys, dictionary.allValues)
     }
 
-    /// The text that an object is; `nil` for what is none.
+    /// Returns the object as a text; `nil` if it is not one.
     static func text(_ object: Any) -> String? {
-        // Texts lie in dictionaries as `NSString`; to ask for that class is a comparison, to ask for `String` is a search
-        // for a conversion.
+        // Dictionaries hold texts as `NSString`; a cast to that class is a comparison, while a cast to `String`
+        // searches for a conversion.
         if let text = object as? NSString { return text as String }
         return object as? String
     }

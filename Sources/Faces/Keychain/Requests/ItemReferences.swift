@@ -2,27 +2,27 @@
 
 /// An object that stands for an item: a key, or a certificate (`kSecValueRef`, `kSecReturnRef`).
 package protocol ItemReference: AnyObject {
-    /// What it is stored as.
+    /// The class that the object is stored as.
     static var itemClass: ItemClass { get }
 
-    /// What the keychain stores of it, and finds it by.
+    /// Returns the class, attributes and value with which the keychain stores and finds the object.
     ///
-    /// - Throws: `errSecUnimplemented` for what cannot be stored.
+    /// - Throws: `errSecUnimplemented` for an object that cannot be stored.
     func form() throws(KeychainError) -> ReferenceForm
 }
 
-/// What the keychain stores of a key or a certificate.
+/// The data that the keychain stores for a key or a certificate.
 package struct ReferenceForm: Sendable {
-    /// Its class.
+    /// The class of the item.
     package let itemClass: ItemClass
-    /// What it brings along; the program's dictionary adds to it.
+    /// The attributes of the object itself; the program's dictionary adds to them.
     package let attributes: [String: AttributeValue]
-    /// What opens it, where that was fixed when it was made.
+    /// The access control, if it was fixed when the object was made.
     package let protection: SecAccessControl?
     /// The value.
     package let contents: KeychainStore.NewContents
 
-    /// Describes an object.
+    /// Makes the form of an object.
     package init(
         _ itemClass: ItemClass,
         attributes: [String: AttributeValue],
@@ -36,16 +36,16 @@ package struct ReferenceForm: Sendable {
     }
 }
 
-/// Where objects of stored items come from.
+/// Makes objects from stored items, and forms from the bytes of objects.
 enum ItemReferences {
-    /// The object for a stored key or certificate.
+    /// Returns the object for a stored key or certificate.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - value: Its value; `nil` for a key of the chip.
-    ///   - context: What the owner is asked with when the object is used; `nil` for one of its own.
+    ///   - value: The item's value; `nil` for a key in the chip.
+    ///   - context: The context that authenticates the owner when the object is used; `nil` for a new one.
     /// - Returns: A key or a certificate.
-    /// - Throws: `errSecUnimplemented` where there is no such object, as for passwords; `errSecInvalidRecord`.
+    /// - Throws: `errSecUnimplemented` for items without objects, such as passwords; `errSecInvalidRecord`.
     static func object(
         for item: KeychainItem,
         _ value: Data?,
@@ -62,9 +62,9 @@ enum ItemReferences {
         }
     }
 
-    /// What is stored of a certificate or a key that is given as bytes (`kSecValueData`).
+    /// Returns the form of a certificate or a key that is given as bytes (`kSecValueData`).
     ///
-    /// - Returns: `nil` where the bytes are stored as they are, with the attributes of the dictionary alone.
+    /// - Returns: The form; `nil` if the bytes are stored unchanged, with only the attributes of the dictionary.
     static func form(
         of data: Data,
         _ itemClass: ItemClass,
@@ -75,16 +75,16 @@ enum ItemReferences {
         return try certificate.form()
     }
 
-    /// What bytes that take the place of others say of a certificate or a key; its label stays.
+    /// Returns the attributes of a certificate or a key whose bytes are replaced; its label does not change.
     ///
-    /// - Throws: as ``form(of:_:_:)``.
+    /// - Throws: The same errors as ``form(of:_:_:)``.
     static func changes(
         by data: Data,
         _ itemClass: ItemClass,
         _ attributes: [String: AttributeValue]
     ) throws(KeychainError) -> [String: AttributeValue] {
         guard let form = try form(of: data, itemClass, attributes) else { return attributes }
-        // Not every certificate has this one, and the earlier one's must not stay.
+        // Not every certificate has this attribute, and the previous certificate's must not remain.
         var changes = ["skid": AttributeValue.data(Data())].merging(form.attributes) { $1 }
         changes["labl"] = nil
         return changes.merging(attributes) { $1 }

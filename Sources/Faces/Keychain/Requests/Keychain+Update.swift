@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changing items: whoever changes a protected one shows what reading it takes, as on Apple's systems; but a key of the
-/// chip is read by nobody.
+/// Changing items: a change of a protected item requires the same authentication as reading it, as on Apple's systems,
+/// except for keys in the chip, which cannot be read.
 extension Keychain {
-    /// Changes all items that are meant.
+    /// Changes all items that a query selects.
     ///
-    /// What needs the owner or the chip is done first, and the rows are changed in one transaction then. Where somebody
-    /// else has changed one of them meanwhile, it begins anew: the owner is not asked twice, since the context remembers.
+    /// All steps that need the owner or the chip come first; then one transaction changes the rows. If another process
+    /// or thread has changed one of the rows in between, the update starts again: the owner is not asked twice, since
+    /// the context remembers the authentication.
     func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
         let values = try protectedValues(request)
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
@@ -22,7 +23,7 @@ extension Keychain {
             let count = try store.update(match) { item throws(KeychainError) in
                 let record = try change.changed(item.record, group)
                 if case .sealed = item.contents, !record.protection.isConstrained {
-                    // One that was edited is left out when it begins anew.
+                    // An item that was tampered with is left out when the update starts again.
                     guard let value = try store.soundValue(of: item) else { return nil }
                     return .init(record, .plain(change.value ?? value))
                 }
@@ -30,7 +31,7 @@ extension Keychain {
             } unless: { old throws(KeychainError) in
                 try values.isDead(old)
             }
-            // Somebody else has added or changed one; nothing is written before all of them are prepared.
+            // Another process or thread has added or changed an item; nothing is written before all items are prepared.
             guard let count else { continue }
             guard count > 0 else { throw KeychainError(errSecItemNotFound) }
             return
@@ -38,11 +39,11 @@ extension Keychain {
         throw KeychainError(errSecIO)
     }
 
-    /// How often somebody else may be faster.
+    /// The maximum number of attempts if other processes or threads keep changing the items.
     private static let tries = 100
 
-    /// The new values of items that the chip keeps, or shall keep, and the items that turned out to be dead or edited,
-    /// which no change touches.
+    /// Returns the new values of items that the chip seals, before or after the change, and the items that can never be
+    /// opened again or were tampered with, which are not changed.
     private func prepare(
         _ items: [KeychainItem],
         _ change: KeychainRequest,
@@ -54,7 +55,8 @@ extension Keychain {
             let protection = try change.changed(item.record, nil).protection
             switch item.contents {
             case .key:
-                // Nobody is asked: a change reads nothing of the private half, and cannot take off what guards its use.
+                // The owner is not asked: a change does not read the private half, and cannot remove the access control
+                // of its use.
                 guard change.value == nil, protection.flags == item.record.flags else {
                     throw KeychainError(errSecParam)
                 }
@@ -86,9 +88,9 @@ extension Keychain {
 }
 
 extension KeychainRequest {
-    /// A record with what this dictionary changes.
+    /// Returns a record with the changes of this dictionary.
     ///
-    /// - Throws: `errSecParam` for an empty dictionary, and where the item would contradict itself; `errSecNoSuchAttr`.
+    /// - Throws: `errSecParam` for an empty dictionary, and if the item would contradict itself; `errSecNoSuchAttr`.
     func changed(_ record: ItemRecord, _ group: String?) throws(KeychainError) -> ItemRecord {
         var changed = record
         if let group { changed.accessGroup = group }
@@ -107,7 +109,7 @@ extension KeychainRequest {
         return changed
     }
 
-    /// Whether nothing would be changed.
+    /// Whether the dictionary changes nothing.
     var changesNothing: Bool {
         attributes.isEmpty && value == nil && accessGroup == nil && accessible == nil && accessControl == nil
             && synchronizable == nil

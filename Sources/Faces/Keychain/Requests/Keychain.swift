@@ -3,7 +3,7 @@
 internal import Authentication
 internal import AuthenticationContext
 
-/// What the four `SecItem` functions do, once their dictionaries were read.
+/// The implementation of the four `SecItem` functions, given their parsed dictionaries.
 struct Keychain {
     let store: KeychainStore
     private let parts: ContextParts
@@ -15,7 +15,7 @@ struct Keychain {
 
     // MARK: - Add
 
-    /// Stores an item; nobody is asked.
+    /// Stores an item without asking the owner.
     func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         let form = try form(request)
@@ -47,16 +47,16 @@ struct Keychain {
         return try result.object(added: item, made)
     }
 
-    /// What an object or bytes bring along; `nil` for a password.
+    /// Returns the form of the given object or bytes; `nil` for a password.
     private func form(_ request: KeychainRequest) throws(KeychainError) -> ReferenceForm? {
         if let reference = request.reference { return try reference.form() }
         guard let value = request.value, let itemClass = request.storedClass else { return nil }
         return try ItemReferences.form(of: value, itemClass, request.attributes)
     }
 
-    /// What opens the new item: what the dictionary says, and else what the object was made with.
+    /// Returns the access control of the new item: that of the dictionary, else that of the object.
     ///
-    /// - Throws: `errSecParam` for another access control than the one that the chip uses a key for.
+    /// - Throws: `errSecParam` if the access control differs from the one that the chip enforces for a key.
     private func protection(
         _ request: KeychainRequest,
         _ form: ReferenceForm?
@@ -79,13 +79,13 @@ struct Keychain {
 
     // MARK: - Find
 
-    /// Finds items, and asks for those whose values are wanted.
+    /// Finds items, and asks the owner if their values are requested and protected.
     func copyMatching(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
         match.leavesOutProtected = request.interface == .skip
         let result = KeychainResult(request, store, values)
-        // An item that turns out to be dead is left out and stays, and the next one takes its place.
+        // An item that can never be opened again is left out, but not deleted, and the next item takes its place.
         while true {
             let items = try living(
                 &match,
@@ -101,14 +101,14 @@ struct Keychain {
         }
     }
 
-    /// The items that are meant, without those that never open again; `match` leaves these out from then on.
+    /// Returns the selected items without those that can never be opened again, which `match` leaves out from then on.
     func living(
         _ match: inout ItemMatch,
         _ values: ProtectedValues,
         withValues: Bool,
         limit: Int = .max
     ) throws(KeychainError) -> [KeychainItem] {
-        // More at each look, so that many dead ones cost few of them.
+        // The width doubles, so that many items that can never be opened cost few queries.
         var width = limit
         while true {
             let items = try store.items(match, withValues: withValues, limit: width)
@@ -122,7 +122,7 @@ struct Keychain {
         }
     }
 
-    /// Deletes items; nobody is asked.
+    /// Deletes items without asking the owner.
     func delete(_ request: KeychainRequest) throws(KeychainError) {
         _ = try protectedValues(request)
         guard let match = try match(request), try store.delete(match) > 0 else {
@@ -130,7 +130,7 @@ struct Keychain {
         }
     }
 
-    /// Which items a query means; `nil` where there can be none.
+    /// Returns the filter of a query; `nil` if no item can match.
     func match(_ request: KeychainRequest) throws(KeychainError) -> ItemMatch? {
         let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
         let form = try request.reference.map { reference throws(KeychainError) in try reference.form() }
@@ -150,16 +150,16 @@ struct Keychain {
         switch request.synchronizable {
         case .yes: match.isSynchronizable = true
         case .any: match.isSynchronizable = nil
-        // A reference names an item of whatever kind.
+        // A reference may name an item of either kind.
         case nil: match.isSynchronizable = match.id == nil ? false : nil
         case .no: match.isSynchronizable = false
         }
         return match
     }
 
-    /// What is done with the chip in one call.
+    /// Returns the chip operations of one call.
     ///
-    /// - Throws: `errSecAuthFailed` for a context that has ended, whatever the call would need it for.
+    /// - Throws: `errSecAuthFailed` for a context that has ended, even if the call does not need it.
     func protectedValues(_ request: KeychainRequest) throws(KeychainError) -> ProtectedValues {
         if let context = request.context {
             let result = context.releaseBlocking { _, _, _ async throws(ReleaseError) in () }
@@ -170,7 +170,7 @@ struct Keychain {
 }
 
 extension KeychainRequest {
-    /// The class, where items of it are stored.
+    /// The class, if its items are stored.
     var storedClass: ItemClass? {
         guard case .stored(let itemClass)? = itemClass else { return nil }
         return itemClass

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a dictionary must not say at once.
+/// Checks a dictionary for contradictions.
 extension KeychainRequest {
     /// - Throws: `errSecParam`; `errSecNoSuchClass` for a persistent reference of another class, as on Apple's systems.
     func check(_ purpose: Purpose) throws(KeychainError) {
@@ -14,11 +14,11 @@ extension KeychainRequest {
             throw KeychainError(errSecParam)
         }
         try checkPersistentReference()
-        // To delete the first of several is no intention that anybody has.
+        // Deleting only the first of several items is never what a program intends.
         guard purpose != .delete || limit == nil || limit == .max else { throw KeychainError(errSecParam) }
     }
 
-    /// What a persistent reference names is one item, which attributes cannot narrow.
+    /// Checks that a persistent reference, which names one item, is not combined with attributes.
     private func checkPersistentReference() throws(KeychainError) {
         guard let persistentReference else { return }
         guard itemClass == .stored(persistentReference.itemClass) else {
@@ -38,8 +38,8 @@ extension KeychainRequest {
 }
 
 extension ItemRecord {
-    /// Whether the item could leave the device: not where somebody must show something, nor where the chip has it.
+    /// Whether the item could leave the device: not if it requires authentication, nor if it is in the chip.
     ///
-    /// "This device only" is no obstacle, as on Apple's systems; nothing leaves this machine anyhow.
+    /// "This device only" does not prevent it, as on Apple's systems; in fact no item leaves this machine.
     var maySynchronize: Bool { !protection.isConstrained && attributes["tkid"] == nil }
 }

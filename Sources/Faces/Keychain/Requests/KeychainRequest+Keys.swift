@@ -2,7 +2,7 @@
 
 internal import AuthenticationContext
 
-/// Reads what is no attribute: how a query matches, what it gives, how it is done, and what it is about.
+/// Reads the keys that are not attributes: matching, results, authentication and values.
 extension KeychainRequest {
     mutating func readMatch(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
         guard purpose == .copy || purpose == .delete else { throw KeychainError(errSecParam) }
@@ -45,7 +45,7 @@ extension KeychainRequest {
         guard try KeychainRequest.flag(value) else { return }
         switch purpose {
         case .add, .copy: returns.insert(kind)
-        // A query that was made for reading deletes as well.
+        // A query that was made for reading may be used for deleting as well.
         case .delete: break
         case .select, .change: throw KeychainError(errSecParam)
         }
@@ -77,7 +77,7 @@ extension KeychainRequest {
         switch key {
         case "v_Data":
             guard let data = value as? Data else { throw KeychainError(errSecParam) }
-            // A query may be the dictionary that the item was added with: nothing is found by its value.
+            // A query may be the dictionary that the item was added with: its value is ignored in searches.
             guard purpose == .add || purpose == .change else { return }
             guard data.count <= KeychainRequest.longestValue else { throw KeychainError(errSecParam) }
             self.value = data

@@ -2,18 +2,19 @@
 
 internal import AuthenticationContext
 
-/// Reads a dictionary: keys as `String` or `NSString`, mixed, values of any type.
+/// Reads a dictionary, whose keys are `String`, `NSString` or a mixture, and whose values may have any type.
 ///
-/// What a key is its form says, as on Apple's systems (`query_applier` in SecDbQuery.c): four letters are an attribute, and
-/// other keys are told by their first one. The keys of the second dictionary of an update are attributes all, but for the
-/// value.
+/// The form of a key determines its kind, as on Apple's systems (`query_applier` in SecDbQuery.c): keys of four letters
+/// are attributes, and the first letter of other keys tells their kind. In the second dictionary of an update all keys
+/// except that of the value are attributes.
 extension KeychainRequest {
     /// - Parameters:
-    ///   - dictionary: From the program.
-    ///   - purpose: What it is for.
-    ///   - known: The class, where another dictionary says it.
-    /// - Throws: `errSecParam` for keys that are no text or of no kind, wrong types and contradictions; `errSecNoSuchClass`;
-    ///   `errSecNoSuchAttr` for an attribute that the class does not have; `errSecUnimplemented` for what is not supported.
+    ///   - dictionary: The dictionary from the program.
+    ///   - purpose: The purpose of the dictionary.
+    ///   - known: The class, if another dictionary names it.
+    /// - Throws: `errSecParam` for keys that are not texts or of unknown kind, wrong types and contradictions;
+    ///   `errSecNoSuchClass`; `errSecNoSuchAttr` for an attribute that the class does not have; `errSecUnimplemented`
+    ///   for unsupported keys.
     init(
         _ dictionary: CFDictionary,
         for purpose: Purpose,
@@ -41,7 +42,7 @@ extension KeychainRequest {
             default: throw KeychainError(errSecParam)
             }
         }
-        // What is named says its class, by which the attributes are read.
+        // A reference determines the class, which is needed to read the attributes.
         if itemClass == nil { itemClass = namedClass.map(Class.stored) }
         for (key, value) in attributes { try readAttribute(key, value, purpose) }
         try check(purpose)
@@ -51,7 +52,7 @@ extension KeychainRequest {
         persistentReference?.itemClass ?? reference.map { type(of: $0).itemClass }
     }
 
-    /// - Throws: `errSecNoSuchAttr` for a number, which on Apple's systems stands for an attribute that is not there.
+    /// - Throws: `errSecNoSuchAttr` for a number, which on Apple's systems stands for a missing attribute.
     private static func key(_ object: Any) throws(KeychainError) -> String {
         if let text = DictionaryObjects.text(object) ?? (object as? AnyHashable)?.base as? String {
             return text
@@ -86,7 +87,7 @@ extension KeychainRequest {
             guard let control = value as? SecAccessControl else { throw KeychainError(errSecParam) }
             accessControl = control
         case "sync": synchronizable = try KeychainRequest.synchronizable(value, purpose)
-        // There is one keychain, and it is of the kind that this asks for.
+        // The only keychain is of the kind that this key requests.
         case "nleg": break
         case "acls": throw KeychainError(errSecUnimplemented)
         default: try readOwn(key, value, purpose)
@@ -97,7 +98,7 @@ extension KeychainRequest {
         let form: ItemClass.Form?
         switch itemClass {
         case .stored(let stored): form = stored.forms[key]
-        // The class comes with the other dictionary: it is looked at again then.
+        // The other dictionary names the class, and the attribute is checked again then.
         case nil: form = ItemClass.allCases.lazy.compactMap { $0.forms[key] }.first
         case .identity: form = ItemClass.key.forms[key] ?? ItemClass.certificate.forms[key]
         }

@@ -2,27 +2,27 @@
 
 internal import AuthenticationContext
 
-/// A keychain dictionary that makes sense.
+/// A keychain dictionary that was parsed and checked.
 struct KeychainRequest {
-    /// What it is for; each takes other keys.
+    /// The purpose of a dictionary, which determines the permitted keys.
     enum Purpose: Sendable, CaseIterable {
         case add
         case copy
         case delete
         /// The first dictionary of `SecItemUpdate`.
         case select
-        /// The second one.
+        /// The second dictionary of `SecItemUpdate`.
         case change
     }
 
-    /// What a class stands for.
+    /// The meaning of a value of `kSecClass`.
     enum Class: Hashable {
         case stored(ItemClass)
-        /// No query finds one.
+        /// An identity, which no query finds.
         case identity
     }
 
-    /// Items that may leave the device, that may not, or both.
+    /// A filter for items that may leave the device, that may not, or both.
     enum Synchronizable: Hashable {
         case yes
         case no
@@ -36,7 +36,7 @@ struct KeychainRequest {
         case skip
     }
 
-    /// What a call gives.
+    /// The results that a call returns.
     struct Returns: OptionSet, Hashable {
         let rawValue: Int
         static let data = Returns(rawValue: 1)
@@ -55,7 +55,7 @@ struct KeychainRequest {
     var reference: (any ItemReference)?
     var persistentReference: PersistentReference?
     var returns: Returns = []
-    /// `nil` when it is not said; `Int.max` for all.
+    /// The maximum number of items; `nil` if not given, `Int.max` for all.
     var limit: Int?
     var boundContext: KeyContext?
     /// The state of the program's context.
@@ -63,16 +63,16 @@ struct KeychainRequest {
     var interface: Interface = .allow
     var prompt: String?
 
-    /// The most bytes that a value may have: 16 MiB.
+    /// The maximum size of a value in bytes: 16 MiB.
     static let longestValue = 16 << 20
 
-    /// What opens an item that is added with this.
+    /// The access control of an item that is added with this dictionary.
     var protection: SecAccessControl {
         accessControl ?? SecAccessControl(protection: accessible ?? "ak", flags: [])
     }
 }
 
-/// A name for one row that stays: its class in four characters, then its number in 8 bytes.
+/// A permanent name of one row: its class in four characters, then its number in 8 bytes.
 package struct PersistentReference: Sendable, Hashable {
     /// The row's class.
     package let itemClass: ItemClass
@@ -84,7 +84,7 @@ package struct PersistentReference: Sendable, Hashable {
         self.id = id
     }
 
-    /// Reads a reference; `nil` for bytes that are none.
+    /// Reads a reference; `nil` for bytes that are not a reference.
     package init?(_ data: Data) {
         let bytes = Data(data)
         guard bytes.count == 12, let text = String(validating: bytes.prefix(4), as: UTF8.self),
@@ -94,7 +94,7 @@ package struct PersistentReference: Sendable, Hashable {
         self.init(itemClass, Int64(bitPattern: number))
     }
 
-    /// What a program keeps.
+    /// The reference as bytes for the program to store.
     package var data: Data {
         Data(itemClass.rawValue.utf8)
             + withUnsafeBytes(of: UInt64(bitPattern: id).bigEndian) { Data($0) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes what a call gives: one kind as it is, several in a dictionary; one item as it is, several in an array.
+/// Makes the result of a call: a single kind of result is returned directly and several in a dictionary; a single item
+/// is returned directly and several in an array.
 struct KeychainResult {
     private let request: KeychainRequest
     private let store: KeychainStore
@@ -12,21 +13,21 @@ struct KeychainResult {
         self.values = values
     }
 
-    /// What became of the items that were found.
+    /// The outcome for the items that were found.
     enum Outcome {
         case object(AnyObject?)
-        /// These can never be opened again, or were edited; they are left out.
+        /// The numbers of items that can never be opened again, or were tampered with; they are left out.
         case dead([Int64])
     }
 
-    /// What became of one item's value.
+    /// The outcome for one item's value.
     private enum Value {
-        /// `nil` where it is not wanted, and for what does not leave the chip.
+        /// The value; `nil` if it was not requested, and for a key that does not leave the chip.
         case known(Data?)
         case dead
     }
 
-    /// The result for items that were found; the owner is asked where values are wanted that need him.
+    /// Returns the result for items that were found, and asks the owner if protected values are requested.
     func outcome(of items: [KeychainItem]) throws(KeychainError) -> Outcome {
         var objects: [AnyObject] = []
         var dead: [Int64] = []
@@ -41,10 +42,10 @@ struct KeychainResult {
         return .object((request.limit ?? 1) == 1 ? objects.first : objects as NSArray)
     }
 
-    /// Whether what is wanted of a new item can be given, before it is stored.
+    /// Checks, before a new item is stored, that the requested results can be returned.
     ///
-    /// - Throws: `errSecDataNotAvailable` for a key of the chip, `errSecInvalidKeyRef` for bytes that are no key, and
-    ///   `errSecUnimplemented` for the object of a password.
+    /// - Throws: `errSecDataNotAvailable` for the bytes of a key in the chip, `errSecInvalidKeyRef` for bytes that are
+    ///   not a key, and `errSecUnimplemented` for the object of a password.
     func check(_ record: ItemRecord, _ made: KeychainStore.NewContents) throws(KeychainError) {
         switch made {
         case .plain(let value):
@@ -57,7 +58,7 @@ struct KeychainResult {
         if request.returns == .reference { try checkObject(of: record) }
     }
 
-    /// A password has no object; besides other kinds it is left out.
+    /// Throws `errSecUnimplemented` for a password, which has no object; among other requested results it is left out.
     private func checkObject(of record: ItemRecord) throws(KeychainError) {
         switch record.itemClass {
         case .key, .certificate: break
@@ -65,7 +66,7 @@ struct KeychainResult {
         }
     }
 
-    /// The result for an item that was just added, whose value nobody has to show anything for yet.
+    /// Returns the result for an item that was just added, whose value needs no authentication yet.
     func object(
         added item: KeychainItem,
         _ made: KeychainStore.NewContents
@@ -76,7 +77,7 @@ struct KeychainResult {
         }
     }
 
-    /// The result for one item; a value that is wanted is `nil` where it does not leave the chip.
+    /// Returns the result for one item; `value` is `nil` if it does not leave the chip or was not requested.
     private func object(for item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
         let returns = request.returns
         var parts: [String: AnyObject] = [:]
@@ -100,17 +101,18 @@ struct KeychainResult {
             parts.merge(KeychainResult.attributes(of: item)) { own, _ in own }
             return parts as NSDictionary
         }
-        // What was asked for decides, not what there is of it: a program casts the result to what it expects.
+        // The requested kinds determine the type, not the available ones: a program casts the result to the expected
+        // type.
         return returns.rawValue.nonzeroBitCount <= 1 ? parts.values.first : parts as NSDictionary
     }
 
-    /// Whether the value is needed for an object, which is then made in this process.
+    /// Whether the value is needed to make an object in this process.
     private func makesObject(of item: KeychainItem) -> Bool {
         request.returns.contains(.reference)
             && (item.record.itemClass == .key || item.record.itemClass == .certificate)
     }
 
-    /// The value, as far as it is wanted; the owner is asked for it where it needs him.
+    /// Returns the value if it is requested, and asks the owner if it is protected.
     private func value(of item: KeychainItem) throws(KeychainError) -> Value {
         let isWanted = request.returns.contains(.data) || makesObject(of: item)
         switch item.contents {
@@ -128,7 +130,7 @@ struct KeychainResult {
         }
     }
 
-    /// An item's attributes, with the keys that queries have.
+    /// Returns an item's attributes under the keys that queries use.
     static func attributes(of item: KeychainItem) -> [String: AnyObject] {
         let record = item.record
         var attributes = record.attributes.mapValues(\.object)

@@ -5,17 +5,17 @@ internal import AuthenticationContext
 internal import SecretMemory
 internal import Vault
 
-/// The values that the chip opens, for one call of the keychain: sealing asks nobody, opening asks whom the access control
-/// names.
+/// The values that the chip seals and opens during one keychain call: sealing needs no authentication, opening needs
+/// that of the access control.
 ///
-/// A value is in locked memory between the chip and the program's own `Data`.
+/// Between the chip and the program's own `Data` a value is in locked memory.
 struct ProtectedValues {
-    /// The program's context, or one of this call's own.
+    /// The program's context, or a new one for this call.
     private var context: ContextCore { own.context }
     private let own: CallContext
     /// Whether the owner may be asked.
     let interface: KeychainRequest.Interface
-    /// Why, in the program's words.
+    /// The reason for the authentication, as the program states it.
     let prompt: String?
 
     init(_ request: KeychainRequest, _ parts: ContextParts) {
@@ -24,10 +24,11 @@ struct ProtectedValues {
         prompt = request.prompt
     }
 
-    /// The most bytes that a value may have which the chip opens: a byte before it says that it may be empty.
+    /// The maximum size in bytes of a value that the chip seals: one byte less than a secret, since a leading byte
+    /// allows empty values.
     static let longest = (1 << 20) - 1
 
-    /// Seals a value; the chip gives it back to whoever shows what `protection` asks for.
+    /// Seals a value, which the chip then releases after the authentication that `protection` requires.
     func seal(_ value: Data, _ protection: SecAccessControl) throws(KeychainError) -> ItemContents {
         guard value.count <= ProtectedValues.longest else { throw KeychainError(errSecParam) }
         let access: AccessControl
@@ -55,16 +56,17 @@ struct ProtectedValues {
         return .secret(try mapped(result))
     }
 
-    /// How an attempt to open a value ended.
+    /// The outcome of opening a value.
     enum Opened {
         case value(Data)
-        /// The set of fingers that it was bound to is no more, and the chip has said so: it never opens again.
+        /// The value can never be opened again: the chip reports that the set of fingers to which it was bound has
+        /// changed.
         case dead
     }
 
-    /// Asks for a value of an item that is not known to be dead.
+    /// Opens the value of an item, and asks the owner if needed.
     ///
-    /// - Throws: why the owner was not recognised, or why the chip refused.
+    /// - Throws: The status for the reason that the owner was not recognised, or that the chip refused.
     func open(_ item: SealedItem) throws(KeychainError) -> Opened {
         let mayAsk = interface == .allow
         let result = context.releaseBlocking(reason: prompt) {
@@ -75,7 +77,7 @@ struct ProtectedValues {
             if !mayAsk { request.evaluation.interactionAllowed = false }
             return try await parts.service.secret(in: .sealed(item), request, presenter: presenter).product
         }
-        // A finger may have been added in between.
+        // A finger may have been added since the check in ``dead(of:)``.
         if case .failure(.vault(let error)) = result, error.code == .enrollmentChanged { return .dead }
         let secret = try mapped(result)
         let framed = secret.bytes.withUnsafeBytes { bytes in
@@ -85,9 +87,10 @@ struct ProtectedValues {
         return .value(framed)
     }
 
-    /// Those of the items that never open again, since the chip has another set of fingers; nobody is asked.
+    /// Returns the numbers of the items that can never be opened again because the set of fingers has changed, without
+    /// asking the owner.
     ///
-    /// An item about which the chip could not be asked is none of them.
+    /// Items whose state the chip could not report are not included.
     func dead(of items: [KeychainItem]) throws(KeychainError) -> Set<Int64> {
         var (ids, bound): ([Int64], [SealedItem]) = ([], [])
         for item in items {
@@ -110,7 +113,7 @@ struct ProtectedValues {
         return Set(zip(ids, try mapped(result)).filter { $0.1 == .enrollmentChanged }.map(\.0))
     }
 
-    /// Whether an item never opens again.
+    /// Whether an item can never be opened again.
     func isDead(_ item: KeychainItem) throws(KeychainError) -> Bool { try !dead(of: [item]).isEmpty }
 
     private func mapped<Value>(_ result: Result<Value, ReleaseFailure>) throws(KeychainError) -> Value {
@@ -131,6 +134,6 @@ private final class CallContext {
         self.parts = parts
     }
 
-    /// Made when something is to be opened or sealed: most calls do without, and a context has a queue.
+    /// The context, made when a value is first opened or sealed: most calls need none, and a context has a queue.
     private(set) lazy var context: ContextCore = given ?? ContextCore { [parts] in parts }
 }

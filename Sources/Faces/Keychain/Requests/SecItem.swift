@@ -2,20 +2,20 @@
 
 internal import AuthenticationContext
 
-// The four functions block their caller, and nobody else, while the owner is asked. They may be called from any thread,
-// but not from a prompt presenter. The dictionaries are Apple's; Docs/Keychain.md says what differs.
+// The four functions block only the calling thread while the owner is asked. They may be called from any thread, but
+// not from a prompt presenter. The dictionaries are Apple's; Docs/Keychain.md lists the differences.
 
 /// Stores an item.
 ///
-/// Nobody is asked, whatever opens the item.
+/// The owner is not asked, even if the item is protected.
 ///
 /// - Parameters:
-///   - attributes: Class, attributes, value, protection, and what `result` shall be.
-///   - result: Where to leave what was asked for (`kSecReturn…`); `nil` when nothing is wanted.
-/// - Returns: `errSecSuccess`; `errSecDuplicateItem` where there is an item of the same class with the same identifying
-///   attributes; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` where nothing could
-///   guard the item; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` where `result` cannot be given;
-///   `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`. After a failure nothing is stored.
+///   - attributes: Class, attributes, value, protection, and the requested kinds of result.
+///   - result: Receives the requested result (`kSecReturn…`); `nil` if no result is needed.
+/// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item of the same class with the same identifying attributes
+///   exists; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`; `errSecNotAvailable` if nothing could
+///   protect the item; `errSecDataNotAvailable`, `errSecInvalidKeyRef`, `errSecUnimplemented` if `result` cannot be
+///   returned; `errSecAuthFailed`, `errSecDiskFull`, `errSecIO`. After a failure nothing is stored.
 @discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary,
@@ -29,16 +29,16 @@ public func SecItemAdd(
     }
 }
 
-/// Finds items, and gives what is asked for of them.
+/// Finds items and returns the requested results.
 ///
-/// Where a value is asked for that somebody must be recognised for, the owner is asked, on the context of the query or on one
-/// of the call's own.
+/// If the value of a protected item is requested, the owner is asked through the context of the query, or through a new
+/// context for this call.
 ///
 /// - Parameters:
-///   - query: Class, attributes that the items have, how many, and what `result` shall be.
-///   - result: Where to leave it; `nil` when only the existence counts.
+///   - query: Class, attributes that the items have, the maximum number of items, and the requested kinds of result.
+///   - result: Receives the result; `nil` to check only whether items exist.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`, also for an item that can never be opened again;
-///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` where the owner was not recognised;
+///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` if the owner was not recognised;
 ///   `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecNotAvailable`, `errSecIO`.
 @discardableResult
 public func SecItemCopyMatching(
@@ -47,23 +47,24 @@ public func SecItemCopyMatching(
 ) -> OSStatus {
     status { () throws(KeychainError) in
         var request = try KeychainRequest(query, for: .copy)
-        // Nobody is asked for what nobody takes.
+        // The owner is not asked for a result that the caller does not receive.
         if result == nil { request.returns = [] }
         let object = try Keychain(.current).copyMatching(request)
         result?.pointee = object
     }
 }
 
-/// Changes all items that a query means.
+/// Changes all items that match a query.
 ///
-/// For an item that somebody must be recognised for, the owner is asked as for reading. For a key of the chip nobody is:
-/// its access control guards the use of it, which no change touches.
+/// For a protected item the owner is asked as for reading. For a key in the chip the owner is not asked: its access
+/// control protects its use, which no change affects.
 ///
 /// - Parameters:
 ///   - query: Class, and attributes that the items have.
-///   - attributesToUpdate: What they get: attributes, value, protection.
-/// - Returns: As ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` where two items would be the same; `errSecDecode` for a
-///   certificate's value that is none. After a failure no item is changed.
+///   - attributesToUpdate: The new attributes, value and protection.
+/// - Returns: The statuses of ``SecItemCopyMatching(_:_:)``; `errSecDuplicateItem` if two items would have the same
+///   identifying attributes; `errSecDecode` for a certificate's value that is not a certificate. After a failure no
+///   item is changed.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
@@ -74,7 +75,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     }
 }
 
-/// Deletes all items that a query means; nobody is asked.
+/// Deletes all items that match a query, without asking the owner.
 ///
 /// - Parameter query: Class, and attributes that the items have.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,

@@ -11,22 +11,22 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     /// `kSecClassCertificate`.
     case certificate = "cert"
 
-    /// What a value may be given as.
+    /// The form in which the value of an attribute may be given.
     enum Form: Sendable {
         case text
-        /// Or a number, as Apple's systems take it (`copyBlob` in SecItemServer.c).
+        /// A text, bytes or a number, as Apple's systems take it (`copyBlob` in SecItemServer.c).
         case textOrData
-        /// A text becomes its UTF-8.
+        /// Bytes; a text becomes its UTF-8.
         case bytes
         case textOrNumber
         case number
-        /// A number that Apple's constants write as text; it becomes text.
+        /// A number that Apple's constants write as text; it is stored as text.
         case code
         case flag
         case date
     }
 
-    /// The attributes that items of the class have, besides those that say where they are and what opens them.
+    /// The attributes that items of the class have, apart from those of access group and protection.
     var forms: [String: Form] {
         switch self {
         case .genericPassword: ItemClass.ofGenericPasswords
@@ -36,7 +36,7 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The attributes that tell two items of a group apart: Apple's primary keys.
+    /// The attributes that distinguish two items of a group: Apple's primary keys.
     var identifying: [String] {
         let own =
             switch self {
@@ -48,7 +48,7 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
         return own + ["vwht"]
     }
 
-    /// The attributes that are bytes whichever way they are given.
+    /// The attributes that are stored as bytes, even if given as text.
     var ofBytes: [String] {
         switch self {
         case .key: ["klbl", "atag"]
@@ -129,12 +129,12 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ItemClass.Form {
-    /// The longest text or run of bytes that an attribute holds, in bytes.
+    /// The maximum size of an attribute's text or data, in bytes.
     static let longest = 64 << 10
 
     /// Reads a value from a dictionary.
     ///
-    /// - Throws: `errSecParam` for another type, and for more than 64 KiB.
+    /// - Throws: `errSecParam` for a value of another type, and for more than 64 KiB.
     func value(_ object: Any) throws(KeychainError) -> AttributeValue {
         let value = try reading(object)
         guard value.size <= ItemClass.Form.longest else { throw KeychainError(errSecParam) }
@@ -166,10 +166,10 @@ extension ItemClass.Form {
         throw KeychainError(errSecParam)
     }
 
-    /// A whole number, or a truth value.
+    /// Returns a whole number or a Boolean as a number; `nil` for anything else.
     static func number(_ object: Any) -> Int64? {
         guard let number = object as? NSNumber else { return nil }
-        // The usual number is one of those that are exact as `Double` too, which is the faster question.
+        // Most numbers are exact as `Double` too, and that check is faster.
         if Int64(exactly: number.doubleValue) != nil { return number.int64Value }
         return Int64(exactly: number)
     }

@@ -2,10 +2,10 @@
 
 internal import GRDB
 
-/// The columns of ``KeychainItem/selected`` and `value`, as they lie in a row.
+/// The columns of ``KeychainItem/selected`` and `value`, as stored in a row.
 ///
-/// GRDB's `Row` makes a table of the columns' names for each query, which takes as long as the query. This is read in
-/// their order, without names.
+/// GRDB's `Row` builds a table of the columns' names for each query, which takes as long as the query itself.
+/// `ItemColumns` reads the columns by position, without names.
 struct ItemColumns: StatementColumnConvertible {
     let id: DatabaseValue
     let record: DatabaseValue
@@ -13,7 +13,7 @@ struct ItemColumns: StatementColumnConvertible {
     let mac: DatabaseValue
     let value: DatabaseValue
 
-    /// Reads the row that the statement is at: `index` is where `id` is, and the others follow.
+    /// Reads the statement's current row: `index` is the position of `id`, and the other columns follow.
     init(sqliteStatement: SQLiteStatement, index: CInt) {
         func column(_ offset: CInt) -> DatabaseValue {
             DatabaseValue(sqliteStatement: sqliteStatement, index: index + offset)
@@ -27,9 +27,9 @@ struct ItemColumns: StatementColumnConvertible {
 }
 
 extension ItemColumns: DatabaseValueConvertible {
-    /// The row's number, which stands for it.
+    /// The row's number, which represents the row.
     var databaseValue: DatabaseValue { id }
 
-    /// One value is no row.
+    /// Returns `nil`, since a single value is not a row.
     static func fromDatabaseValue(_ value: DatabaseValue) -> ItemColumns? { nil }
 }

@@ -4,11 +4,11 @@ internal import StateStore
 package import Vault
 internal import WhorlSupport
 
-/// The value of an item as it lies in its row.
+/// The value of an item as stored in its row.
 package enum ItemContents: Sendable, Hashable {
-    /// Encrypted with a key of the state key; the bytes are ``ValueSeal``'s.
+    /// A value encrypted with a key derived from the state key; the bytes are made by ``ValueSeal``.
     case sealed(Data)
-    /// A secret that the chip opens.
+    /// A secret that the chip unseals.
     case secret(SealedItem)
     /// A key that the chip uses.
     case key(SealedItem)
@@ -43,8 +43,8 @@ package enum ItemContents: Sendable, Hashable {
         }
     }
 
-    /// The part that a row's code covers: GCM's tag stands for the whole of what the store encrypts, so that a large
-    /// value need not be read to trust its attributes.
+    /// The part that a row's authentication code covers: of a value that the store encrypts only the GCM tag, so that
+    /// the attributes of a large value can be verified without reading the value.
     var covered: Data {
         switch self {
         case .sealed(let bytes): bytes.suffix(SaltedCipher.tagSize)
@@ -52,7 +52,7 @@ package enum ItemContents: Sendable, Hashable {
         }
     }
 
-    /// What the chip keeps the item by; `nil` where it does not.
+    /// The sealed item of the chip; `nil` for a value that the store encrypts.
     package var item: SealedItem? {
         switch self {
         case .sealed: nil
@@ -62,7 +62,7 @@ package enum ItemContents: Sendable, Hashable {
 }
 
 extension SealedItem {
-    /// All that is needed to have the item back.
+    /// The encoding from which the sealed item can be restored.
     fileprivate var columnValue: Data {
         var bytes = ByteWriter(CollectionOfOne(1))
         bytes.append(sized: profile)

@@ -3,32 +3,32 @@
 internal import GRDB
 internal import StateStore
 
-/// Which items are meant.
+/// A filter that selects items.
 package struct ItemMatch: Sendable, Hashable {
-    /// The access groups that are looked into.
+    /// The access groups that are searched.
     package var groups: [String]
     /// The class.
     package var itemClass: ItemClass
-    /// The one row, where a persistent reference names it.
+    /// The number of the only row, if a persistent reference names it.
     package var id: Int64?
-    /// What the attributes must be; a missing one is the same as an empty one.
+    /// The required attributes; a missing attribute equals an empty one.
     package var attributes: [String: AttributeValue] = [:]
-    /// What `kSecAttrAccessible` must be.
+    /// The required value of `kSecAttrAccessible`; `nil` for any.
     package var accessible: String?
-    /// Whether items are meant that may leave the device; `nil` for both kinds.
+    /// Whether to select items that may leave the device; `nil` selects both kinds.
     package var isSynchronizable: Bool? = false
-    /// Whether items are left out for which somebody must show something.
+    /// Whether to leave out items for which the owner must authenticate.
     package var leavesOutProtected = false
-    /// Rows that are left out: what can never be opened again, or was edited.
+    /// The numbers of rows to leave out: items that can never be opened again, or that were tampered with.
     var leftOut: Set<Int64> = []
 
-    /// All items of a class in some groups.
+    /// Selects all items of a class in the given groups.
     package init(_ itemClass: ItemClass, groups: [String]) {
         self.itemClass = itemClass
         self.groups = groups
     }
 
-    /// Whether an item is meant, whatever a column says.
+    /// Whether the filter selects an item, judged by its record and not by the index columns.
     func covers(_ item: KeychainItem) -> Bool {
         let record = item.record
         return record.itemClass == itemClass && groups.containsBytes(of: record.accessGroup)
@@ -38,7 +38,7 @@ package struct ItemMatch: Sendable, Hashable {
             && !(leavesOutProtected && record.protection.isConstrained) && !leftOut.contains(item.id)
     }
 
-    /// The statement that finds candidates with an index, and its arguments.
+    /// Returns the statement that finds candidates with an index, and its arguments.
     func statement(_ profile: String, withValues: Bool) -> (sql: String, arguments: StatementArguments) {
         var sql = ""
         sql.reserveCapacity(256)
@@ -55,7 +55,7 @@ package struct ItemMatch: Sendable, Hashable {
             sql += " AND "
             sql += name
             if case .data(let bytes) = wanted, itemClass.ofBytes.contains(name) {
-                // Rows may have the same bytes as a text.
+                // Rows may store the same bytes as a text.
                 sql += " IN (?, ?)"
                 arguments.append(AttributeValue.encodedText(bytes))
             } else {
@@ -71,9 +71,9 @@ package struct ItemMatch: Sendable, Hashable {
         "SELECT \(KeychainItem.selected), CASE sealing WHEN 1 THEN substr(value, -16) ELSE value END "
         + "FROM keychain_items WHERE "
 
-    /// The items that are meant: older ones first where all are wanted, and else those of the first group first.
+    /// Returns the selected items: oldest first without a limit, and those of the first group first with one.
     ///
-    /// Rows that are not what Whorl wrote are left out.
+    /// Rows that Whorl did not write, or that were changed afterwards, are left out.
     func items(
         _ db: Database,
         of profile: String,
@@ -85,7 +85,7 @@ package struct ItemMatch: Sendable, Hashable {
             return try rows(db, of: profile, keys, withValues: withValues, limit: limit)
                 .sorted { $0.id < $1.id }
         }
-        // What lies in the first group, the program's own, comes before the same item in a shared one.
+        // Items of the first group, the program's own, come before the same items in a shared group.
         var found: [KeychainItem] = []
         for group in groups where found.count < limit {
             var match = self
@@ -101,7 +101,7 @@ package struct ItemMatch: Sendable, Hashable {
         return found
     }
 
-    /// The items that are meant, in the order of an index.
+    /// Returns the selected items, in the order of an index.
     private func rows(
         _ db: Database,
         of profile: String,
@@ -121,7 +121,7 @@ package struct ItemMatch: Sendable, Hashable {
 }
 
 extension [String] {
-    /// Whether one of the texts has the same bytes: for Swift, texts that look alike are equal.
+    /// Whether one of the texts has the same bytes: Swift's `==` ignores differences of Unicode normalization.
     func containsBytes(of text: String) -> Bool {
         contains { $0.utf8.elementsEqual(text.utf8) }
     }

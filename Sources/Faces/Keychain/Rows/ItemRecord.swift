@@ -3,22 +3,22 @@
 internal import StateStore
 internal import WhorlSupport
 
-/// All that the keychain knows of an item besides its value.
+/// The class, attributes and protection of an item: all of its data except the value.
 package struct ItemRecord: Sendable, Hashable {
-    /// Which class.
+    /// The class of the item.
     package let itemClass: ItemClass
-    /// Which programs.
+    /// The access group: the programs that may use the item.
     package var accessGroup: String
-    /// When it can be opened: a `kSecAttrAccessible…` value.
+    /// The times at which the item can be opened: a `kSecAttrAccessible…` value.
     package var accessible: String
-    /// What must be shown.
+    /// The authentication that opening the item requires.
     package var flags: SecAccessControlCreateFlags
-    /// Whether it may leave the device.
+    /// Whether the item may leave the device.
     package var isSynchronizable: Bool
     /// All other attributes.
     package var attributes: [String: AttributeValue]
 
-    /// Describes an item.
+    /// Makes a record.
     package init(
         _ itemClass: ItemClass,
         accessGroup: String,
@@ -34,7 +34,7 @@ package struct ItemRecord: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// What opens the item.
+    /// The access control of the item.
     package var protection: SecAccessControl {
         get { SecAccessControl(protection: accessible, flags: flags) }
         set {
@@ -45,7 +45,7 @@ package struct ItemRecord: Sendable, Hashable {
 
     private static let form: StaticString = "whorl keychain item v1"
 
-    /// One encoding for each record: the attributes are sorted by name.
+    /// The unique encoding of the record: the attributes are sorted by name.
     var encoded: Data {
         var bytes = ByteWriter(ItemRecord.form)
         bytes.append(sized: itemClass.rawValue)
@@ -60,13 +60,14 @@ package struct ItemRecord: Sendable, Hashable {
         return bytes.data
     }
 
-    /// `nil` for what ``encoded`` does not give.
+    /// Decodes a record; `nil` for bytes that ``encoded`` does not produce.
     init?(encoded: Data) {
         self.init(own: encoded)
         guard self.encoded == encoded else { return nil }
     }
 
-    /// Reads what ``encoded`` gave, as a code beside it says: that it is the one encoding is not looked at again.
+    /// Decodes bytes that an authentication code has proved to come from ``encoded``, without checking again that the
+    /// encoding is the unique one.
     init?(own encoded: Data) {
         let record = encoded.withUnsafeBytes { bytes in
             var bytes = ByteReader(bytes)
@@ -99,7 +100,7 @@ package struct ItemRecord: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// The record with bytes where the class has bytes: rows may have a text there.
+    /// The record with data for the attributes that the class stores as data: rows may store them as text.
     var normalized: ItemRecord {
         guard !itemClass.ofBytes.isEmpty else { return self }
         var normalized = self
@@ -110,7 +111,7 @@ package struct ItemRecord: Sendable, Hashable {
         return normalized
     }
 
-    /// What two items of a profile must not both have.
+    /// Returns the encoding of profile, class, access group and identifying attributes, which no two items may share.
     func identity(of profile: String) -> Data {
         var bytes = ByteWriter("whorl keychain name v1")
         bytes.append(sized: profile)
@@ -125,7 +126,7 @@ package struct ItemRecord: Sendable, Hashable {
         return bytes.data
     }
 
-    /// Whether the item is one that is looked for.
+    /// Whether the item has the wanted attributes.
     func matches(_ wanted: [String: AttributeValue]) -> Bool {
         wanted.allSatisfy { name, value in
             guard let own = attributes[name] else { return value.isDefault }
@@ -135,7 +136,7 @@ package struct ItemRecord: Sendable, Hashable {
 }
 
 extension StaticString {
-    /// Whether its UTF-8 is these bytes.
+    /// Whether the string's UTF-8 equals these bytes.
     fileprivate func isEqual(to bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         var isEqual = false
         withUTF8Buffer { isEqual = bytes.elementsEqual($0) }

@@ -4,29 +4,30 @@ internal import GRDB
 internal import StateStore
 internal import WhorlSupport
 
-/// An item of the keychain as its row has it; the row's code was found right.
+/// A keychain item as stored in its row, whose authentication code has been verified.
 package struct KeychainItem: Sendable, Hashable {
-    /// The row's number, which stays.
+    /// The row's number, which never changes.
     package let id: Int64
-    /// Whose item.
+    /// The profile that owns the item.
     package let profile: String
     /// Class, attributes and protection.
     package var record: ItemRecord { didSet { encodedRecord = record.encoded } }
-    /// The record as it lies in the row, to which the value is bound.
+    /// The record as stored in the row; the value's encryption is bound to it.
     private(set) var encodedRecord: Data
     /// The value, sealed.
     package var contents: ItemContents
 
-    /// What names the item for good.
+    /// The persistent reference of the item.
     package var reference: PersistentReference { PersistentReference(record.itemClass, id) }
 
-    /// The value, where the store encrypts it and it was read whole; `nil` when it is not what was encrypted for this item.
+    /// Returns the decrypted value, if the store encrypts it and it was read whole; `nil` if it was not encrypted for
+    /// this item.
     func value(_ keys: StateKeys) -> Data? {
         guard case .sealed(let sealed) = contents else { return nil }
         return ValueSeal(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
     }
 
-    /// A number that no row has: microseconds since 1970, then 12 random bits, so that older items come first.
+    /// Returns an unused row number: microseconds since 1970, then 12 random bits, so that older items come first.
     static func newID() -> Int64 {
         let microseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)
         return microseconds << 12 | Int64.random(in: 0..<4096)
@@ -34,12 +35,12 @@ package struct KeychainItem: Sendable, Hashable {
 
     // MARK: - Rows
 
-    /// The attributes that a column repeats, so that an index finds them.
+    /// The attributes that are copied into columns, so that an index finds them.
     static let columns = ["svce", "srvr", "acct", "labl", "klbl", "atag"]
 
     static let selected = "id, record, sealing, mac"
 
-    /// What the row's code covers.
+    /// Returns the bytes that the row's authentication code covers.
     private static func code(
         _ id: Int64,
         _ profile: String,
@@ -56,19 +57,19 @@ package struct KeychainItem: Sendable, Hashable {
         return bytes.data
     }
 
-    /// `nil` for a row that is not what Whorl wrote.
+    /// Reads an item from its row; `nil` for a row whose authentication code or encoding is invalid.
     ///
     /// - Parameters:
-    ///   - columns: Those of ``selected``, and `value`: of what the store encrypts at least the tag.
-    ///   - profile: Whose row.
-    ///   - keys: What the row's code is checked with.
+    ///   - columns: The columns of ``selected``, and `value`: for a value that the store encrypts at least its tag.
+    ///   - profile: The profile that owns the row.
+    ///   - keys: The keys that verify the row's authentication code.
     init?(_ columns: ItemColumns, of profile: String, _ keys: StateKeys) {
         guard let id = Int64.fromDatabaseValue(columns.id),
             let record = Data.fromDatabaseValue(columns.record),
             let sealing = Int.fromDatabaseValue(columns.sealing),
             let mac = Data.fromDatabaseValue(columns.mac),
             let value = Data.fromDatabaseValue(columns.value),
-            // The code is checked first: what is not ours is not even parsed.
+            // The code is checked first, so that foreign data is not even parsed.
             keys.isValid(
                 mac,
                 for: KeychainItem.code(
@@ -98,7 +99,7 @@ package struct KeychainItem: Sendable, Hashable {
         encodedRecord = record.encoded
     }
 
-    /// - Throws: `SQLITE_CONSTRAINT` where there is such an item already.
+    /// - Throws: `SQLITE_CONSTRAINT` if such an item exists already.
     func insert(_ db: Database, _ keys: StateKeys) throws {
         try db.cachedStatement(
             sql: """
@@ -109,7 +110,7 @@ package struct KeychainItem: Sendable, Hashable {
         ).execute(arguments: [id] + arguments(keys))
     }
 
-    /// - Throws: as ``insert(_:_:)``.
+    /// - Throws: The same errors as ``insert(_:_:)``.
     func replace(_ db: Database, _ keys: StateKeys) throws {
         try db.cachedStatement(
             sql: """

@@ -7,15 +7,15 @@ internal import StateStore
 extension KeychainStore {
     /// Stores an item.
     ///
-    /// The dates of making and changing are set where the record has none.
+    /// The dates of creation and modification are set to the current time if the record has none.
     ///
     /// - Parameters:
-    ///   - record: Its access group must be one of ``groups``.
+    ///   - record: The record, whose access group must be one of ``groups``.
     ///   - contents: The value.
-    ///   - isDead: Whether the chip has said that an item which stands in the way can never be opened again; then the new
-    ///     one takes its place.
+    ///   - isDead: Whether the chip reports that an existing item with the same identifying attributes can never be
+    ///     opened again; if so, the new item replaces it.
     /// - Returns: The item as it is stored.
-    /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` where the item needs a passcode and none is set, and where
+    /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` if the item needs a passcode and none is set, and if
     ///   nothing can be stored; `errSecDiskFull`, `errSecIO`.
     package func add(
         _ record: ItemRecord,
@@ -40,24 +40,24 @@ extension KeychainStore {
         throw KeychainError(errSecDuplicateItem)
     }
 
-    /// What an item is made with.
+    /// The value that an item is made with.
     package enum NewContents: Sendable {
         /// A value that the store encrypts.
         case plain(Data)
-        /// Something that is sealed already.
+        /// A value that is already sealed.
         case sealed(ItemContents)
     }
 
-    /// Why a row cannot be written.
+    /// A reason for which a row cannot be written.
     enum Conflict: Error {
         case noPasscode
-        /// The row's number, and the item; `nil` where the row is damaged.
+        /// Another row has the same identifying attributes: its number, and its item; `nil` if the row is damaged.
         case taken(Int64, KeychainItem?)
     }
 
-    /// Deletes the row whose name its owner gives to another item: one that is damaged, or that can never be opened again.
+    /// Deletes the row that conflicts with a new record, if it is damaged or can never be opened again.
     ///
-    /// - Throws: `errSecDuplicateItem` for any other one, `errSecNotAvailable` without a passcode.
+    /// - Throws: `errSecDuplicateItem` for any other row, `errSecNotAvailable` without a passcode.
     func makeRoom(
         _ conflict: Conflict,
         unless isDead: (KeychainItem) throws(KeychainError) -> Bool
@@ -86,7 +86,8 @@ extension KeychainStore {
         return .success(item)
     }
 
-    /// What keeps a record from being written; `own` is the row that it is written to, when there is one.
+    /// Returns the conflict that prevents writing a record, if any; `own` is the number of the row that is overwritten,
+    /// if it exists.
     func conflict(
         of record: ItemRecord,
         at own: Int64? = nil,
@@ -107,8 +108,8 @@ extension KeychainStore {
         return .taken(id, item)
     }
 
-    /// The item, when its columns lead to it and its value opens: a sound record beside a column that was edited is found
-    /// by no query, and one beside a value that was edited is of no use.
+    /// Returns the item if queries find it by its columns and its value decrypts: no query finds an item whose index
+    /// column was edited, and an item whose value was edited is unusable.
     private func findable(_ item: KeychainItem, _ db: Database, _ keys: StateKeys) throws -> KeychainItem? {
         if case .sealed = item.contents, item.value(keys) == nil { return nil }
         var match = ItemMatch(item.record.itemClass, groups: [item.record.accessGroup])
@@ -118,7 +119,8 @@ extension KeychainStore {
             .contains { $0.id == item.id } ? item : nil
     }
 
-    /// A passcode is removed together with the items that need it, so it is looked at where they are stored.
+    /// Returns whether the profile has a passcode, read in the transaction that stores the item, since a passcode is
+    /// removed together with the items that need it.
     private func hasPasscode(_ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db,

@@ -5,28 +5,30 @@ internal import StateStore
 
 /// Changing items.
 extension KeychainStore {
-    /// What an item becomes.
+    /// The new record and value of an item.
     package struct Change: Sendable {
         let record: ItemRecord
         let contents: NewContents
 
-        /// Describes a change.
+        /// Makes a change.
         package init(_ record: ItemRecord, _ contents: NewContents) {
             self.record = record
             self.contents = contents
         }
     }
 
-    /// Puts other records and values in the place of those that are there.
+    /// Replaces the records and values of items.
     ///
     /// - Parameters:
-    ///   - match: Which items.
-    ///   - change: What an item becomes; `nil` where that is not known, since somebody else was faster. It gets items with
-    ///     their values.
-    ///   - isDead: Whether the chip has said that an item whose name one would get can never be opened again; then it makes
-    ///     room.
-    /// - Returns: How many were changed; `nil` where `change` gave `nil` for one of them, and then nothing was changed.
-    /// - Throws: `errSecDuplicateItem` where two would be the same, and then nothing was changed; as ``add(_:_:unless:)``.
+    ///   - match: The items to change.
+    ///   - change: Returns the new record and value of an item; `nil` if they are unknown because another process or
+    ///     thread changed the item first. It receives items with their values.
+    ///   - isDead: Whether the chip reports that an existing item with the new identifying attributes can never be
+    ///     opened again; if so, that item is deleted.
+    /// - Returns: The number of changed items; `nil` if `change` returned `nil` for one of them, in which case nothing
+    ///   was changed.
+    /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, in which case nothing
+    ///   was changed; otherwise the same errors as ``add(_:_:unless:)``.
     package func update(
         _ match: ItemMatch,
         _ change: (KeychainItem) throws(KeychainError) -> Change?,
@@ -45,12 +47,12 @@ extension KeychainStore {
         throw KeychainError(errSecDuplicateItem)
     }
 
-    /// How many rows may be in the way of one update.
+    /// The maximum number of attempts of one update, each of which removes one conflicting row.
     private static let tries = 100
 
-    /// Why an update is taken back.
+    /// A reason for which an update is rolled back.
     private enum Hindrance: Error {
-        /// What one of the items becomes is not known.
+        /// The new value of one of the items is unknown.
         case unknown
         case conflict(Conflict)
         case error(KeychainError)

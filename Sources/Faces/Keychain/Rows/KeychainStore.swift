@@ -5,20 +5,20 @@ package import AuthenticationContext
 internal import GRDB
 internal import StateStore
 
-/// The rows of the keychain: one profile's, in the access groups of one program.
+/// The rows of the keychain that belong to one profile, in the access groups of one program.
 ///
-/// It asks nobody: what opens an item is for those above. Its calls block their caller for as long as the database takes,
-/// may be made from any thread, and each one is a transaction of its own.
+/// The store never authenticates the owner: its callers enforce access controls. Its calls block the calling thread
+/// until the database has finished, may be made from any thread, and are a transaction each.
 package struct KeychainStore: Sendable {
     let parts: ContextParts
 
-    /// The rows that a program may use.
+    /// Makes a store of the rows that a program may use.
     package init(_ parts: ContextParts) { self.parts = parts }
 
-    /// The program's access groups; the first one is where items go that name none.
+    /// The program's access groups; items that name no group are stored in the first one.
     package var groups: [String] { [parts.application.rawValue] + parts.accessGroups }
 
-    /// The group that a dictionary names, or the program's own.
+    /// Returns the group that a dictionary names, or the program's own group.
     ///
     /// - Throws: `errSecMissingEntitlement` for a group that the program may not use.
     package func group(_ named: String?) throws(KeychainError) -> String {
@@ -29,13 +29,13 @@ package struct KeychainStore: Sendable {
 
     // MARK: - Finding
 
-    /// The items that are meant.
+    /// Returns the selected items.
     ///
     /// - Parameters:
-    ///   - match: Its groups must be among ``groups``.
-    ///   - withValues: Whether ``value(of:)`` will be asked for; without it, less is read.
-    ///   - limit: How many at most.
-    /// - Returns: Older ones first, where all are wanted.
+    ///   - match: The filter, whose groups must be among ``groups``.
+    ///   - withValues: Whether to read the values, which ``value(of:)`` needs; without them, less is read.
+    ///   - limit: The maximum number of items.
+    /// - Returns: The items; without a limit, the oldest first.
     /// - Throws: `errSecNotAvailable`, `errSecIO`.
     package func items(
         _ match: ItemMatch,
@@ -58,15 +58,16 @@ package struct KeychainStore: Sendable {
         }
     }
 
-    /// The value of an item that the store encrypts, which was read with its value.
+    /// Returns the value of an item that the store encrypts and that was read with its value.
     ///
-    /// - Throws: `errSecInvalidRecord` for what does not decrypt, and for what the chip keeps.
+    /// - Throws: `errSecInvalidRecord` for a value that does not decrypt, and for one that the chip seals.
     package func value(of item: KeychainItem) throws(KeychainError) -> Data {
         guard let value = try soundValue(of: item) else { throw KeychainError(errSecInvalidRecord) }
         return value
     }
 
-    /// As ``value(of:)``; `nil` for what does not decrypt, since somebody edited it: the row's code covers its end alone.
+    /// Returns the value as ``value(of:)`` does, but `nil` if it was tampered with and does not decrypt: the row's
+    /// authentication code covers only its end.
     package func soundValue(of item: KeychainItem) throws(KeychainError) -> Data? {
         guard let database = try existing() else { return nil }
         return item.value(database.keys)
@@ -74,9 +75,9 @@ package struct KeychainStore: Sendable {
 
     // MARK: - Deleting
 
-    /// Deletes the items that are meant.
+    /// Deletes the selected items.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of deleted items.
     package func delete(_ match: ItemMatch) throws(KeychainError) -> Int {
         guard let database = try existing() else { return 0 }
         let keys = database.keys
@@ -87,7 +88,7 @@ package struct KeychainStore: Sendable {
         }.get()
     }
 
-    /// Deletes rows by their numbers, where they are this profile's.
+    /// Deletes rows by their numbers, which must be those of this profile's rows.
     package func delete(_ ids: [Int64]) throws(KeychainError) {
         guard !ids.isEmpty, let database = try existing() else { return }
         _ = try transaction(database) { db -> Result<Void, Never> in

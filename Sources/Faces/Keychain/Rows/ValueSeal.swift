@@ -3,11 +3,11 @@
 internal import StateStore
 internal import WhorlSupport
 
-/// Encrypts values that nobody has to show anything for: AES-256-GCM, with a key of each value's own, bound to the
-/// item's number, profile and attributes.
+/// Encrypts values that need no authentication: AES-256-GCM with a separate key for each value, bound to the item's
+/// number, profile and attributes.
 ///
-/// A value comes from the program as `Data` and goes to it as `Data`, as Apple's API has it; it lies in ordinary memory
-/// there, and so it does here.
+/// Programs pass and receive values as `Data`, as Apple's API defines; since they are in ordinary memory there, they
+/// are in ordinary memory here too.
 struct ValueSeal {
     private let cipher: SaltedCipher
 
@@ -17,7 +17,7 @@ struct ValueSeal {
         try cipher.seal(value, authenticating: ValueSeal.context(id, profile, record))
     }
 
-    /// The value; `nil` when it is not what was sealed for this item.
+    /// Returns the decrypted value; `nil` if it was not sealed for this item.
     func open(_ sealed: Data, for id: Int64, of profile: String, _ record: Data) -> Data? {
         cipher.open(sealed, authenticating: ValueSeal.context(id, profile, record))
     }

@@ -4,15 +4,15 @@ package import AuthenticationContext
 package import StateStore
 package import Vault
 
-/// Why a call of the keychain did not do what it was asked for.
+/// An error of a keychain call.
 package struct KeychainError: Error, Sendable, Hashable {
-    /// The number that the program gets.
+    /// The status that the program receives.
     package let status: OSStatus
 
-    /// Describes a failure.
+    /// Makes an error with a status.
     package init(_ status: OSStatus) { self.status = status }
 
-    /// What a failure of the state directory means for a program.
+    /// Makes the error for a failure of the state directory.
     package init(_ error: StateError) {
         switch error.code {
         case .diskFull: self.init(errSecDiskFull)
@@ -23,7 +23,7 @@ package struct KeychainError: Error, Sendable, Hashable {
         }
     }
 
-    /// What a failure to recognise the owner means for a program: all but two are `errSecAuthFailed`, as on Apple's
+    /// Makes the error for a failure to recognise the owner: `errSecAuthFailed` in all but two cases, as on Apple's
     /// systems.
     package init(_ error: LAError) {
         switch error.code {
@@ -33,7 +33,7 @@ package struct KeychainError: Error, Sendable, Hashable {
         }
     }
 
-    /// What a failure of the vault means for a program.
+    /// Makes the error for a failure of the vault.
     package init(_ error: VaultError) {
         switch error.code {
         case .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .passcodeWrong,
@@ -42,7 +42,7 @@ package struct KeychainError: Error, Sendable, Hashable {
         case .noSuchItem, .enrollmentChanged: self.init(errSecItemNotFound)
         case .itemExists: self.init(errSecDuplicateItem)
         case .itemTampered: self.init(errSecInvalidRecord)
-        // Apple's systems say so where an item asks for a passcode that is not set.
+        // Apple's systems return this status if an item requires a passcode that is not set.
         case .passcodeNotSet, .passcodeNeeded, .passcodeExists, .noChip, .chipCleared, .accessRefused:
             self.init(errSecNotAvailable)
         case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .passcodeWrongSize,
@@ -54,7 +54,7 @@ package struct KeychainError: Error, Sendable, Hashable {
         }
     }
 
-    /// What a failed operation on a protected item means for a program.
+    /// Makes the error for a failed operation on a protected item.
     package init(_ failure: ReleaseFailure) {
         switch failure {
         case .context(let error): self.init(error)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What each result means, in words.
+/// The message of each status.
 let errorMessages: [OSStatus: String] = [
     errSecSuccess: "It worked.",
     errSecUnimplemented: "The function, or an option of it, is not there.",
@@ -384,12 +384,12 @@ let errorMessages: [OSStatus: String] = [
     errSecCertificateDuplicateExtension: "The certificate has an extension twice.",
 ]
 
-/// What a result means, in words.
+/// Returns the message of a status.
 ///
 /// - Parameters:
-///   - status: What a call gave.
-///   - reserved: Counts for nothing.
-/// - Returns: A sentence, also for numbers that mean nothing here.
+///   - status: The status that a call returned.
+///   - reserved: Ignored.
+/// - Returns: A sentence; for an unknown status `OSStatus` and its number.
 @discardableResult
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     (errorMessages[status] ?? "OSStatus \(status)") as NSString

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The results that calls of Apple's keychain can have besides those of SecStatus.swift. None of them is given here, but
-// programs compare with them.
+// The other results of Apple's keychain calls, which are not in SecStatus.swift. Most of them are never returned here,
+// but programs compare with them.
 
 /// The disk is full.
 public let errSecDiskFull: OSStatus = -34
@@ -17,11 +17,11 @@ public let errSecInternalComponent: OSStatus = -2070
 public let errSecCoreFoundationUnknown: OSStatus = -4960
 /// The program may not use this function.
 public let errSecRestrictedAPI: OSStatus = -34020
-/// There is no such keychain.
+/// The keychain does not exist.
 public let errSecNoSuchKeychain: OSStatus = -25294
 /// The keychain is not valid.
 public let errSecInvalidKeychain: OSStatus = -25295
-/// There is such a keychain already.
+/// The keychain exists already.
 public let errSecDuplicateKeychain: OSStatus = -25296
 /// The callback is installed already.
 public let errSecDuplicateCallback: OSStatus = -25297
@@ -37,9 +37,9 @@ public let errSecNoSuchAttr: OSStatus = -25303
 public let errSecInvalidItemRef: OSStatus = -25304
 /// The search is not valid.
 public let errSecInvalidSearchRef: OSStatus = -25305
-/// There is no such class of items.
+/// The class of items does not exist.
 public let errSecNoSuchClass: OSStatus = -25306
-/// There is no default keychain.
+/// A default keychain does not exist.
 public let errSecNoDefaultKeychain: OSStatus = -25307
 /// The attribute cannot be changed.
 public let errSecReadOnlyAttr: OSStatus = -25309
@@ -71,13 +71,13 @@ public let errSecInvalidTrustSetting: OSStatus = -25242
 public let errSecNoAccessForItem: OSStatus = -25243
 /// The owner of the item cannot be changed.
 public let errSecInvalidOwnerEdit: OSStatus = -25244
-/// There is no result on trust.
+/// A trust result is not available.
 public let errSecTrustNotAvailable: OSStatus = -25245
 /// The format is not supported.
 public let errSecUnsupportedFormat: OSStatus = -25256
 /// The format is not known.
 public let errSecUnknownFormat: OSStatus = -25257
-/// The key leaves only encrypted.
+/// The key can be exported only in encrypted form.
 public let errSecKeyIsSensitive: OSStatus = -25258
 /// There is more than one private key.
 public let errSecMultiplePrivKeys: OSStatus = -25259
@@ -85,11 +85,11 @@ public let errSecMultiplePrivKeys: OSStatus = -25259
 public let errSecPassphraseRequired: OSStatus = -25260
 /// The reference to a password is not valid.
 public let errSecInvalidPasswordRef: OSStatus = -25261
-/// The trust settings is not valid.
+/// The trust settings are not valid.
 public let errSecInvalidTrustSettings: OSStatus = -25262
-/// There are no trust settings.
+/// Trust settings do not exist.
 public let errSecNoTrustSettings: OSStatus = -25263
 /// The PKCS #12 file is damaged, or its password is wrong.
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
-/// The certificate was not signed by the one above it.
+/// The certificate was not signed by the next certificate of the chain.
 public let errSecNotSigner: OSStatus = -26267

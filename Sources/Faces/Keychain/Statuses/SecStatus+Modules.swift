@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The results of the modules below Apple's keychain: certificates, revocation, time stamps, databases. None of them is
-// given here, but programs compare with them.
+// returned here, but programs compare with them.
 
 /// The service is not available.
 public let errSecServiceNotAvailable: OSStatus = -67585
@@ -21,11 +21,11 @@ public let errSecAppleSignatureMismatch: OSStatus = -67591
 public let errSecAppleInvalidKeyStartDate: OSStatus = -67592
 /// The end date of the key is not valid.
 public let errSecAppleInvalidKeyEndDate: OSStatus = -67593
-/// Conversion error.
+/// A conversion failed.
 public let errSecConversionError: OSStatus = -67594
-/// A rollback to SSLv2 was seen.
+/// A rollback to SSLv2 was detected.
 public let errSecAppleSSLv2Rollback: OSStatus = -67595
-/// The quota is used up.
+/// The quota was exceeded.
 public let errSecQuotaExceeded: OSStatus = -67596
 /// The file is too large.
 public let errSecFileTooBig: OSStatus = -67597
@@ -41,9 +41,9 @@ public let errSecIncompatibleKeyBlob: OSStatus = -67601
 public let errSecHostNameMismatch: OSStatus = -67602
 /// The critical extension flag is not known.
 public let errSecUnknownCriticalExtensionFlag: OSStatus = -67603
-/// There are no basic constraints.
+/// The basic constraints are missing.
 public let errSecNoBasicConstraints: OSStatus = -67604
-/// The basic constraints do not allow an authority.
+/// The basic constraints do not allow a certificate authority.
 public let errSecNoBasicConstraintsCA: OSStatus = -67605
 /// The authority key ID is not valid.
 public let errSecInvalidAuthorityKeyID: OSStatus = -67606
@@ -81,91 +81,91 @@ public let errSecCRLPolicyFailed: OSStatus = -67621
 public let errSecIDPFailure: OSStatus = -67622
 /// No e-mail address of the message was found in the certificate.
 public let errSecSMIMEEmailAddressesNotFound: OSStatus = -67623
-/// SMIME bad extended key usage.
+/// The SMIME extended key usage is not valid.
 public let errSecSMIMEBadExtendedKeyUsage: OSStatus = -67624
-/// SMIME bad key usage.
+/// The SMIME key usage is not valid.
 public let errSecSMIMEBadKeyUsage: OSStatus = -67625
 /// The SMIME key usage is not marked as critical.
 public let errSecSMIMEKeyUsageNotCritical: OSStatus = -67626
-/// SMIME no email address.
+/// The SMIME certificate has no e-mail address.
 public let errSecSMIMENoEmailAddress: OSStatus = -67627
 /// The SMIME subject alternative name is not marked as critical.
 public let errSecSMIMESubjAltNameNotCritical: OSStatus = -67628
-/// SSL bad extended key usage.
+/// The SSL extended key usage is not valid.
 public let errSecSSLBadExtendedKeyUsage: OSStatus = -67629
-/// OCSP bad response.
+/// The OCSP response is not valid.
 public let errSecOCSPBadResponse: OSStatus = -67630
-/// OCSP bad request.
+/// The OCSP request is not valid.
 public let errSecOCSPBadRequest: OSStatus = -67631
 /// The OCSP is not available.
 public let errSecOCSPUnavailable: OSStatus = -67632
-/// OCSP status unrecognized.
+/// The OCSP status is not known.
 public let errSecOCSPStatusUnrecognized: OSStatus = -67633
 /// The data end too early.
 public let errSecEndOfData: OSStatus = -67634
-/// Incomplete certificate revocation check.
+/// The check for certificate revocation is not complete.
 public let errSecIncompleteCertRevocationCheck: OSStatus = -67635
 /// The network failed.
 public let errSecNetworkFailure: OSStatus = -67636
-/// The OCSP answer leads to no trusted certificate.
+/// The OCSP response does not lead to a trusted certificate.
 public let errSecOCSPNotTrustedToAnchor: OSStatus = -67637
 /// The record was changed.
 public let errSecRecordModified: OSStatus = -67638
-/// OCSP signature error.
+/// The OCSP signature is not valid.
 public let errSecOCSPSignatureError: OSStatus = -67639
-/// OCSP no signer.
+/// The OCSP response has no signer.
 public let errSecOCSPNoSigner: OSStatus = -67640
-/// OCSP responder malformed request.
+/// The OCSP responder received a malformed request.
 public let errSecOCSPResponderMalformedReq: OSStatus = -67641
-/// OCSP responder internal error.
+/// The OCSP responder had an internal error.
 public let errSecOCSPResponderInternalError: OSStatus = -67642
 /// The OCSP responder is busy; try later.
 public let errSecOCSPResponderTryLater: OSStatus = -67643
-/// OCSP responder signature required.
+/// The OCSP responder requires a signature.
 public let errSecOCSPResponderSignatureRequired: OSStatus = -67644
-/// OCSP responder unauthorized.
+/// The OCSP responder rejected the request as unauthorised.
 public let errSecOCSPResponderUnauthorized: OSStatus = -67645
 /// The OCSP response nonce does not match.
 public let errSecOCSPResponseNonceMismatch: OSStatus = -67646
-/// Code signing bad certificate chain length.
+/// The length of the code signing certificate chain is not valid.
 public let errSecCodeSigningBadCertChainLength: OSStatus = -67647
-/// Code signing no basic constraints.
+/// The code signing certificate has no basic constraints.
 public let errSecCodeSigningNoBasicConstraints: OSStatus = -67648
-/// Code signing bad path length constraint.
+/// The path length constraint of the code signing certificate is not valid.
 public let errSecCodeSigningBadPathLengthConstraint: OSStatus = -67649
-/// Code signing no extended key usage.
+/// The code signing certificate has no extended key usage.
 public let errSecCodeSigningNoExtendedKeyUsage: OSStatus = -67650
-/// Code signing development.
+/// The code was signed with a development certificate.
 public let errSecCodeSigningDevelopment: OSStatus = -67651
-/// Resource sign bad certificate chain length.
+/// The length of the resource signing certificate chain is not valid.
 public let errSecResourceSignBadCertChainLength: OSStatus = -67652
-/// Resource sign bad extended key usage.
+/// The extended key usage of the resource signing certificate is not valid.
 public let errSecResourceSignBadExtKeyUsage: OSStatus = -67653
-/// The trust settings say no.
+/// The trust settings deny trust.
 public let errSecTrustSettingDeny: OSStatus = -67654
 /// The subject name is not valid.
 public let errSecInvalidSubjectName: OSStatus = -67655
 /// The qualified certificate statement is not known.
 public let errSecUnknownQualifiedCertStatement: OSStatus = -67656
-/// MobileMe request queued.
+/// The MobileMe request was queued.
 public let errSecMobileMeRequestQueued: OSStatus = -67657
-/// MobileMe request redirected.
+/// The MobileMe request was redirected.
 public let errSecMobileMeRequestRedirected: OSStatus = -67658
-/// MobileMe server error.
+/// The MobileMe server reported an error.
 public let errSecMobileMeServerError: OSStatus = -67659
 /// The MobileMe server is not available.
 public let errSecMobileMeServerNotAvailable: OSStatus = -67660
-/// MobileMe server already exists.
+/// The MobileMe server exists already.
 public let errSecMobileMeServerAlreadyExists: OSStatus = -67661
-/// MobileMe server service error.
+/// The MobileMe service reported an error.
 public let errSecMobileMeServerServiceErr: OSStatus = -67662
-/// MobileMe request already pending.
+/// A MobileMe request is pending already.
 public let errSecMobileMeRequestAlreadyPending: OSStatus = -67663
-/// MobileMe no request pending.
+/// A MobileMe request is not pending.
 public let errSecMobileMeNoRequestPending: OSStatus = -67664
-/// The MobileMe CSR verify failed.
+/// The verification of the MobileMe CSR failed.
 public let errSecMobileMeCSRVerifyFailure: OSStatus = -67665
-/// MobileMe failed consistency check.
+/// The MobileMe consistency check failed.
 public let errSecMobileMeFailedConsistencyCheck: OSStatus = -67666
 /// A module was not initialised.
 public let errSecNotInitialized: OSStatus = -67667
@@ -173,15 +173,15 @@ public let errSecNotInitialized: OSStatus = -67667
 public let errSecInvalidHandleUsage: OSStatus = -67668
 /// The PVC referent was not found.
 public let errSecPVCReferentNotFound: OSStatus = -67669
-/// The function integrity failed.
+/// The integrity check of the function failed.
 public let errSecFunctionIntegrityFail: OSStatus = -67670
-/// Internal error.
+/// An internal error occurred.
 public let errSecInternalError: OSStatus = -67671
-/// Memory error.
+/// A memory error occurred.
 public let errSecMemoryError: OSStatus = -67672
 /// The data is not valid.
 public let errSecInvalidData: OSStatus = -67673
-/// MDS error.
+/// An MDS error occurred.
 public let errSecMDSError: OSStatus = -67674
 /// The pointer is not valid.
 public let errSecInvalidPointer: OSStatus = -67675
@@ -189,7 +189,7 @@ public let errSecInvalidPointer: OSStatus = -67675
 public let errSecSelfCheckFailed: OSStatus = -67676
 /// The function failed.
 public let errSecFunctionFailed: OSStatus = -67677
-/// The module manifest verify failed.
+/// The verification of the module manifest failed.
 public let errSecModuleManifestVerifyFailed: OSStatus = -67678
 /// The GUID is not valid.
 public let errSecInvalidGUID: OSStatus = -67679
@@ -225,13 +225,13 @@ public let errSecInvalidQuery: OSStatus = -67693
 public let errSecInvalidValue: OSStatus = -67694
 /// The callback failed.
 public let errSecCallbackFailed: OSStatus = -67695
-/// The ACL delete failed.
+/// The deletion of the ACL failed.
 public let errSecACLDeleteFailed: OSStatus = -67696
-/// The ACL replace failed.
+/// The replacement of the ACL failed.
 public let errSecACLReplaceFailed: OSStatus = -67697
 /// The entry could not be added to the ACL.
 public let errSecACLAddFailed: OSStatus = -67698
-/// The ACL change failed.
+/// The change of the ACL failed.
 public let errSecACLChangeFailed: OSStatus = -67699
 /// The access credentials are not valid.
 public let errSecInvalidAccessCredentials: OSStatus = -67700
@@ -249,19 +249,19 @@ public let errSecInvalidScope: OSStatus = -67706
 public let errSecPVCAlreadyConfigured: OSStatus = -67707
 /// The PVC is not valid.
 public let errSecInvalidPVC: OSStatus = -67708
-/// The EMM load failed.
+/// The EMM could not be loaded.
 public let errSecEMMLoadFailed: OSStatus = -67709
-/// The EMM unload failed.
+/// The EMM could not be unloaded.
 public let errSecEMMUnloadFailed: OSStatus = -67710
-/// The addin load failed.
+/// The add-in could not be loaded.
 public let errSecAddinLoadFailed: OSStatus = -67711
 /// The key hierarchy is not valid.
 public let errSecInvalidKeyHierarchy: OSStatus = -67713
-/// The addin unload failed.
+/// The add-in could not be unloaded.
 public let errSecAddinUnloadFailed: OSStatus = -67714
 /// The library reference was not found.
 public let errSecLibraryReferenceNotFound: OSStatus = -67715
-/// The addin function table is not valid.
+/// The function table of the add-in is not valid.
 public let errSecInvalidAddinFunctionTable: OSStatus = -67716
 /// The service mask is not valid.
 public let errSecInvalidServiceMask: OSStatus = -67717
@@ -271,29 +271,29 @@ public let errSecModuleNotLoaded: OSStatus = -67718
 public let errSecInvalidSubServiceID: OSStatus = -67719
 /// The attribute is not in the context.
 public let errSecAttributeNotInContext: OSStatus = -67720
-/// The module manager initialize failed.
+/// The module manager could not be initialised.
 public let errSecModuleManagerInitializeFailed: OSStatus = -67721
 /// The module manager was not found.
 public let errSecModuleManagerNotFound: OSStatus = -67722
 /// The event notification callback was not found.
 public let errSecEventNotificationCallbackNotFound: OSStatus = -67723
-/// Input length error.
+/// The input length is not valid.
 public let errSecInputLengthError: OSStatus = -67724
-/// Output length error.
+/// The output length is not valid.
 public let errSecOutputLengthError: OSStatus = -67725
 /// The privilege is not supported.
 public let errSecPrivilegeNotSupported: OSStatus = -67726
-/// Device error.
+/// A device error occurred.
 public let errSecDeviceError: OSStatus = -67727
-/// Attach handle busy.
+/// The attach handle is busy.
 public let errSecAttachHandleBusy: OSStatus = -67728
-/// Nobody is logged in.
+/// The user is not logged in.
 public let errSecNotLoggedIn: OSStatus = -67729
 /// The algorithm does not match.
 public let errSecAlgorithmMismatch: OSStatus = -67730
-/// The key usage is not right.
+/// The key usage is incorrect.
 public let errSecKeyUsageIncorrect: OSStatus = -67731
-/// The key blob type is not right.
+/// The key blob type is incorrect.
 public let errSecKeyBlobTypeIncorrect: OSStatus = -67732
 /// The key header is not consistent.
 public let errSecKeyHeaderInconsistent: OSStatus = -67733
@@ -439,7 +439,7 @@ public let errSecMissingAttributeSymmetricKeyFormat: OSStatus = -67803
 public let errSecInvalidAttributeWrappedKeyFormat: OSStatus = -67804
 /// The attribute wrapped key format is missing.
 public let errSecMissingAttributeWrappedKeyFormat: OSStatus = -67805
-/// The staged operation goes on.
+/// The staged operation is in progress.
 public let errSecStagedOperationInProgress: OSStatus = -67806
 /// The staged operation was not started.
 public let errSecStagedOperationNotStarted: OSStatus = -67807
@@ -449,11 +449,11 @@ public let errSecQuerySizeUnknown: OSStatus = -67809
 public let errSecBlockSizeMismatch: OSStatus = -67810
 /// The public key is not consistent.
 public let errSecPublicKeyInconsistent: OSStatus = -67811
-/// The device verify failed.
+/// The verification of the device failed.
 public let errSecDeviceVerifyFailed: OSStatus = -67812
 /// The login name is not valid.
 public let errSecInvalidLoginName: OSStatus = -67813
-/// Somebody is logged in already.
+/// The user is logged in already.
 public let errSecAlreadyLoggedIn: OSStatus = -67814
 /// The digest algorithm is not valid.
 public let errSecInvalidDigestAlgorithm: OSStatus = -67815
@@ -475,7 +475,7 @@ public let errSecInsufficientCredentials: OSStatus = -67822
 public let errSecInvalidAction: OSStatus = -67823
 /// The authority is not valid.
 public let errSecInvalidAuthority: OSStatus = -67824
-/// The verify action failed.
+/// The verification action failed.
 public let errSecVerifyActionFailed: OSStatus = -67825
 /// The certificate authority is not valid.
 public let errSecInvalidCertAuthority: OSStatus = -67826
@@ -511,9 +511,9 @@ public let errSecInvalidStopOnPolicy: OSStatus = -67840
 public let errSecInvalidTuple: OSStatus = -67841
 /// Multiple values are not supported.
 public let errSecMultipleValuesUnsupported: OSStatus = -67842
-/// It is not trusted.
+/// The object is not trusted.
 public let errSecNotTrusted: OSStatus = -67843
-/// There is no default authority.
+/// A default authority does not exist.
 public let errSecNoDefaultAuthority: OSStatus = -67844
 /// The form was rejected.
 public let errSecRejectedForm: OSStatus = -67845
@@ -543,7 +543,7 @@ public let errSecRequestDescriptor: OSStatus = -67856
 public let errSecInvalidBundleInfo: OSStatus = -67857
 /// The CRL index is not valid.
 public let errSecInvalidCRLIndex: OSStatus = -67858
-/// There are no values in the fields.
+/// The fields have no values.
 public let errSecNoFieldValues: OSStatus = -67859
 /// The field format is not supported.
 public let errSecUnsupportedFieldFormat: OSStatus = -67860
@@ -557,7 +557,7 @@ public let errSecUnsupportedNumAttributes: OSStatus = -67863
 public let errSecUnsupportedNumIndexes: OSStatus = -67864
 /// The number of record types is not supported.
 public let errSecUnsupportedNumRecordTypes: OSStatus = -67865
-/// A field is there more than once.
+/// A field was specified more than once.
 public let errSecFieldSpecifiedMultiple: OSStatus = -67866
 /// The field format is not compatible.
 public let errSecIncompatibleFieldFormat: OSStatus = -67867
@@ -597,31 +597,31 @@ public let errSecTimestampInvalid: OSStatus = -67883
 public let errSecTimestampNotTrusted: OSStatus = -67884
 /// The timestamp service is not available.
 public let errSecTimestampServiceNotAvailable: OSStatus = -67885
-/// Timestamp bad algorithm.
+/// The algorithm of the timestamp is not valid.
 public let errSecTimestampBadAlg: OSStatus = -67886
-/// Timestamp bad request.
+/// The timestamp request is not valid.
 public let errSecTimestampBadRequest: OSStatus = -67887
-/// Timestamp bad data format.
+/// The data format of the timestamp is not valid.
 public let errSecTimestampBadDataFormat: OSStatus = -67888
 /// The timestamp time is not available.
 public let errSecTimestampTimeNotAvailable: OSStatus = -67889
-/// Timestamp unaccepted policy.
+/// The policy of the timestamp was not accepted.
 public let errSecTimestampUnacceptedPolicy: OSStatus = -67890
-/// Timestamp unaccepted extension.
+/// The extension of the timestamp was not accepted.
 public let errSecTimestampUnacceptedExtension: OSStatus = -67891
 /// The timestamp additional information is not available.
 public let errSecTimestampAddInfoNotAvailable: OSStatus = -67892
-/// The system of the timestamp failed.
+/// The timestamp system failed.
 public let errSecTimestampSystemFailure: OSStatus = -67893
 /// The signing time is missing.
 public let errSecSigningTimeMissing: OSStatus = -67894
-/// Timestamp rejection.
+/// The timestamp request was rejected.
 public let errSecTimestampRejection: OSStatus = -67895
-/// The timestamp will come later.
+/// The timestamp request is waiting and will be answered later.
 public let errSecTimestampWaiting: OSStatus = -67896
-/// Timestamp revocation warning.
+/// The timestamp response warns of an imminent revocation.
 public let errSecTimestampRevocationWarning: OSStatus = -67897
-/// Timestamp revocation notification.
+/// The timestamp response notifies of a revocation.
 public let errSecTimestampRevocationNotification: OSStatus = -67898
 /// The certificate policy is not allowed.
 public let errSecCertificatePolicyNotAllowed: OSStatus = -67899
@@ -629,11 +629,11 @@ public let errSecCertificatePolicyNotAllowed: OSStatus = -67899
 public let errSecCertificateNameNotAllowed: OSStatus = -67900
 /// The certificate is valid for too long.
 public let errSecCertificateValidityPeriodTooLong: OSStatus = -67901
-/// The certificate is one of an authority, where it must not be.
+/// The certificate belongs to a certificate authority, which is not allowed.
 public let errSecCertificateIsCA: OSStatus = -67902
-/// The certificate has an extension twice.
+/// The certificate has a duplicate extension.
 public let errSecCertificateDuplicateExtension: OSStatus = -67903
-/// The same as ``errSecInvalidCRLAuthority``; Apple spells it so.
+/// The same as ``errSecInvalidCRLAuthority``; the spelling is Apple's.
 public let errSecInvaldCRLAuthority: OSStatus = errSecInvalidCRLAuthority
-/// The same as ``errSecInvalidTupleCredentials``; Apple spells it so.
+/// The same as ``errSecInvalidTupleCredentials``; the spelling is Apple's.
 public let errSecInvalidTupleCredendtials: OSStatus = errSecInvalidTupleCredentials

@@ -4,13 +4,13 @@ internal import AuthenticationContext
 internal import Keychain
 internal import Vault
 
-/// What a program is about to do with what an access control guards.
+/// An operation that a program intends on an item or key that an access control guards.
 public enum LAAccessControlOperation: Int, Sendable, Hashable {
-    /// An item is made; nobody is asked for that.
+    /// An item is made; this needs no prompt.
     case createItem = 0
     /// An item is read.
     case useItem = 1
-    /// A key is made; nobody is asked for that.
+    /// A key is made; this needs no prompt.
     case createKey = 2
     /// A key signs.
     case useKeySign = 3
@@ -34,7 +34,7 @@ public let kLAAccessControlOperationUseKeyDecrypt: Int32 = 4
 public let kLAAccessControlOperationUseKeyKeyExchange: Int32 = 5
 
 extension LAAccessControlOperation {
-    /// What the owner is asked for before the operation.
+    /// Returns the requirement that the owner must meet before the operation.
     func demand(_ accessControl: SecAccessControl) -> EvaluationDemand {
         let access: AccessControl
         do {

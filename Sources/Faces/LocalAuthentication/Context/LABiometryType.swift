@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of biometry a machine has.
+/// The kind of biometry that a machine has.
 public enum LABiometryType: Int, Sendable, Hashable {
     /// None: no reader is connected.
     case none = 0
     /// A fingerprint reader.
     case touchID = 1
-    /// Faces; Whorl never answers this.
+    /// Faces; Whorl never returns this.
     case faceID = 2
-    /// Irises; Whorl never answers this.
+    /// Irises; Whorl never returns this.
     case opticID = 4
 
     /// The first name of ``none``.
@@ -24,7 +24,7 @@ public let kLABiometryTypeFaceID: Int32 = 2
 /// The raw value of ``LABiometryType/opticID``.
 public let kLABiometryTypeOpticID: Int32 = 4
 
-/// What kind of paired device could vouch for the owner; a Linux machine never has one.
+/// The kind of a paired device that could confirm the owner's presence; a Linux machine never has one.
 public enum LACompanionType: Int, Sendable, Hashable {
     /// None.
     case none = 0

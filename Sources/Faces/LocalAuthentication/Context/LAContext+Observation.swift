@@ -2,13 +2,14 @@
 
 public import Observation
 
-/// `withObservationTracking` sees what a program sets, and ``evaluatedPolicyDomainState``.
+/// `withObservationTracking` observes a context's settings and ``evaluatedPolicyDomainState``.
 ///
-/// What the machine is like (``biometryType``, ``domainState``) changes without the context: ``LAEnvironment`` tells of it.
+/// The state of the machine (``biometryType``, ``domainState``) changes independently of the context: observe it with
+/// ``LAEnvironment``.
 extension LAContext: Observable {}
 
 extension LAContext {
-    /// Reads what the program set; whoever tracks this one is told when it changes.
+    /// Returns a setting; an observer that tracks it is notified when it changes.
     func setting<Value>(
         _ property: KeyPath<LAContext, Value>,
         _ value: KeyPath<ContextSettings, Value>
@@ -17,7 +18,7 @@ extension LAContext {
         return core.settings[keyPath: value]
     }
 
-    /// Sets it, and tells whoever tracks it.
+    /// Changes a setting, and notifies the observers that track it.
     func set<Value>(
         _ property: KeyPath<LAContext, Value>,
         _ value: WritableKeyPath<ContextSettings, Value>,
@@ -28,7 +29,7 @@ extension LAContext {
         }
     }
 
-    /// Tells whoever tracks ``evaluatedPolicyDomainState``; it does not keep the context alive.
+    /// Notifies the observers of ``evaluatedPolicyDomainState`` when it changes; this does not keep the context alive.
     func trackDomainState() {
         core.onDomainStateChange { [weak self] in
             guard let self else { return }

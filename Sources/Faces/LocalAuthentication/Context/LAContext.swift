@@ -6,37 +6,38 @@ public import Keychain
 internal import Observation
 internal import SecretMemory
 
-/// Asks whether the owner of the device is there.
+/// A mechanism for authenticating the owner of the device with a finger or the passcode.
 ///
 ///     let context = LAContext()
 ///     if try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "open the vault") {
 ///         open()
 ///     }
 ///
-/// It has the names and the behaviour of Apple's class. Making one opens nothing: the reader and the store are looked
-/// for at the first question. The prompt is the terminal's, unless ``promptPresenter`` is set.
+/// It has the names and the behaviour of Apple's class. Creating a context opens nothing: the reader and the store are
+/// opened on the first call that needs them. The prompt appears in the terminal, unless ``promptPresenter`` is set.
 ///
 /// Where Linux differs:
 ///
-/// - Without a passcode an enrolled finger still evaluates, where Apple's systems say `passcodeNotSet`. There, all
-///   biometry rests on the passcode; here the passcode is one more way in.
+/// - Without a passcode an enrolled finger can still be evaluated, where Apple's systems return `passcodeNotSet`.
+///   There, all biometry depends on the passcode; here the passcode is an independent method.
 /// - An empty or blank reason, which raises an exception on Apple's systems, is an error before any prompt:
-///   ``LAError/invalidContext``, since that code alone says that the call is wrong, and not the person or the machine.
+///   ``LAError/invalidContext``, since only that code says that the call is wrong, rather than the person or the
+///   machine.
 /// - `canEvaluatePolicy` and the properties that ask the machine may be called from a reply, and from any thread.
 /// - Cancelling the task of the async form ends the evaluation with ``LAError/appCancel``.
 ///
 /// A context evaluates one policy at a time: a second evaluation that begins before the first one has ended fails with
 /// ``LAError/systemCancel`` and leaves the first one alone.
 ///
-/// It is `@unchecked Sendable` since a class that others may subclass cannot be checked: all of its own state is in its
-/// core, behind the core's lock `state`. A subclass answers for the state that it adds.
+/// It is `@unchecked Sendable` since the compiler cannot check an open class: all of its own state is in its core,
+/// behind the core's lock `state`. A subclass is responsible for the state that it adds.
 open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
-    /// The state of this context, and the work on it.
+    /// The state of this context and the work on it.
     package let core: ContextCore
-    /// Who tracks which property.
+    /// The registrar of the observers of this context's properties.
     let registrar = ObservationRegistrar()
 
-    /// A context for the readers and the enrolled fingers of this machine.
+    /// Makes a context for the readers and the enrolled fingers of this machine.
     public override init() {
         let parts = ContextParts.current
         core = ContextCore { parts }
@@ -44,7 +45,7 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         trackDomainState()
     }
 
-    /// A context for a service and a prompt of the caller's choice.
+    /// Makes a context for a service and a prompt that the caller chooses.
     package init(
         service: any AuthenticationService,
         presenter: any PromptPresenter,
@@ -61,25 +62,26 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         trackDomainState()
     }
 
-    /// What the program set; for the parts of this class that lie in other files.
+    /// The settings of the program; for the extensions of this class in other files.
     var settings: ContextSettings { core.settings }
 
-    /// Changes what the program sets.
+    /// Changes the settings of the program.
     func change(_ body: (inout ContextSettings) -> Void) { core.change(body) }
 
-    /// Letting go of a context ends its evaluation with ``LAError/appCancel``.
+    /// Releasing a context ends its evaluation with ``LAError/appCancel``.
     deinit { core.invalidate() }
 
     // MARK: - Questions
 
     /// Whether an evaluation could succeed now.
     ///
-    /// It never prompts and never opens the reader. It blocks the caller for as long as it takes to look for readers
-    /// and to read the store. The answer is for now, and not to be kept.
+    /// It never prompts and never opens the reader. It blocks the caller while it looks for readers and reads the
+    /// store. The result can change at any time; do not store it.
     ///
     /// - Parameters:
-    ///   - policy: What would have to be shown.
-    ///   - error: Where to leave an `NSError` of ``LAErrorDomain``; set to `nil` when the answer is `true`.
+    ///   - policy: The policy to check.
+    ///   - error: A pointer that receives an `NSError` of ``LAErrorDomain``; it is set to `nil` if the result is
+    ///     `true`.
     /// - Returns: Whether an evaluation could succeed. A success for a biometric policy also sets
     ///   ``evaluatedPolicyDomainState``.
     @discardableResult
@@ -94,13 +96,13 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Asks the person, and returns at once.
+    /// Prompts the person for a policy, and returns at once.
     ///
-    /// The context must live until the reply: letting go of it ends the evaluation.
+    /// The context must live until the reply: releasing it ends the evaluation.
     ///
     /// - Parameters:
-    ///   - policy: What must be shown.
-    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
+    ///   - policy: The policy to evaluate.
+    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
     ///   - reply: Called exactly once, on a private queue: with `true` and `nil`, or with `false` and an ``LAError``.
     open func evaluatePolicy(
         _ policy: LAPolicy,
@@ -110,15 +112,15 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         core.evaluate(.policy(policy), reason: localizedReason) { $0.tell(reply) }
     }
 
-    /// Asks the person, and returns when the policy is met.
+    /// Prompts the person for a policy, and returns when the policy is met.
     ///
     /// Cancelling the task ends the evaluation.
     ///
     /// - Parameters:
-    ///   - policy: What must be shown.
-    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
-    /// - Returns: `true`, and never anything else.
-    /// - Throws: ``LAError``, for everything that is not a success.
+    ///   - policy: The policy to evaluate.
+    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
+    /// - Returns: Always `true`; every other outcome is an error.
+    /// - Throws: ``LAError``, for every outcome other than a success.
     @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
         switch await core.evaluate(.policy(policy), reason: localizedReason) {
@@ -127,17 +129,17 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Asks the person for what an access control wants, and returns at once.
+    /// Prompts the person for the requirements of an access control, and returns at once.
     ///
-    /// After a success the same context, given as `kSecUseAuthenticationContext`, uses the item or the key without another
-    /// prompt. Making an item or a key asks nobody. An access control that wants a finger and the passcode asks for one
-    /// after the other. Where it takes an application password, the context must have one
+    /// After a success the same context, given as `kSecUseAuthenticationContext`, uses the item or the key without
+    /// another prompt. Making an item or a key needs no prompt. An access control that requires a finger and the
+    /// passcode prompts for one after the other. If it requires an application password, the context must have one
     /// (``setCredential(_:type:)``); otherwise it fails with ``LAError/authenticationFailed``.
     ///
     /// - Parameters:
-    ///   - accessControl: What must be shown.
-    ///   - operation: What it is for.
-    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
+    ///   - accessControl: The access control to evaluate.
+    ///   - operation: The operation that the program intends.
+    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
     ///   - reply: Called exactly once, on a private queue: with `true` and `nil`, or with `false` and an ``LAError``.
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl,
@@ -148,16 +150,16 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         core.evaluate(operation.demand(accessControl), reason: localizedReason) { $0.tell(reply) }
     }
 
-    /// Asks the person for what an access control wants, and returns when it is met.
+    /// Prompts the person for the requirements of an access control, and returns when they are met.
     ///
     /// Cancelling the task ends the evaluation.
     ///
     /// - Parameters:
-    ///   - accessControl: What must be shown.
-    ///   - operation: What it is for.
-    ///   - localizedReason: Why the program asks; the prompt shows it. It must not be empty or blank.
-    /// - Returns: `true`, and never anything else.
-    /// - Throws: ``LAError``, for everything that is not a success.
+    ///   - accessControl: The access control to evaluate.
+    ///   - operation: The operation that the program intends.
+    ///   - localizedReason: The reason that the prompt shows. It must not be empty or blank.
+    /// - Returns: Always `true`; every other outcome is an error.
+    /// - Throws: ``LAError``, for every outcome other than a success.
     @discardableResult
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl,
@@ -170,49 +172,50 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         }
     }
 
-    /// Ends the evaluation that goes on with ``LAError/appCancel``; each later one fails with
-    /// ``LAError/invalidContext``.
+    /// Ends the running evaluation with ``LAError/appCancel``; each later one fails with ``LAError/invalidContext``.
     ///
-    /// It may be called any number of times, from any thread, and does not wait.
+    /// It may be called any number of times and from any thread, and does not wait.
     open func invalidate() { core.invalidate() }
 
     // MARK: - Credentials
 
-    /// Keeps what the program shows for itself, in locked memory, until the context ends or is invalidated.
+    /// Keeps a credential of the program in locked memory until the context ends or is invalidated.
     ///
     /// - Parameters:
-    ///   - credential: The bytes; `nil` forgets the one that is there. They are copied: wiping the caller's own is the
-    ///     caller's care.
-    ///   - type: What it is.
-    /// - Returns: Whether it was done; an invalidated context keeps nothing and answers `false`.
+    ///   - credential: The bytes; `nil` forgets the current credential. They are copied: the caller is responsible for
+    ///     wiping its own copy.
+    ///   - type: The type of the credential.
+    /// - Returns: Whether it was done; an invalidated context keeps no credential and returns `false`.
     @discardableResult
     open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         core.setCredential(credential.map(SecretBox.init(copying:)), type.kind)
     }
 
-    /// Whether ``setCredential(_:type:)`` has kept one; whether it is the right one shows when it is used.
+    /// Whether ``setCredential(_:type:)`` has kept a credential of a type; it is checked only when it is used.
     @discardableResult
     open func isCredentialSet(_ type: LACredentialType) -> Bool { core.hasCredential(type.kind) }
 
     // MARK: - What the machine is like
 
-    /// ``LABiometryType/touchID`` whenever a fingerprint reader is connected, else ``LABiometryType/none``.
+    /// The kind of biometry: ``LABiometryType/touchID`` while a fingerprint reader is connected, else
+    /// ``LABiometryType/none``.
     ///
-    /// It looks anew each time, also without an earlier `canEvaluatePolicy`; it blocks the caller as that does.
+    /// It checks the machine on every call, also without an earlier `canEvaluatePolicy`, and blocks the caller as that
+    /// does.
     open var biometryType: LABiometryType { core.preflight().biometryType }
 
     /// The set of enrolled fingers as 32 opaque bytes, as the last biometric success of this context saw it.
     ///
-    /// `nil` before a successful `canEvaluatePolicy` for a biometric policy or an evaluation that a finger met.
+    /// It is `nil` before a successful `canEvaluatePolicy` for a biometric policy or an evaluation that a finger met.
     open var evaluatedPolicyDomainState: Data? {
         registrar.access(self, keyPath: \.evaluatedPolicyDomainState)
         return core.evaluatedDomainState
     }
 
-    /// Which fingers are enrolled now.
+    /// The current state of the enrolled fingers.
     ///
-    /// It needs no earlier call and is there under lockout too. It looks anew each time, and blocks the caller as
-    /// `canEvaluatePolicy` does.
+    /// It needs no earlier call and is also available during a lockout. It checks the machine on every call, and blocks
+    /// the caller as `canEvaluatePolicy` does.
     open var domainState: LADomainState {
         let preflight = core.preflight()
         return LADomainState(
@@ -227,7 +230,7 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
 
     /// The text of the fallback button; `nil` means the default, empty hides it.
     ///
-    /// Under ``LAPolicy/deviceOwnerAuthentication`` there is a button only where a passcode is set.
+    /// Under ``LAPolicy/deviceOwnerAuthentication`` the button is shown only if a passcode is set.
     open var localizedFallbackTitle: String? {
         get { setting(\.localizedFallbackTitle, \.fallbackTitle) }
         set { set(\.localizedFallbackTitle, \.fallbackTitle, newValue) }
@@ -239,15 +242,15 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         set { set(\.localizedCancelTitle, \.cancelTitle, newValue) }
     }
 
-    /// The reason for operations that are given none of their own; `evaluatePolicy` always is.
+    /// The reason for operations that have no reason of their own; `evaluatePolicy` always has one.
     open var localizedReason: String {
         get { setting(\.localizedReason, \.reason) }
         set { set(\.localizedReason, \.reason, newValue) }
     }
 
-    /// For how many seconds after an earlier match no new one is asked for; 0, the default, asks always.
+    /// The number of seconds for which an earlier match is reused instead of a prompt; 0, the default, always prompts.
     ///
-    /// More than ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` counts as that.
+    /// A value above ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` counts as that maximum.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
         get { setting(\.touchIDAuthenticationAllowableReuseDuration, \.reuseDuration) }
         set { set(\.touchIDAuthenticationAllowableReuseDuration, \.reuseDuration, newValue) }
@@ -259,9 +262,9 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         set { set(\.interactionNotAllowed, \.interactionNotAllowed, newValue) }
     }
 
-    /// Does nothing, as on Apple's systems since macOS 10.11: three tries are all that an evaluation has.
+    /// The number of tries that was set; it has no effect, as on Apple's systems since macOS 10.11.
     ///
-    /// It gives back the number that was set.
+    /// Every evaluation has three tries.
     open var maxBiometryFailures: NSNumber? {
         get { core.settings.maxBiometryFailures.map(NSNumber.init(value:)) }
         set { core.change { $0.maxBiometryFailures = newValue?.intValue } }
@@ -273,7 +276,7 @@ extension Preflight {
 }
 
 extension ContextCore.Outcome {
-    /// Replies as Apple's systems do.
+    /// Calls a reply in the form that Apple's systems use.
     fileprivate func tell(_ reply: (Bool, (any Error)?) -> Void) {
         switch self {
         case .success: reply(true, nil)

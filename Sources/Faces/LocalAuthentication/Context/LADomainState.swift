@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which fingers are enrolled, as values to compare with earlier ones.
+/// The state of the enrolled fingers, as values to compare with earlier ones.
 ///
-/// The values are opaque: they say that something changed and not what. They are other ones for another program.
+/// The values are opaque: they show that something changed, but not what. Each program gets different values.
 public final class LADomainState: NSObject, Sendable {
     /// The enrolled fingers.
     public let biometry: LADomainStateBiometry
-    /// The paired devices: always none.
+    /// The paired devices; on Linux there are none.
     public let companion: LADomainStateCompanion
 
     init(biometry: LADomainStateBiometry) {
@@ -15,13 +15,14 @@ public final class LADomainState: NSObject, Sendable {
         super.init()
     }
 
-    /// A value that changes when one of the halves does; `nil` while no finger is enrolled.
+    /// A value that changes when the state of the fingers or the paired devices changes; `nil` while no finger is
+    /// enrolled.
     public var stateHash: Data? { biometry.stateHash }
 }
 
 /// The enrolled fingers as a value to compare.
 public final class LADomainStateBiometry: NSObject, Sendable {
-    /// What kind of biometry there is, whether or not a finger is enrolled.
+    /// The kind of biometry of the machine, whether or not a finger is enrolled.
     public let biometryType: LABiometryType
     /// 32 bytes that change with each finger that is added or removed; `nil` while none is enrolled or the enrollment
     /// cannot be trusted.

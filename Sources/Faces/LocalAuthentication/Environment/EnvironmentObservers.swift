@@ -7,15 +7,15 @@ internal import Foundation
 internal import Synchronization
 internal import WhorlSupport
 
-/// Who observes an environment, and the watch that runs while somebody does.
+/// The observers of an environment, and the watch that runs while there are any.
 final class EnvironmentObservers: Sendable {
-    /// An observer, as long as it lives.
+    /// A weak reference to an observer.
     ///
-    /// It is `@unchecked Sendable`: the reference is only compared, and followed on the queue for calls, where Apple's systems
-    /// call observers of any kind too.
+    /// It is `@unchecked Sendable`: the reference is only compared, and used on the queue for calls, where Apple's
+    /// systems also call observers of any kind.
     private final class Entry: @unchecked Sendable {
         weak let observer: (any LAEnvironment.Observer)?
-        /// Which object, as long as it lives.
+        /// The identity of the observer, which is valid as long as it lives.
         let id: ObjectIdentifier
 
         init(_ observer: any LAEnvironment.Observer) {
@@ -36,14 +36,14 @@ final class EnvironmentObservers: Sendable {
     private let state = Mutex(State())
     private let calls = DispatchQueue(label: "whorl.environment")
 
-    /// How often the database's mark is looked at.
+    /// The interval at which the database's mark is read.
     private static let period = Duration.seconds(1)
 
     deinit { state.withLock { $0.watch?.cancel() } }
 
     func add(_ observer: any LAEnvironment.Observer, to environment: LAEnvironment) {
         let entry = Entry(observer)
-        // Another object may have had this one's place before.
+        // A former observer may have had the same address.
         let gone = withoutObserver()
         let isFirst = state.withLock { state in
             state.remove(gone)
@@ -53,7 +53,7 @@ final class EnvironmentObservers: Sendable {
         }
         guard isFirst else { return }
         let machine = environment.machine
-        // Before this returns, so that what changes right afterwards is a change.
+        // This look is taken before this function returns, so that whatever changes afterwards is reported.
         let (events, look) = WorkerThread.preflights.wait {
             let events = await machine.readerEvents()
             return (events, await MachineLook(machine))
@@ -69,7 +69,7 @@ final class EnvironmentObservers: Sendable {
             state.watch = watch
             return false
         }
-        // Somebody else's observer was added at the same moment.
+        // Another observer was added at the same moment.
         if isSecond { watch.cancel() }
     }
 
@@ -79,12 +79,12 @@ final class EnvironmentObservers: Sendable {
         _ = endWithoutObservers()
     }
 
-    /// Looks whenever a reader comes or goes, and every second, until nobody is there to be told.
+    /// Looks at the machine whenever a reader comes or goes, and every second, until there are no observers.
     ///
     /// - Parameters:
     ///   - first: The look that was taken before.
-    ///   - events: One for each reader that comes or goes.
-    ///   - tell: Gets the state before where there is another one; answers whether anybody still observes.
+    ///   - events: An event for each reader that comes or goes.
+    ///   - tell: Receives the previous state if the state has changed; returns whether there are still observers.
     private static func watch(
         _ first: MachineLook,
         _ events: AsyncStream<Void>,
@@ -92,7 +92,8 @@ final class EnvironmentObservers: Sendable {
     ) async {
         var look = first
         let (ticks, sink) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .unbounded)
-        // On the watch's own thread, and without the pool's clock: a program may block every thread of the pool.
+        // These run on the watch's own thread, and without the pool's clock: a program may block every thread of the
+        // pool.
         let plugs = Task(executorPreference: currentExecutor) { for await _ in events { sink.yield(true) } }
         let clock = Task(executorPreference: currentExecutor) {
             while await OffPoolTimer.wait(period) { sink.yield(false) }
@@ -107,9 +108,9 @@ final class EnvironmentObservers: Sendable {
         }
     }
 
-    /// Calls the observers where there is something to tell.
+    /// Calls the observers if the state has changed.
     ///
-    /// - Returns: Whether anybody still observes.
+    /// - Returns: Whether there are still observers.
     private func tell(_ environment: LAEnvironment, _ old: LAEnvironment.State?) -> Bool {
         guard !endWithoutObservers() else { return false }
         guard let old else { return true }
@@ -122,7 +123,7 @@ final class EnvironmentObservers: Sendable {
         return true
     }
 
-    /// Ends the watch where no observer lives any more.
+    /// Ends the watch if no observer is alive.
     private func endWithoutObservers() -> Bool {
         let gone = withoutObserver()
         let (isOver, watch) = state.withLock { state -> (Bool, Task<Void, Never>?) in
@@ -135,10 +136,10 @@ final class EnvironmentObservers: Sendable {
         return isOver
     }
 
-    /// The entries whose observer has ended.
+    /// Returns the entries whose observer no longer exists.
     ///
-    /// Whoever looks at an observer holds it meanwhile. It may end when he lets go, and call ``remove(_:)`` from its
-    /// `deinit`: so it is looked at without the lock.
+    /// Reading the weak reference retains the observer for a moment. Releasing it may destroy the observer, whose
+    /// `deinit` may call ``remove(_:)``: so it is read without the lock.
     private func withoutObserver() -> [Entry] {
         state.withLock(\.entries).filter { $0.observer == nil }
     }

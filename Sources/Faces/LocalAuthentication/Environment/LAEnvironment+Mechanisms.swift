@@ -4,16 +4,17 @@ internal import Authentication
 public import Foundation
 
 extension LAEnvironment {
-    /// One way to recognise the owner.
+    /// A method of recognising the owner.
     ///
-    /// It is `@unchecked Sendable` since a class with subclasses cannot be checked: nothing in them ever changes, and other
-    /// modules cannot make any.
+    /// It is `@unchecked Sendable` since the compiler cannot check a class with subclasses: none of their properties
+    /// ever changes, and other modules cannot create them.
     public class Mechanism: NSObject, @unchecked Sendable {
-        /// Whether it can be used now; why not is for `canEvaluatePolicy` to say.
+        /// Whether it can be used now; `canEvaluatePolicy` returns the reason if not.
         public let isUsable: Bool
-        /// Its name for people.
+        /// A name to show to people.
         public let localizedName: String
-        /// The name of Apple's symbol for it; Linux has no such symbols, but icon themes can be chosen by it.
+        /// The name of Apple's symbol for it; Linux does not have these symbols, but icons of a theme can be chosen by
+        /// it.
         public let iconSystemName: String
 
         init(isUsable: Bool, localizedName: String, iconSystemName: String) {
@@ -23,10 +24,10 @@ extension LAEnvironment {
             super.init()
         }
 
-        /// What makes two of them equal, besides their class.
+        /// The values that are compared for equality, in addition to the class.
         fileprivate var content: [AnyHashable] { [isUsable, localizedName] }
 
-        /// Whether the other is of the same kind, with the same content.
+        /// Whether the other mechanism has the same class and the same content.
         public override func isEqual(_ object: Any?) -> Bool {
             guard let other = object as? Mechanism else { return false }
             return type(of: other) == type(of: self) && other.content == content
@@ -48,7 +49,8 @@ extension LAEnvironment {
         ///
         /// The same as ``LADomainStateBiometry/stateHash``.
         public let stateHash: Data
-        /// Whether a built-in reader cannot be reached, as behind a closed lid; it cannot be told on Linux, and is `false`.
+        /// Whether a built-in reader cannot be reached, as behind a closed lid; Linux cannot detect this, so it is
+        /// `false`.
         public let builtInSensorInaccessible = false
 
         init(_ preflight: Preflight) {
@@ -81,9 +83,9 @@ extension LAEnvironment {
         fileprivate override var content: [AnyHashable] { super.content + [isSet] }
     }
 
-    /// A paired device; a Linux machine has none, and so there is none of these.
+    /// A paired device; a Linux machine has none, so there are no instances.
     public final class MechanismCompanion: Mechanism, @unchecked Sendable {
-        /// What kind of device.
+        /// The kind of device.
         public let type: LACompanionType
         /// Always `nil`.
         public var stateHash: Data? { nil }

@@ -4,15 +4,15 @@ internal import Authentication
 public import Foundation
 
 extension LAEnvironment {
-    /// How a machine can recognise its owner, at one moment; two of the same content are equal.
+    /// The methods by which a machine can recognise its owner, at one moment; states with the same content are equal.
     public final class State: NSObject, NSCopying, Sendable {
         /// The fingerprint reader; `nil` while none is connected.
         public let biometry: MechanismBiometry?
-        /// The passcode; there always is this mechanism, whether or not a passcode is set.
+        /// The passcode; this mechanism always exists, whether or not a passcode is set.
         public let userPassword: MechanismUserPassword?
-        /// Paired devices: always none.
+        /// The paired devices; always empty.
         public var companions: [MechanismCompanion] { [] }
-        /// All of them.
+        /// All mechanisms.
         public var allMechanisms: [Mechanism] { [biometry, userPassword].compactMap(\.self) }
 
         init(_ preflight: Preflight) {
@@ -21,7 +21,7 @@ extension LAEnvironment {
             super.init()
         }
 
-        /// The state itself, which never changes.
+        /// Returns the state itself, which never changes.
         public func copy(with zone: NSZone? = nil) -> Any { self }
 
         /// Whether all mechanisms are equal.

@@ -4,27 +4,27 @@ internal import Authentication
 internal import AuthenticationContext
 public import Foundation
 
-/// How this machine can recognise its owner, and who wants to know when that changes.
+/// The methods by which this machine can recognise its owner, and the observers of their changes.
 ///
 ///     let environment = LAEnvironment.currentUser
 ///     environment.addObserver(screen)                    // weakly held
 ///     let hasTouchID = environment.state.biometry?.isUsable ?? false
 ///
-/// While somebody observes, a reader that is plugged in or out is an event; everything else (a finger enrolled or removed by
-/// another program, a lockout, a passcode) is noticed within a second, by a look at the database's change mark. Without
-/// observers nothing runs.
+/// While there are observers, plugging a reader in or out is an event; every other change (a finger enrolled or removed
+/// by another program, a lockout, a passcode) is noticed within a second, by reading the database's change mark.
+/// Without observers nothing runs.
 public final class LAEnvironment: NSObject, Sendable {
-    /// Is told when the state of the environment changes.
+    /// An observer that is called when the state of the environment changes.
     ///
-    /// On Apple's systems the one method is optional; here it has an implementation that does nothing.
+    /// On Apple's systems its method is optional; here it has an implementation that does nothing.
     public protocol Observer: NSObjectProtocol {
-        /// The state has changed; `environment.state` is the new one already.
+        /// Called after the state has changed; `environment.state` is already the new one.
         ///
-        /// It comes on a private queue, one call after the other.
+        /// The calls are made on a private queue, one after the other.
         ///
         /// - Parameters:
-        ///   - environment: Whose state.
-        ///   - oldState: The state that was told before.
+        ///   - environment: The environment whose state has changed.
+        ///   - oldState: The state that was reported before.
         func environment(
             _ environment: LAEnvironment,
             stateDidChangeFromOldState oldState: LAEnvironment.State
@@ -45,19 +45,19 @@ public final class LAEnvironment: NSObject, Sendable {
         return parts.only.one { LAEnvironment(ObservedMachine(parts)) }
     }
 
-    /// What the machine is like now.
+    /// The current state of the machine.
     ///
-    /// It looks anew each time, and blocks the caller as `canEvaluatePolicy` does.
+    /// It checks the machine on every call, and blocks the caller as `canEvaluatePolicy` does.
     public var state: State { WorkerThread.preflights.wait { [machine] in await machine.state() } }
 
-    /// Tells an observer of every change from now on, as long as it lives.
+    /// Adds an observer, which is called for every change as long as it lives.
     ///
-    /// One that is there already is not added again. It blocks the caller for one look at the machine.
+    /// An observer that was already added is not added again. This blocks the caller for one look at the machine.
     public func addObserver(_ observer: any Observer) {
         observers.add(observer, to: self)
     }
 
-    /// Tells an observer no more; a call that is on its way still comes.
+    /// Removes an observer; a call that has already been scheduled is still made.
     public func removeObserver(_ observer: any Observer) {
         observers.remove(observer)
     }

@@ -4,7 +4,7 @@ internal import Authentication
 internal import AuthenticationContext
 internal import StateStore
 
-/// What an environment looks at.
+/// The parts of the machine that an environment observes.
 struct ObservedMachine: Sendable {
     private let service: any AuthenticationService
     private let application: ApplicationID
@@ -12,7 +12,7 @@ struct ObservedMachine: Sendable {
     /// An event for each reader that comes or goes.
     let readerEvents: @Sendable () async -> AsyncStream<Void>
 
-    /// Takes what it needs, and not the surroundings as a whole: they keep the environment.
+    /// Keeps only the parts that it needs, since the whole `ContextParts` would retain the environment.
     init(_ parts: ContextParts) {
         service = parts.service
         application = parts.application
@@ -20,43 +20,43 @@ struct ObservedMachine: Sendable {
         readerEvents = parts.readerEvents
     }
 
-    /// What the machine is like now.
+    /// Returns the current state of the machine.
     func state() async -> LAEnvironment.State {
         LAEnvironment.State(await service.preflight(.biometrics, for: application))
     }
 
-    /// A mark of the database that is another one after each change by anybody.
+    /// Returns the change mark of the database, which differs after each change by any process.
     ///
-    /// It is cheaper than a look at what changed, which may ask the chip. `nil` where there is no database to ask, which is as
-    /// good as a change.
+    /// It is cheaper than reading what changed, which may access the chip. It is `nil` if the database does not exist
+    /// or cannot be read, which counts as a change.
     func mark() async -> [Int]? {
         guard let database = try? await database.existing() else { return nil }
         return try? await database.changeMark()
     }
 }
 
-/// One look after the other, where one that would find nothing new is left out.
+/// A series of looks at the machine that skips the ones that would find nothing new.
 struct MachineLook: Sendable {
     let machine: ObservedMachine
     private var mark: [Int]?
     private(set) var state: LAEnvironment.State
 
-    /// Looks for the first time.
+    /// Takes the first look.
     init(_ machine: ObservedMachine) async {
         self.machine = machine
-        // The mark comes first: what changes in between is found by the next look.
+        // The mark is read first: the next look then finds any change in between.
         mark = await machine.mark()
         state = await machine.state()
     }
 
-    /// Looks again.
+    /// Takes the next look.
     ///
-    /// - Parameter surely: Whether something besides the database has changed.
-    /// - Returns: The state before, where it is another one now.
+    /// - Parameter surely: Whether to read the state even if the database has not changed.
+    /// - Returns: The previous state if the state has changed, else `nil`.
     mutating func next(surely: Bool) async -> LAEnvironment.State? {
         let before = (mark: mark, state: state)
         mark = await machine.mark()
-        // A lock may end by time, which changes nothing in the database.
+        // A lockout may end by time, which does not change the database.
         guard surely || mark == nil || mark != before.mark || before.state.biometry?.isLockedOut == true
         else { return nil }
         state = await machine.state()

@@ -2,9 +2,9 @@
 
 internal import Keychain
 
-/// What a right asks of the owner before it is granted.
+/// The requirement that the owner must meet before a right is granted.
 public final class LAAuthenticationRequirement: NSObject, Sendable {
-    /// What an access control has for it.
+    /// The flags of an access control with this requirement.
     let flags: SecAccessControlCreateFlags
 
     private init(_ flags: SecAccessControlCreateFlags) {
@@ -16,32 +16,32 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     public class var `default`: LAAuthenticationRequirement { LAAuthenticationRequirement(.userPresence) }
     /// Any enrolled finger.
     public class var biometry: LAAuthenticationRequirement { LAAuthenticationRequirement(.biometryAny) }
-    /// A finger of the present set.
+    /// A finger of the current set.
     ///
-    /// A right that is not saved is asked about once and remembers no set: for it this is ``biometry``.
+    /// A right that is not saved is evaluated once and remembers no set: for it this is the same as ``biometry``.
     public class var biometryCurrentSet: LAAuthenticationRequirement {
         LAAuthenticationRequirement(.biometryCurrentSet)
     }
 
-    /// Any enrolled finger, or something else where a finger is not there or not wanted.
+    /// Any enrolled finger, or a fallback if a finger is unavailable or not wanted.
     ///
-    /// Both fallbacks are the passcode on Linux, so that it is ``default``.
+    /// Both fallbacks are the passcode on Linux, so this is the same as ``default``.
     public class func biometry(fallback: LABiometryFallbackRequirement) -> LAAuthenticationRequirement {
         LAAuthenticationRequirement(.userPresence)
     }
 
-    /// Whether the other asks for the same.
+    /// Whether the other object is the same requirement.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? LAAuthenticationRequirement)?.flags == flags
     }
 
-    /// Hashes what is asked for.
+    /// The hash of the requirement.
     public override var hash: Int { flags.hashValue }
 
-    /// Whether only a finger meets it.
+    /// Whether only a finger meets this requirement.
     var needsFinger: Bool { !flags.contains(.userPresence) }
 
-    /// What a stored access control asks for; `nil` for one that no right has.
+    /// Makes the requirement of a stored access control; `nil` for one that does not belong to a right.
     init?(stored access: SecAccessControl) {
         let flags = access.flags.subtracting(.privateKeyUsage)
         guard [.userPresence, .biometryAny, .biometryCurrentSet].contains(flags) else { return nil }
@@ -49,7 +49,7 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
         super.init()
     }
 
-    /// What guards something that asks for this.
+    /// Returns the access control for an item with this requirement.
     func accessControl(_ usage: SecAccessControlCreateFlags = []) -> SecAccessControl {
         guard
             let access = SecAccessControlCreateWithFlags(
@@ -63,11 +63,11 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     }
 }
 
-/// What may stand in for a finger.
+/// A fallback for a finger.
 public final class LABiometryFallbackRequirement: NSObject, Sendable {
     private override init() { super.init() }
 
-    /// Whatever the machine has besides fingers: the passcode.
+    /// The machine's default fallback: the passcode.
     public class var `default`: LABiometryFallbackRequirement { LABiometryFallbackRequirement() }
     /// The passcode.
     public class var devicePasscode: LABiometryFallbackRequirement { LABiometryFallbackRequirement() }

@@ -2,16 +2,17 @@
 
 internal import Keychain
 
-/// A right that ``LARightStore`` keeps, with a key of the chip and perhaps a secret behind it.
+/// A right that ``LARightStore`` keeps, with a key in the chip and optionally a secret.
 ///
-/// The key and the secret are used after ``LARight/authorize(localizedReason:)`` and until ``LARight/deauthorize()``, without
-/// another prompt. An authorization belongs to this object: another one of the same identifier has its own.
+/// The key and the secret can be used after ``LARight/authorize(localizedReason:)`` and until
+/// ``LARight/deauthorize()``, without another prompt. An authorization belongs to this object: another object with the
+/// same identifier has its own.
 ///
-/// Where the right was saved for the present set of fingers and a finger was added or removed since, or where it was removed,
-/// `authorize` and all uses fail with `errSecItemNotFound` (of `NSOSStatusErrorDomain`), and nobody is asked.
+/// If the right was saved for the current set of fingers and a finger was added or removed since, or if the right was
+/// removed, `authorize` and all uses fail with `errSecItemNotFound` (of `NSOSStatusErrorDomain`), without a prompt.
 public final class LAPersistedRight: LARight, @unchecked Sendable {
     let items: RightItems
-    /// The key as it was found; what it does in the chip is done with the one that is kept then.
+    /// The key as it was found; operations in the chip use the key that is stored at that time.
     let found: SecKey
 
     init(_ items: RightItems, _ found: SecKey, _ requirement: LAAuthenticationRequirement) {
@@ -20,9 +21,9 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         super.init(requirement: requirement)
     }
 
-    /// The right of a key that was found.
+    /// Makes the right of a key that was found.
     ///
-    /// - Throws: `errSecItemNotFound` for a key that no right has.
+    /// - Throws: `errSecItemNotFound` for a key that belongs to no right.
     convenience init(_ items: RightItems) throws {
         let key = try items.storedKey()
         guard let told = SecKeyCopyAttributes(key),
@@ -36,7 +37,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
     /// The key, whose private half never leaves the chip.
     public var key: LAPrivateKey { LAPrivateKey(of: self) }
 
-    /// The secret that it was saved with; loading it fails where there is none.
+    /// The secret that it was saved with; loading it fails if there is none.
     public var secret: LASecret { LASecret(of: self) }
 
     // MARK: - Use
@@ -45,12 +46,12 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         try await RightWork.run { _ = try self.keptKey(nil) }
     }
 
-    /// Does something with the key in the chip.
+    /// Performs an operation with the key in the chip.
     func withKey<Value>(_ body: (SecKey) throws -> Value) throws -> Value {
         try authorized { try body(try keptKey($0)) }
     }
 
-    /// The secret, for one use.
+    /// Returns the secret, for one use.
     func openSecret() throws -> Data {
         try authorized { context in
             _ = try keptKey(context)
@@ -58,21 +59,22 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         }
     }
 
-    /// Does something with what the owner was recognised by.
+    /// Performs an operation with the context that the owner authorized.
     ///
-    /// - Throws: `notInteractive` unless the right is authorized; `appCancel` when that is taken back meanwhile.
+    /// - Throws: `notInteractive` unless the right is authorized; `appCancel` if the authorization is revoked during
+    ///   the operation.
     private func authorized<Value>(_ body: (LAContext) throws -> Value) throws -> Value {
         guard let context = openContext else { throw LAError.rightNotAuthorized(items.identifier) }
         do {
             return try body(context)
         } catch {
             guard openContext === context else { throw LAError(.appCancel) }
-            // Whatever the owner would have to be asked for: only `authorize` asks.
+            // Only `authorize` prompts, whatever the owner would have to show here.
             throw error is LAError ? LAError.rightNotAuthorized(items.identifier) : error
         }
     }
 
-    /// The key that is kept now; another one of the same name is another right.
+    /// Returns the key that is stored now; a different key of the same name is a different right.
     private func keptKey(_ context: LAContext?) throws -> SecKey {
         let key = try items.storedKey(context)
         guard key == found else { throw items.missing }
@@ -81,7 +83,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
 }
 
 extension LAError {
-    /// Only `authorize` asks the owner.
+    /// Returns the error of a right that is not authorized; only `authorize` prompts.
     static func rightNotAuthorized(_ identifier: String) -> LAError {
         LAError(
             .notInteractive,

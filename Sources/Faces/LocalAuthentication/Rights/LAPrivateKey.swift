@@ -4,11 +4,12 @@ internal import Keychain
 
 /// The key of a saved right: P-256, in the chip.
 ///
-/// What it does needs an authorized right and prompts for nothing. It keeps its right, and with it the authorization.
+/// Its operations need an authorized right and never prompt. It retains its right, and so the authorization.
 ///
-/// All its operations throw ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` when that is taken
-/// back meanwhile, and else a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` where the right is no more, `errSecParam`
-/// for an algorithm that does not fit and for data that make no sense.
+/// All its operations throw ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` if the
+/// authorization is revoked during the operation, and otherwise a status of `NSOSStatusErrorDomain`:
+/// `errSecItemNotFound` if the right no longer exists, `errSecParam` for an algorithm that does not fit and for invalid
+/// data.
 public final class LAPrivateKey: NSObject, Sendable {
     private let right: LAPersistedRight
 
@@ -17,16 +18,16 @@ public final class LAPrivateKey: NSObject, Sendable {
         super.init()
     }
 
-    /// The public half, for which nobody is asked.
+    /// The public key, which needs no prompt.
     public var publicKey: LAPublicKey { LAPublicKey(of: right.found) }
 
     // MARK: - Sign
 
-    /// Signs.
+    /// Signs a message or a hash.
     ///
     /// - Parameters:
-    ///   - data: The message, or the hash, as the algorithm says.
-    ///   - algorithm: One that ``canSign(using:)`` names.
+    ///   - data: The message, or the hash, as the algorithm requires.
+    ///   - algorithm: An algorithm that ``canSign(using:)`` accepts.
     /// - Returns: The signature.
     /// - Throws: as the class says.
     public func sign(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
@@ -42,7 +43,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         RightWork.start({ try self.signature(data, algorithm) }, completion: completion)
     }
 
-    /// Whether it signs with an algorithm; nobody is asked.
+    /// Whether the key signs with an algorithm; this needs no prompt.
     public func canSign(using algorithm: SecKeyAlgorithm) -> Bool { can(.sign, algorithm) }
 
     private func signature(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
@@ -53,11 +54,11 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     // MARK: - Decrypt
 
-    /// Decrypts what was encrypted with the public half.
+    /// Decrypts data that was encrypted with the public key.
     ///
     /// - Parameters:
-    ///   - data: What ``LAPublicKey/encrypt(_:algorithm:)`` gave.
-    ///   - algorithm: The one that it was encrypted with.
+    ///   - data: The result of ``LAPublicKey/encrypt(_:algorithm:)``.
+    ///   - algorithm: The algorithm that it was encrypted with.
     /// - Returns: The plain data.
     /// - Throws: as the class says.
     public func decrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
@@ -73,7 +74,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         RightWork.start({ try self.decrypted(data, algorithm) }, completion: completion)
     }
 
-    /// Whether it decrypts with an algorithm; nobody is asked.
+    /// Whether the key decrypts with an algorithm; this needs no prompt.
     public func canDecrypt(using algorithm: SecKeyAlgorithm) -> Bool { can(.decrypt, algorithm) }
 
     private func decrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
@@ -84,14 +85,15 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     // MARK: - Exchange
 
-    /// Gives the secret that this key and another's public key have in common.
+    /// Returns the shared secret of this key and another party's public key.
     ///
     /// - Parameters:
-    ///   - publicKey: The other's, as ANSI X9.63 (65 bytes).
-    ///   - algorithm: One that ``canExchangeKeys(using:)`` names.
-    ///   - parameters: What the algorithm takes besides; the keys are those of `SecKeyKeyExchangeParameter`, or their texts.
+    ///   - publicKey: The other party's key, as ANSI X9.63 (65 bytes).
+    ///   - algorithm: An algorithm that ``canExchangeKeys(using:)`` accepts.
+    ///   - parameters: Further parameters of the algorithm; the keys are those of `SecKeyKeyExchangeParameter`, or
+    ///     their texts.
     /// - Returns: The secret, in ordinary memory, as with Apple.
-    /// - Throws: as the class says; `errSecDecode` for bytes that are no public key.
+    /// - Throws: as the class says; `errSecDecode` for bytes that are not a public key.
     public func exchangeKeys(
         publicKey: Data,
         algorithm: SecKeyAlgorithm,
@@ -112,7 +114,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         RightWork.start({ try self.exchanged(publicKey, algorithm, parameters) }, completion: completion)
     }
 
-    /// Whether it exchanges keys with an algorithm; nobody is asked.
+    /// Whether the key exchanges keys with an algorithm; this needs no prompt.
     public func canExchangeKeys(using algorithm: SecKeyAlgorithm) -> Bool { can(.keyExchange, algorithm) }
 
     private func exchanged(
@@ -131,7 +133,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         }
     }
 
-    /// The other's key; `errSecDecode` for bytes that are none.
+    /// Returns the other party's key; throws `errSecDecode` for bytes that are not a key.
     private func exchangeKey(_ x963: Data) throws -> SecKey {
         let kind: [CFString: Any] = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPublic,
@@ -148,7 +150,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     }
 }
 
-/// The bytes that a function of Apple's gives, or its error: an ``LAError`` as one.
+/// Returns the bytes that a function of Apple's API returns, or throws its error, as an ``LAError`` if it is one.
 func bytes(from call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
     var error: Unmanaged<CFError>?
     if let data = call(&error) { return Data(referencing: data) }
@@ -156,6 +158,6 @@ func bytes(from call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) th
 }
 
 extension NSError {
-    /// What a program gets for the error of a function of Apple's.
+    /// The error that a program gets for the error of a function of Apple's API.
     fileprivate var ofRight: any Error { domain == LAErrorDomain ? LAError(_nsError: self) : self }
 }

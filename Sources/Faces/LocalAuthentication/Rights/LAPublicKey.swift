@@ -2,13 +2,13 @@
 
 internal import Keychain
 
-/// The public half of a saved right's key; whatever it does, nobody is asked, and the right need not be authorized.
+/// The public half of a saved right's key; its operations need neither a prompt nor an authorized right.
 public final class LAPublicKey: NSObject, Sendable {
     private let key: SecKey
 
-    /// The public half of a private key.
+    /// Makes the public half of a private key.
     init(of key: SecKey) {
-        // Each key has one.
+        // Every key has a public half.
         self.key = SecKeyCopyPublicKey(key) ?? key
         super.init()
     }
@@ -31,11 +31,11 @@ public final class LAPublicKey: NSObject, Sendable {
 
     // MARK: - Encrypt
 
-    /// Encrypts for whoever has the private half.
+    /// Encrypts data for the holder of the private key.
     ///
     /// - Parameters:
-    ///   - data: What to encrypt.
-    ///   - algorithm: One that ``canEncrypt(using:)`` names.
+    ///   - data: The data to encrypt.
+    ///   - algorithm: An algorithm that ``canEncrypt(using:)`` accepts.
     /// - Returns: The encrypted data.
     /// - Throws: `errSecParam` (of `NSOSStatusErrorDomain`) for another algorithm.
     public func encrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
@@ -51,7 +51,7 @@ public final class LAPublicKey: NSObject, Sendable {
         RightWork.start({ try self.encrypted(data, algorithm) }, completion: completion)
     }
 
-    /// Whether it encrypts with an algorithm.
+    /// Whether the key encrypts with an algorithm.
     public func canEncrypt(using algorithm: SecKeyAlgorithm) -> Bool {
         SecKeyIsAlgorithmSupported(key, .encrypt, algorithm)
     }
@@ -62,19 +62,19 @@ public final class LAPublicKey: NSObject, Sendable {
 
     // MARK: - Verify
 
-    /// Returns when a signature is right.
+    /// Verifies a signature; it returns if the signature is valid, and throws if not.
     ///
     /// - Parameters:
-    ///   - signedData: The message, or the hash, as the algorithm says.
-    ///   - signature: What to look at.
-    ///   - algorithm: The one that it was made with.
-    /// - Throws: `errSecVerifyFailed` (of `NSOSStatusErrorDomain`) for a signature that is not right, `errSecParam` for an
-    ///   algorithm that ``canVerify(using:)`` does not name.
+    ///   - signedData: The message, or the hash, as the algorithm requires.
+    ///   - signature: The signature to verify.
+    ///   - algorithm: The algorithm that it was made with.
+    /// - Throws: `errSecVerifyFailed` (of `NSOSStatusErrorDomain`) for an invalid signature, `errSecParam` for an
+    ///   algorithm that ``canVerify(using:)`` does not accept.
     public func verify(_ signedData: Data, signature: Data, algorithm: SecKeyAlgorithm) async throws {
         try check(signedData, signature, algorithm)
     }
 
-    /// The same with a completion, which is called once, on a private thread; `nil` says that the signature is right.
+    /// The same function with a completion, which is called once, on a private thread; `nil` means a valid signature.
     public func verify(
         _ signedData: Data,
         signature: Data,
@@ -84,7 +84,7 @@ public final class LAPublicKey: NSObject, Sendable {
         RightWork.start({ try self.check(signedData, signature, algorithm) }, completion: completion)
     }
 
-    /// Whether it verifies with an algorithm.
+    /// Whether the key verifies with an algorithm.
     public func canVerify(using algorithm: SecKeyAlgorithm) -> Bool {
         SecKeyIsAlgorithmSupported(key, .verify, algorithm)
     }

@@ -4,66 +4,67 @@ internal import Keychain
 public import Observation
 internal import Synchronization
 
-/// Something in a program that its owner has to be recognised for.
+/// A right in a program that the owner of the device has to authorize.
 ///
-/// A right holds nothing: it remembers that the owner was recognised, until ``deauthorize()`` or the object's end.
+/// A right holds no data: it remembers that the owner was recognised, until ``deauthorize()`` or the object's end.
 ///
-/// On Apple's systems its state is observed with KVO and Combine, which Linux has not; here `withObservationTracking` sees it.
+/// On Apple's systems its state is observed with KVO and Combine, which Linux does not have; here
+/// `withObservationTracking` observes it.
 ///
-/// It is `@unchecked Sendable` since a class that others may subclass cannot be checked: its own state is behind a lock.
+/// It is `@unchecked Sendable` since the compiler cannot check an open class: its own state is behind a lock.
 open class LARight: NSObject, Observable, @unchecked Sendable {
-    /// How a right stands.
+    /// The authorization state of a right.
     public enum State: Int, Sendable, Hashable {
-        /// Nobody was asked yet.
+        /// The owner was not asked yet.
         case unknown = 0
         /// The owner is being asked.
         case authorizing = 1
         /// The owner was recognised.
         case authorized = 2
-        /// The owner was not recognised, or the right was given back.
+        /// The owner was not recognised, or the authorization was revoked.
         case notAuthorized = 3
     }
 
     private struct Standing {
         var state = State.unknown
         var tag = 0
-        /// What asks; it holds what was shown.
+        /// The context that prompts; it holds what was shown.
         var context: LAContext?
     }
 
-    /// What is asked of the owner.
+    /// The requirement that the owner must meet.
     let requirement: LAAuthenticationRequirement
     private let standing = Mutex(Standing())
     private let registrar = ObservationRegistrar()
 
-    /// A right that a finger or the passcode grants.
+    /// Makes a right that a finger or the passcode grants.
     public override init() {
         requirement = .default
         super.init()
     }
 
-    /// A right that is granted as `requirement` says.
+    /// Makes a right that is granted when `requirement` is met.
     public init(requirement: LAAuthenticationRequirement) {
         self.requirement = requirement
         super.init()
     }
 
-    /// How it stands.
+    /// The authorization state.
     open var state: State {
         registrar.access(self, keyPath: \.state)
         return standing.withLock(\.state)
     }
 
-    /// A number of the program's own; 0 at first.
+    /// A number that the program can use; 0 at first.
     open var tag: Int {
         get { standing.withLock(\.tag) }
         set { standing.withLock { $0.tag = newValue } }
     }
 
-    /// Asks the owner, also where the right is authorized already.
+    /// Prompts the owner, even if the right is already authorized.
     ///
-    /// - Parameter localizedReason: Why; it must not be empty or blank.
-    /// - Throws: ``LAError``; `systemCancel` while another call asks.
+    /// - Parameter localizedReason: The reason that the prompt shows; it must not be empty or blank.
+    /// - Throws: ``LAError``; `systemCancel` while another call prompts.
     open func authorize(localizedReason: String) async throws {
         let context = try begin()
         do {
@@ -73,14 +74,15 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
                 operation: .useItem,
                 localizedReason: localizedReason
             )
-            // What the owner has shown opens what is kept for the right; nothing but `authorize` asks for more.
+            // The context opens the items of the right with what the owner has shown; only `authorize` prompts for
+            // more.
             context.interactionNotAllowed = true
             end(context, .authorized)
         } catch {
             end(context, .notAuthorized)
             throw isCurrent(context) ? error : LAError(.appCancel)
         }
-        // Given back while the owner was asked: what was shown does not count.
+        // If the right was deauthorized during the prompt, the result does not count.
         guard isCurrent(context) else { throw LAError(.appCancel) }
     }
 
@@ -92,9 +94,9 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         )
     }
 
-    /// Whether the owner could be recognised now; nobody is asked.
+    /// Checks that the owner could be recognised now, without a prompt.
     ///
-    /// - Throws: ``LAError`` with the reason when not.
+    /// - Throws: ``LAError`` with the reason if not.
     open func checkCanAuthorize() async throws {
         try await checkExistence()
         let policy: LAPolicy =
@@ -111,7 +113,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         RightWork.startTask({ try await self.checkCanAuthorize() }, completion: completion)
     }
 
-    /// Gives the right back: the next use asks again, and a prompt that is shown for it ends.
+    /// Revokes the authorization: the next use needs a new one, and a prompt that is shown for it ends.
     open func deauthorize() async { giveBack() }
 
     /// The same with a completion, which is called once, on a private thread.
@@ -122,10 +124,10 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     // MARK: - State
 
-    /// Whether there still is what the right stands for; one that is not saved stands for itself.
+    /// Checks that the saved items of the right still exist; a right that is not saved has none.
     func checkExistence() async throws {}
 
-    /// What the owner was recognised by; `nil` unless the right is authorized.
+    /// The context in which the owner was recognised; `nil` unless the right is authorized.
     var openContext: LAContext? { standing.withLock { $0.state == .authorized ? $0.context : nil } }
 
     private func begin() throws -> LAContext {
@@ -147,7 +149,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         }
     }
 
-    /// Whether the right was not given back since.
+    /// Whether the authorization of `context` was not revoked since.
     private func isCurrent(_ context: LAContext) -> Bool { standing.withLock { $0.context === context } }
 
     private func giveBack() {

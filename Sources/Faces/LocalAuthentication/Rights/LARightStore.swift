@@ -2,18 +2,18 @@
 
 internal import AuthenticationContext
 
-/// Where a program keeps its rights.
+/// The store of a program's rights.
 ///
 ///     let right = LARight(requirement: .biometryCurrentSet)
 ///     let saved = try await LARightStore.shared.saveRight(right, identifier: "vault", secret: key)
 ///     try await saved.authorize(localizedReason: "open the vault")
 ///     let key = try await saved.secret.rawData
 ///
-/// A saved right is a key of the chip and, with a secret, an item that the chip seals, with an access control that asks for what
-/// the right asks for. They are items of the keychain, in the program's own access group; the tag of the keys and the service of
-/// the secrets is `whorl.right`. So a program that deletes all its keys deletes its rights.
+/// A saved right is a key in the chip and, with a secret, an item that the chip seals, with an access control that has
+/// the requirements of the right. They are items of the keychain, in the program's own access group; the tag of the
+/// keys and the service of the secrets is `whorl.right`. So a program that deletes all its keys deletes its rights.
 ///
-/// Nothing here asks the owner. What fails has an error of `NSOSStatusErrorDomain`. Each call blocks nobody; a completion is
+/// Nothing here prompts the owner. Failures have an error of `NSOSStatusErrorDomain`. No call blocks; a completion is
 /// called once, on a private thread.
 public final class LARightStore: NSObject, Sendable {
     private override init() { super.init() }
@@ -25,17 +25,17 @@ public final class LARightStore: NSObject, Sendable {
 
     // MARK: - Finding
 
-    /// Gives a saved right; it is not authorized yet.
+    /// Returns a saved right; it is not authorized yet.
     ///
     /// - Parameter identifier: The name it was saved under.
     /// - Returns: The right.
-    /// - Throws: `errSecItemNotFound` where there is none, also for one that was saved for the present set of fingers before that
-    ///   changed; `errSecParam` for an empty name.
+    /// - Throws: `errSecItemNotFound` if there is no such right, or if it was saved for the current set of fingers and
+    ///   that has changed since; `errSecParam` for an empty name.
     public func right(forIdentifier identifier: String) async throws -> LAPersistedRight {
         try await RightWork.run { try Self.find(identifier) }
     }
 
-    /// The same with a completion.
+    /// The same function with a completion.
     public func right(
         forIdentifier identifier: String,
         completion: @escaping @Sendable (LAPersistedRight?, (any Error)?) -> Void
@@ -47,20 +47,20 @@ public final class LARightStore: NSObject, Sendable {
 
     /// Saves a right, with a new key.
     ///
-    /// What the right asks for is saved; its state and its tag are not.
+    /// The requirement of the right is saved; its state and its tag are not.
     ///
     /// - Parameters:
     ///   - right: The right.
     ///   - identifier: A name for it, 1 byte to 64 KiB of UTF-8.
     /// - Returns: The saved right; it is not authorized yet.
-    /// - Throws: `errSecDuplicateItem` where a right has this name, unless that has died; `errSecNotAvailable` without a chip, or
-    ///   without what the right asks for (a passcode, an enrolled finger); `errSecParam` for an empty name.
+    /// - Throws: `errSecDuplicateItem` if a usable right has this name; `errSecNotAvailable` without a chip, or without
+    ///   the means that the right requires (a passcode, an enrolled finger); `errSecParam` for an empty name.
     public func saveRight(_ right: LARight, identifier: String) async throws -> LAPersistedRight {
         let requirement = right.requirement
         return try await RightWork.run { try Self.save(requirement, identifier, nil) }
     }
 
-    /// The same with a completion.
+    /// The same function with a completion.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -75,7 +75,7 @@ public final class LARightStore: NSObject, Sendable {
     /// - Parameters:
     ///   - right: The right.
     ///   - identifier: A name for it, 1 byte to 64 KiB of UTF-8.
-    ///   - secret: What is given back after `authorize`; less than 1 MiB.
+    ///   - secret: The secret that can be loaded after `authorize`; less than 1 MiB.
     /// - Returns: The saved right; it is not authorized yet.
     /// - Throws: as ``saveRight(_:identifier:)``; `errSecParam` for a secret that is too long. Nothing is kept then.
     public func saveRight(
@@ -87,7 +87,7 @@ public final class LARightStore: NSObject, Sendable {
         return try await RightWork.run { try Self.save(requirement, identifier, secret) }
     }
 
-    /// The same with a completion.
+    /// The same function with a completion.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -100,18 +100,18 @@ public final class LARightStore: NSObject, Sendable {
 
     // MARK: - Removing
 
-    /// Removes a right for good, key and secret, and takes its authorization back.
+    /// Removes a right permanently, with its key and secret, and revokes its authorization.
     ///
-    /// It is no error where there is nothing of it any more. Another right that has its name now stays.
+    /// It is not an error if the right no longer exists. Another right that now has its name stays.
     ///
     /// - Parameter right: The right; it need not be authorized.
-    /// - Throws: `errSecNotAvailable`, `errSecIO` where the store cannot be used.
+    /// - Throws: `errSecNotAvailable`, `errSecIO` if the store cannot be used.
     public func removeRight(_ right: LAPersistedRight) async throws {
         try await RightWork.run { try right.items.remove(right.found) }
         await right.deauthorize()
     }
 
-    /// The same with a completion.
+    /// The same function with a completion.
     public func removeRight(
         _ right: LAPersistedRight,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -122,15 +122,15 @@ public final class LARightStore: NSObject, Sendable {
         }
     }
 
-    /// Removes a right for good, key and secret.
+    /// Removes a right permanently, with its key and secret.
     ///
     /// - Parameter identifier: The name it was saved under.
-    /// - Throws: `errSecItemNotFound` where there is nothing of it; `errSecParam` for an empty name.
+    /// - Throws: `errSecItemNotFound` if there is no such right; `errSecParam` for an empty name.
     public func removeRight(forIdentifier identifier: String) async throws {
         try await RightWork.run { try Self.remove(identifier) }
     }
 
-    /// The same with a completion.
+    /// The same function with a completion.
     public func removeRight(
         forIdentifier identifier: String,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -138,14 +138,14 @@ public final class LARightStore: NSObject, Sendable {
         RightWork.start({ try Self.remove(identifier) }, completion: completion)
     }
 
-    /// Removes all rights of this program, and nothing else; it is no error where there is none.
+    /// Removes all rights of this program, and nothing else; it is not an error if there are none.
     ///
-    /// - Throws: `errSecNotAvailable`, `errSecIO` where the store cannot be used.
+    /// - Throws: `errSecNotAvailable`, `errSecIO` if the store cannot be used.
     public func removeAllRights() async throws {
         try await RightWork.run { try RightItems.removeAll() }
     }
 
-    /// The same with a completion.
+    /// The same function with a completion.
     public func removeAllRights(completion: @escaping @Sendable ((any Error)?) -> Void) {
         RightWork.start({ try RightItems.removeAll() }, completion: completion)
     }

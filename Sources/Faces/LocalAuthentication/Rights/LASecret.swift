@@ -2,7 +2,7 @@
 
 /// The secret that a right was saved with.
 ///
-/// It keeps its right, and with it the authorization.
+/// It retains its right, and so the authorization.
 public final class LASecret: NSObject, Sendable {
     private let right: LAPersistedRight
 
@@ -11,13 +11,13 @@ public final class LASecret: NSObject, Sendable {
         super.init()
     }
 
-    /// The secret, which the right must be authorized for; it prompts for nothing.
+    /// The bytes of the secret; the right must be authorized, and reading them never prompts.
     ///
-    /// It is ordinary memory, as with Apple.
+    /// They are in ordinary memory, as with Apple.
     ///
-    /// - Throws: ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` when that is taken back
-    ///   meanwhile; else a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` where the right has no secret, or is no more;
-    ///   another one where the chip or the store refused.
+    /// - Throws: ``LAError/notInteractive`` unless the right is authorized, ``LAError/appCancel`` if the authorization
+    ///   is revoked during the operation; otherwise a status of `NSOSStatusErrorDomain`: `errSecItemNotFound` if the
+    ///   right has no secret, or no longer exists; another one if the chip or the store refused.
     public var rawData: Data {
         get async throws { try await RightWork.run { try self.right.openSecret() } }
     }

@@ -3,10 +3,11 @@
 internal import AuthenticationContext
 internal import Keychain
 
-/// What the keychain keeps for a saved right: a key of the chip, and a secret where there is one.
+/// The keychain items of a saved right: a key in the chip, and a secret if the right has one.
 ///
-/// Both are ordinary items of the program's own access group, under a tag and a service that are theirs alone. The key is the
-/// right: without it there is none, whatever else is left. The calls block their caller, and ask nobody.
+/// Both are ordinary items of the program's own access group, under a reserved tag and a reserved service. The key is
+/// the right: without a key the right does not exist, even if the secret remains. The calls block their caller, and do
+/// not prompt.
 struct RightItems: Sendable, Hashable {
     /// The tag of the keys and the service of the secrets.
     static let namespace = "whorl.right"
@@ -40,17 +41,17 @@ struct RightItems: Sendable, Hashable {
         ]
     }
 
-    // Bytes: two names that only look the same are two rights.
+    // The name is compared as bytes: two names that only look the same are two rights.
     private var name: Data { Data(identifier.utf8) }
     private var key: Query { RightItems.keys.merging([kSecAttrApplicationLabel: name]) { $1 } }
     private var secret: Query { RightItems.secrets.merging([kSecAttrAccount: name]) { $1 } }
 
     // MARK: - Saving
 
-    /// Makes the key, and keeps the secret with it.
+    /// Makes the key, and stores the secret with it.
     ///
-    /// - Throws: `errSecDuplicateItem` where there is a right of this name, which stays as it is; `errSecNotAvailable` where it
-    ///   asks for a finger and none is enrolled; why the chip or the store refused. Then nothing is kept.
+    /// - Throws: `errSecDuplicateItem` if a right of this name exists, which stays unchanged; `errSecNotAvailable` if
+    ///   it requires a finger and none is enrolled; the error of the chip or the store. Nothing is kept then.
     func save(_ requirement: LAAuthenticationRequirement, _ secret: Data?) throws -> SecKey {
         guard SecItemCopyMatching(key as CFDictionary, nil) != errSecSuccess else { throw duplicate }
         if requirement.needsFinger, RightItems.hasNoFinger {
@@ -60,7 +61,7 @@ struct RightItems: Sendable, Hashable {
                 "Enroll a finger first."
             )
         }
-        // The label is one of the attributes that tell keys apart: of two that save at once, one comes first.
+        // The label is one of the attributes that distinguish keys: if two calls save at once, one is first.
         let made: Query = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
             kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecAttrIsPermanent: true,
@@ -90,7 +91,7 @@ struct RightItems: Sendable, Hashable {
         return !isReady && error?.code == LAError.biometryNotEnrolled.rawValue
     }
 
-    /// Keeps a secret in the place of one whose right has died.
+    /// Stores a secret, and replaces the secret of a right that is no longer usable.
     private func replace(_ value: Data?, _ requirement: LAAuthenticationRequirement) throws {
         let status = SecItemDelete(secret as CFDictionary)
         guard status == errSecSuccess || status == errSecItemNotFound else { throw failure(status) }
@@ -104,9 +105,9 @@ struct RightItems: Sendable, Hashable {
 
     // MARK: - Using
 
-    /// The key, for use with a context.
+    /// Returns the key, for use with a context.
     ///
-    /// - Throws: `errSecItemNotFound` where there is none, or one that can never be used again.
+    /// - Throws: `errSecItemNotFound` if there is no key, or if it can never be used again.
     func storedKey(_ context: LAContext? = nil) throws -> SecKey {
         var query = key
         query[kSecReturnRef] = true
@@ -118,16 +119,16 @@ struct RightItems: Sendable, Hashable {
         return key
     }
 
-    /// The secret, through a context that the owner was recognised by.
+    /// Returns the secret, through a context in which the owner was recognised.
     ///
-    /// - Throws: `errSecItemNotFound` where there is none; `notInteractive` where what was shown is no longer enough.
+    /// - Throws: `errSecItemNotFound` if there is no secret; `notInteractive` if what was shown is no longer enough.
     func loadSecret(_ context: LAContext) throws -> Data {
         var query = secret
         query[kSecReturnData] = true
         query[kSecUseAuthenticationContext] = context
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
-        // As a key says it.
+        // This is the error that a key throws too.
         if [errSecInteractionNotAllowed, errSecAuthFailed].contains(status) {
             throw LAError.rightNotAuthorized(identifier)
         }
@@ -144,7 +145,7 @@ struct RightItems: Sendable, Hashable {
 
     // MARK: - Removing
 
-    /// Removes a right; nothing where another one has its name now.
+    /// Removes a right; does nothing if another right has its name now.
     ///
     /// - Parameter own: The right's key as it was found.
     /// - Throws: as the store does.
@@ -152,21 +153,21 @@ struct RightItems: Sendable, Hashable {
         do {
             guard try storedKey() == own else { return }
         } catch let error as NSError where error.isStatus(errSecItemNotFound) {
-            // What is left of a dead one goes too.
+            // The remains of a right that is no longer usable are removed too.
         }
         _ = try remove()
     }
 
-    /// Removes key and secret, dead ones as well.
+    /// Removes the key and the secret, even if they are no longer usable.
     ///
-    /// - Returns: Whether there was anything.
+    /// - Returns: Whether there was anything to remove.
     func remove() throws -> Bool {
-        // The secret first: while there is a key, nobody saves another right of this name.
+        // The secret is removed first: while the key exists, no other right of this name can be saved.
         let hadSecret = try removed(SecItemDelete(secret as CFDictionary))
         return try removed(SecItemDelete(key as CFDictionary)) || hadSecret
     }
 
-    /// Removes all of them, and nothing else.
+    /// Removes the items of all rights, and nothing else.
     static func removeAll() throws {
         for query in [secrets, keys] {
             let status = SecItemDelete(query as CFDictionary)
@@ -184,7 +185,7 @@ struct RightItems: Sendable, Hashable {
 
     // MARK: - Failures
 
-    /// There is no such right, or no longer.
+    /// The error of a right that does not exist, or no longer exists.
     var missing: NSError { failure(errSecItemNotFound) }
 
     private var duplicate: NSError {
@@ -210,7 +211,7 @@ struct RightItems: Sendable, Hashable {
 }
 
 extension NSError {
-    /// A status, in words.
+    /// Makes an error of a status with a message and a recovery.
     convenience init(right status: OSStatus, _ message: String, _ recovery: String?) {
         var info = [NSLocalizedDescriptionKey: message]
         info[NSLocalizedRecoverySuggestionErrorKey] = recovery
@@ -223,7 +224,7 @@ extension NSError {
 }
 
 extension Unmanaged<CFError>? {
-    /// What a function of Apple's has left.
+    /// The error that a function of Apple's API has returned.
     var rightFailure: NSError {
         self?.takeRetainedValue() ?? NSError(right: errSecInternalError, "It failed without a reason.", nil)
     }

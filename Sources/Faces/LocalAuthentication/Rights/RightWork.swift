@@ -3,12 +3,12 @@
 internal import AuthenticationContext
 internal import Dispatch
 
-/// Work on the keychain for the forms with a completion and the asynchronous ones: it blocks a thread, which is none of the
-/// shared pool's.
+/// Work on the keychain for the asynchronous functions and those with a completion: it blocks a thread outside of the
+/// shared pool.
 enum RightWork {
     private static let queue = DispatchQueue(label: "whorl.right", attributes: .concurrent)
 
-    /// Works, and returns when it is done.
+    /// Performs the work, and returns when it is done.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -17,19 +17,19 @@ enum RightWork {
         }
     }
 
-    /// Works, and calls back on the thread of the work.
+    /// Performs the work, and calls back on the thread of the work.
     static func start<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value,
         _ completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        // What stands for the machine in a test belongs to the task, which the thread is not part of.
+        // A test's environment belongs to the task, and the thread does not inherit it.
         let parts = ContextParts.current
         queue.async {
             ContextParts.$ofTask.withValue(parts) { completion(Result(catching: work)) }
         }
     }
 
-    /// Works, and calls back with a value or an error.
+    /// Performs the work, and calls back with a value or an error.
     static func start<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Value?, (any Error)?) -> Void
@@ -42,7 +42,7 @@ enum RightWork {
         }
     }
 
-    /// Works, and calls back with the error or `nil`.
+    /// Performs the work, and calls back with the error or `nil`.
     static func start(
         _ work: @escaping @Sendable () throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -50,7 +50,8 @@ enum RightWork {
         start(work) { completion($0.failure) }
     }
 
-    /// Does asynchronous work without a thread of the shared pool, and calls back with the error or `nil` as the others do.
+    /// Performs asynchronous work without a thread of the shared pool, and calls back with the error or `nil` as the
+    /// others do.
     static func startTask(
         _ work: @escaping @Sendable () async throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void

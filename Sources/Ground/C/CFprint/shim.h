@@ -2,5 +2,6 @@
 #pragma once
 #include <fprint.h>
 
-// getenv(3) that gives nothing in a set-user-ID program: stdlib.h has it for GNU sources alone, which Swift's import is not.
+// secure_getenv(3) is getenv(3) that returns NULL in a set-user-ID program. stdlib.h declares it only for GNU sources,
+// which Swift's import does not define.
 extern char *secure_getenv(const char *name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System calls that Swift cannot make itself: variadic ones, and the macros of control messages.
-// Nothing here allocates; every function gives -1 and errno, as the call that it wraps.
+// System calls that Swift cannot make itself: variadic ones, and the macros of control messages. Nothing here
+// allocates; every function returns -1 and sets errno, like the call that it wraps.
 #ifndef WHORL_CSOCKET_H
 #define WHORL_CSOCKET_H
 
@@ -12,10 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// The most descriptors that one message carries; further ones are closed and the message is refused.
+/// The largest number of descriptors in one message; further ones are closed and the message is refused.
 enum { WHORL_DESCRIPTORS_MAX = 8 };
 
-/// Socket options and control messages that glibc shows to GNU programs only (<linux/socket.h>).
+/// Socket options and control messages that glibc declares only for GNU programs (<linux/socket.h>).
 enum { WHORL_SCM_CREDENTIALS = 2, WHORL_SO_PASSCRED = 16, WHORL_SO_PEERCRED = 17, WHORL_SO_PEERPIDFD = 77 };
 
 /// `struct ucred` of <linux/socket.h>.
@@ -29,9 +29,9 @@ struct whorl_credentials {
 struct whorl_control {
     int descriptors[WHORL_DESCRIPTORS_MAX];
     int descriptor_count;
-    /// The process that sent it, by the kernel's word; 0 where the socket does not ask for it.
+    /// The process that sent the message, as the kernel reports it; 0 if the socket does not ask for it.
     int sender;
-    /// Whether descriptors were dropped: the message is not whole.
+    /// Whether descriptors were dropped, so that the message is incomplete.
     int is_truncated;
 };
 
@@ -39,22 +39,22 @@ static inline int whorl_memfd_create(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
 }
 
-/// F_SEAL_SEAL, F_SEAL_SHRINK and F_SEAL_GROW: the size stays as it is.
+/// Fixes the size of a memfd with F_SEAL_SEAL, F_SEAL_SHRINK and F_SEAL_GROW.
 static inline int whorl_seal_size(int fd) { return fcntl(fd, 1033, 7); }
 
-/// The seals of a descriptor; -1 where it is not a memfd.
+/// Returns the seals of a descriptor; -1 if it is not a memfd.
 static inline int whorl_seals(int fd) { return fcntl(fd, 1034); }
 
 static inline int whorl_pidfd_open(int pid) {
     return (int)syscall(SYS_pidfd_open, pid, 0u);
 }
 
-/// accept4(2) without an address: the descriptor does not wait and is not inherited.
+/// Calls accept4(2) without an address; the descriptor is non-blocking and is not inherited.
 static inline int whorl_accept(int fd) {
     return (int)syscall(SYS_accept4, fd, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/// sendmsg(2) of bytes and descriptors; never waits, raises no signal.
+/// Calls sendmsg(2) with bytes and descriptors; never waits and raises no signal.
 static inline ssize_t whorl_send(int fd, const void *bytes, size_t count, const int *descriptors, int number) {
     union {
         struct cmsghdr header;
@@ -84,11 +84,11 @@ static inline ssize_t whorl_send(int fd, const void *bytes, size_t count, const 
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// recvmsg(2); never waits. The caller closes the descriptors.
+/// Calls recvmsg(2) without waiting; the caller closes the descriptors.
 static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct whorl_control *result) {
     union {
         struct cmsghdr header;
-        // One descriptor more than is taken, so that too many are seen; and the sender's credentials.
+        // Room for one descriptor more than allowed, so that too many are noticed, and for the sender's credentials.
         char room[CMSG_SPACE(sizeof(int) * (WHORL_DESCRIPTORS_MAX + 1)) +
                   CMSG_SPACE(sizeof(struct whorl_credentials))];
     } control;

@@ -5,18 +5,18 @@ internal import CGLib
 internal import Fingerprint
 internal import GLibRuntime
 
-// The numbers of libfprint 1.94 in Swift. A number that is not listed comes from a newer libfprint or a broken
-// driver: it becomes the most cautious value there is, and never traps.
+// Conversions of libfprint 1.94's numbers to Swift. A number that is not listed comes from a newer libfprint or a
+// broken driver: it becomes the most cautious value, and never traps.
 
 extension ReaderInfo.ScanType {
-    /// From `FpScanType`.
+    /// Converts an `FpScanType`.
     init(_ type: FpScanType) {
         self = type == FP_SCAN_TYPE_SWIPE ? .swipe : .press
     }
 }
 
 extension ReaderTemperature {
-    /// From `FpTemperature`; an unknown one counts as hot.
+    /// Converts an `FpTemperature`; an unknown one counts as hot.
     init(_ temperature: FpTemperature) {
         switch temperature {
         case FP_TEMPERATURE_COLD: self = .cold
@@ -27,7 +27,7 @@ extension ReaderTemperature {
 }
 
 extension FingerStatus {
-    /// From `FpFingerStatusFlags`.
+    /// Converts `FpFingerStatusFlags`.
     init(_ flags: FpFingerStatusFlags) {
         self.init(
             needed: flags.rawValue & FP_FINGER_STATUS_NEEDED.rawValue != 0,
@@ -37,14 +37,14 @@ extension FingerStatus {
 }
 
 extension ReaderFeatures {
-    /// From `FpDeviceFeature`, whose bits ``ReaderFeatures`` has kept.
+    /// Converts `FpDeviceFeature`, whose bits ``ReaderFeatures`` uses as well.
     init(_ features: FpDeviceFeature) {
         self.init(rawValue: UInt32(features.rawValue))
     }
 }
 
 extension ScanRetry {
-    /// From the number of an error in the domain `fp-device-retry-quark`.
+    /// Converts the number of an error in the domain `fp-device-retry-quark`.
     ///
     /// 4 is `FP_DEVICE_RETRY_TOO_FAST`, which 1.94.5 does not have yet.
     init(retryCode: Int) {
@@ -62,14 +62,14 @@ extension Finger {
     /// The corresponding `FpFinger`.
     var cValue: FpFinger { FpFinger(rawValue: UInt32(number)) }
 
-    /// From `FpFinger`; `nil` for `FP_FINGER_UNKNOWN` and for anything that is not a finger.
+    /// Converts an `FpFinger`; `nil` for `FP_FINGER_UNKNOWN` and for anything that is not a finger.
     init?(_ value: FpFinger) {
         guard let finger = Finger.allCases.first(where: { $0.cValue == value }) else { return nil }
         self = finger
     }
 }
 
-/// A failure of a C call: either "try again", which is a result, or an error.
+/// A failure of a C call: either the result "try again", or an error.
 enum CallFailure {
     case retry(ScanRetry)
     case error(ReaderError)
@@ -82,7 +82,7 @@ enum CallFailure {
         }
     }
 
-    /// For operations that have no use for "try again".
+    /// The failure as an error, for operations that cannot handle "try again".
     var asError: ReaderError {
         switch self {
         case .error(let error): error
@@ -93,7 +93,7 @@ enum CallFailure {
 }
 
 extension ReaderError.Code {
-    /// From an error of libfprint, of GIO or of gusb.
+    /// Converts an error of libfprint, of GIO or of gusb.
     init(_ failure: GErrorText) {
         if failure.domain == fp_device_error_quark() {
             self.init(deviceError: failure.code)
@@ -108,7 +108,7 @@ extension ReaderError.Code {
         }
     }
 
-    /// From `FpDeviceError`.
+    /// Converts an `FpDeviceError`.
     private init(deviceError code: Int) {
         switch code {
         case Int(FP_DEVICE_ERROR_NOT_SUPPORTED.rawValue): self = .unsupported
@@ -124,7 +124,7 @@ extension ReaderError.Code {
         }
     }
 
-    /// From `GIOErrorEnum`.
+    /// Converts a `GIOErrorEnum`.
     private init(ioError code: Int) {
         switch code {
         case Int(G_IO_ERROR_CANCELLED.rawValue): self = .cancelled
@@ -136,9 +136,9 @@ extension ReaderError.Code {
         }
     }
 
-    /// From an error of gusb, whose header is not among libfprint's, so that the numbers stand here.
+    /// Converts an error of gusb, whose header is not among libfprint's, so that the numbers are written out here.
     ///
-    /// libusb's own number, which ends the text where libusb failed, comes first: gusb 0.3 calls a claimed
+    /// If libusb failed, the text ends in libusb's own number, which takes precedence: gusb 0.3 calls a claimed
     /// interface "no device".
     private init(usbError code: Int, text: String) {
         if let match = text.firstMatch(of: /\[(-\d+)\]$/), let number = Int(match.1),
@@ -157,7 +157,7 @@ extension ReaderError.Code {
         }
     }
 
-    /// From `libusb_error`; `nil` for what is told no better than by gusb.
+    /// Converts a `libusb_error`; `nil` for an error that gusb's number describes as well.
     private init?(libusbError number: Int) {
         switch number {
         case -3: self = .permissionDenied  // LIBUSB_ERROR_ACCESS

@@ -5,16 +5,16 @@ internal import CGLib
 internal import GLibRuntime
 internal import Glibc
 
-/// Holds one reference to an `FpDevice`; it is called on the GLib thread only, by the reader that owns the handle.
+/// A reference to an `FpDevice`; it is used on the GLib thread only, by the reader that owns the handle.
 final class DeviceHandle: Sendable {
     private let object: ThreadBoundObject
 
-    /// Takes a reference of its own to a device of a context.
+    /// Takes its own reference to a device of a context.
     init(retaining pointer: UnsafeMutableRawPointer) {
         object = ThreadBoundObject(retaining: pointer)
     }
 
-    /// The C object, for as long as this handle lives.
+    /// The C object, valid for the lifetime of this handle.
     ///
     /// Transfer: none.
     var pointer: UnsafeMutablePointer<FpDevice> { object.pointer.assumingMemoryBound(to: FpDevice.self) }
@@ -24,11 +24,11 @@ final class DeviceHandle: Sendable {
         withProperty("removed") { g_value_get_boolean($0) != 0 } ?? false
     }
 
-    /// Lets go of the USB device that libfprint could not open.
+    /// Closes the USB device that libfprint could not open.
     ///
-    /// libfprint 1.94.5 keeps it open then, and answers every later attempt with "already open": a reader that
-    /// another program held once could not be opened again before the end of this program. It has no call for this,
-    /// hence gusb's (`g_usb_device_close()`), on what libfprint gives as a property.
+    /// libfprint 1.94.5 keeps it open in that case, and answers every later attempt with "already open": a reader that
+    /// another program held once could not be opened again until this program ends. libfprint has no call for this, so
+    /// gusb's is used (`g_usb_device_close()`), on the object that libfprint gives as a property.
     func releaseUSBDevice() {
         guard let close = DeviceHandle.closeUSBDevice else { return }
         withProperty("fpi-usb-device") { value in
@@ -43,12 +43,12 @@ final class DeviceHandle: Sendable {
         @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) ->
         gboolean
 
-    /// libfprint brings gusb into the process, but programs that link libfprint do not link gusb.
+    /// libfprint loads gusb into the process, but programs that link libfprint do not link gusb.
     private static let closeUSBDevice: CloseUSBDevice? = dlsym(nil, "g_usb_device_close").map {
         unsafeBitCast($0, to: CloseUSBDevice.self)
     }
 
-    /// Reads a property; `nil` when this libfprint has none of the name.
+    /// Reads a property; `nil` if this libfprint does not have it.
     @discardableResult
     private func withProperty<Value>(_ name: String, _ body: (UnsafePointer<GValue>) -> Value) -> Value? {
         let object = self.object.pointer.assumingMemoryBound(to: GObject.self)

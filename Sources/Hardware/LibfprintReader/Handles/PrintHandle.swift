@@ -5,23 +5,23 @@ internal import CGLib
 internal import Fingerprint
 internal import GLibRuntime
 
-/// Owns one `FpPrint`.
+/// An owned `FpPrint`.
 struct PrintHandle: ~Copyable {
-    /// The C object, for as long as this value lives.
+    /// The C object, valid for the lifetime of this value.
     ///
     /// Transfer: none.
     let pointer: OpaquePointer
 
-    /// Takes a print that C made.
+    /// Takes a print that C created.
     ///
-    /// Transfer: full, or floating (libfprint gives both for the same promise).
+    /// Transfer: full, or floating (libfprint documents both alike).
     init(taking pointer: OpaquePointer) {
         let object = UnsafeMutableRawPointer(pointer)
         if g_object_is_floating(object) != 0 { g_object_ref_sink(object) }
         self.pointer = pointer
     }
 
-    /// A new print to be filled by an enrollment.
+    /// Creates a new print for an enrollment to fill.
     ///
     /// `fp_print_new()`, floating.
     init(for device: UnsafeMutablePointer<FpDevice>, metadata: EnrollmentMetadata) throws(ReaderError) {
@@ -34,11 +34,11 @@ struct PrintHandle: ~Copyable {
         if let date = metadata.date { PrintHandle.set(date, on: pointer) }
     }
 
-    /// The print that a template names.
+    /// Creates the print that a template contains.
     ///
     /// `fp_print_deserialize()`, transfer full.
     ///
-    /// - Throws: `templateInvalid` when the bytes are no template.
+    /// - Throws: `templateInvalid` when the bytes are not a template.
     init(_ template: Template, operation: String) throws(ReaderError) {
         var error: UnsafeMutablePointer<GError>?
         let pointer = template.bytes.withUnsafeBufferPointer {
@@ -60,7 +60,7 @@ struct PrintHandle: ~Copyable {
         fp_print_compatible(pointer, device) != 0
     }
 
-    /// The bytes that ``init(_:operation:)`` takes.
+    /// Returns the bytes that ``init(_:operation:)`` takes.
     ///
     /// `fp_print_serialize()`, whose buffer is freed with `g_free()`.
     static func template(of pointer: OpaquePointer, operation: String) throws(ReaderError) -> Template {
@@ -71,14 +71,14 @@ struct PrintHandle: ~Copyable {
             let cause = GErrorText(taking: error)?.text ?? "fp_print_serialize() gave nothing"
             throw ReaderError(.malfunction, operation: operation, cause: cause)
         }
-        // The template leaves C memory here, by the one door: copied, wiped, freed.
+        // The template leaves C memory only here: copied, wiped, freed.
         let template = Template(bytes: Array(UnsafeBufferPointer(start: data, count: Int(length))))
         explicit_bzero(data, Int(length))
         g_free(data)
         return template
     }
 
-    /// What was written beside a print.
+    /// Returns the metadata that is stored with a print.
     static func metadata(of pointer: OpaquePointer) -> EnrollmentMetadata {
         EnrollmentMetadata(
             finger: Finger(fp_print_get_finger(pointer)),
@@ -105,17 +105,17 @@ struct PrintHandle: ~Copyable {
     }
 }
 
-/// Owns the `GPtrArray` of prints that an identification compares with.
+/// An owned `GPtrArray` of the prints that an identification compares with.
 struct PrintArray: ~Copyable {
-    /// The C object, for as long as this value lives.
+    /// The C object, valid for the lifetime of this value.
     ///
     /// Transfer: none.
     let pointer: UnsafeMutablePointer<GPtrArray>
     private var ids: [OpaquePointer: PrintID] = [:]
 
-    /// The prints of a gallery in its order.
+    /// Creates the prints of a gallery, in its order.
     ///
-    /// - Throws: `templateInvalid` when one of them is no template or belongs to another reader: an identification
+    /// - Throws: `templateInvalid` when one of them is not a template or belongs to another reader: an identification
     ///   without it would say "no match" for an enrolled finger.
     init(_ gallery: [GalleryEntry], for device: UnsafeMutablePointer<FpDevice>) throws(ReaderError) {
         pointer = g_ptr_array_new_full(guint(gallery.count), { $0.map { g_object_unref($0) } })
@@ -135,6 +135,6 @@ struct PrintArray: ~Copyable {
 
     deinit { g_ptr_array_unref(pointer) }
 
-    /// The name of the entry that C points at; `nil` when it is none of ours.
+    /// Returns the ID of the entry that C points at; `nil` if it is not in this array.
     func id(of print: OpaquePointer) -> PrintID? { ids[print] }
 }

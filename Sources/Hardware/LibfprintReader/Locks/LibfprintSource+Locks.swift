@@ -3,8 +3,9 @@
 public import Fingerprint
 
 extension LibfprintSource {
-    /// Why no reader can be locked for one program of this user at a time; `nil` when each can.
+    /// The error that keeps readers from being locked for one program of this user at a time; `nil` if they can be
+    /// locked.
     ///
-    /// It makes the directory of the lock files where there is none.
+    /// Reading it creates the directory of the lock files if it does not exist.
     public static var lockTrouble: ReaderError? { ReaderLock.trouble() }
 }

@@ -4,28 +4,28 @@ internal import Fingerprint
 internal import Glibc
 internal import WhorlSupport
 
-/// Where the lock files of readers are: a folder that is this user's alone.
+/// A folder for the lock files of readers, which only this user can use.
 ///
-/// All programs of a user have to look in the same folder, or they would not see one another's locks. So it does not
-/// depend on settings (`XDG_RUNTIME_DIR`, `WHORL_STATE_DIR`), but on what every process of the user finds: the
-/// first of these whose parent is there.
+/// All programs of a user must use the same folder, or they would not see each other's locks. So it does not depend on
+/// settings (`XDG_RUNTIME_DIR`, `WHORL_STATE_DIR`), but on what every process of the user finds: the first of these
+/// folders whose parent exists.
 ///
 /// 1. `/run/user/UID/whorl`: made at login, empty after a restart, and no other user can write beside it
-/// 2. `~/.local/state/whorl-readers`: where nobody logged in, or there is no logind
-/// 3. `/tmp/whorl-UID`: without a home, as services have it; anybody could have made it first
+/// 2. `~/.local/state/whorl-readers`: if the user has not logged in, or there is no logind
+/// 3. `/tmp/whorl-UID`: without a home folder, as for services; any user could have made it first
 ///
-/// A folder that is there and cannot be trusted ends the search: another one would hide the locks of those who found
-/// this one in order.
+/// A folder that exists and cannot be trusted ends the search: using another one would hide the locks of the programs
+/// that trusted this one.
 struct LockPlace: Sendable {
-    /// The folder that has to be there.
+    /// The folder that must exist.
     let parent: String
-    /// What is made in it, one in the other.
+    /// The names of the folders that are made in the parent, each inside the one before.
     let folders: [String]
 
     /// The folder of the lock files.
     var path: String { ([parent] + folders).joined(separator: "/") }
 
-    /// The places of the user, the best first.
+    /// Returns the possible places of the user, the best first.
     static func all(user: uid_t, home: String?) -> [LockPlace] {
         [LockPlace(parent: "/run/user/\(user)", folders: ["whorl"])]
             + (home.map { [LockPlace(parent: $0, folders: [".local", "state", "whorl-readers"])] } ?? [])
@@ -34,7 +34,7 @@ struct LockPlace: Sendable {
 
     /// The places of this process's effective user.
     ///
-    /// A program with more rights than its caller does not obey the caller's `HOME`: it asks the user database.
+    /// A program with more rights than its caller ignores the caller's `HOME`: it asks the user database.
     static var ours: [LockPlace] { ours(isElevated: ThisProcess.isElevated) }
 
     static func ours(isElevated: Bool) -> [LockPlace] {
@@ -42,14 +42,14 @@ struct LockPlace: Sendable {
         return all(user: geteuid(), home: home?.hasPrefix("/") == true ? home : nil)
     }
 
-    /// Opens the first of the places that can be had, and makes it where it is not there.
+    /// Opens the first place that can be used, and creates it if it does not exist.
     ///
     /// - Parameters:
     ///   - places: The places.
     ///   - followsLinks: Whether a folder above the last one may be a link; not in an elevated program.
     /// - Returns: A descriptor of the folder, which the caller closes, and its path.
-    /// - Throws: `lockUnusable` when the folder belongs to another, is a link, no folder or too open, or when there
-    ///   is no place at all; the cause says what to do.
+    /// - Throws: `lockUnusable` when the folder belongs to another user, is a link, is not a folder or has too wide a
+    ///   mode, or when there is no place at all; the cause says what to do.
     static func open(
         _ places: [LockPlace],
         followsLinks: Bool = !ThisProcess.isElevated
@@ -62,12 +62,12 @@ struct LockPlace: Sendable {
         )
     }
 
-    /// A descriptor of the folder; `nil` if this user cannot have the place at all.
+    /// Returns a descriptor of the folder; `nil` if this user cannot use the place at all.
     private func open(_ followsLinks: Bool) throws(ReaderError) -> CInt? {
         var path = parent
         for (index, folder) in folders.enumerated() {
             path += "/" + folder
-            // 0700 for those between as well: a folder that is there already is left as it is.
+            // Folders in between get 0700 as well; an existing folder stays as it is.
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else { return nil }
             guard index == folders.count - 1 else {
                 if !followsLinks, FileFault(linkAt: path) == .link {
@@ -90,14 +90,14 @@ struct LockPlace: Sendable {
         return nil
     }
 
-    /// Says why a lock file, or the folder of the lock files, cannot be used, and how to mend that.
+    /// Returns an error that says why a lock file or its folder cannot be used, and how to fix it.
     static func refusal(
         _ error: FileLockError,
         _ path: String,
         expecting kind: mode_t = S_IFREG
     ) -> ReaderError {
         let isFolder = kind == S_IFDIR
-        // In `/tmp` only the owner, or root, can remove a file.
+        // In `/tmp`, only the owner or root can remove a file.
         var found = stat()
         let isOurs = lstat(path, &found) != 0 || found.st_uid == geteuid()
         let removal = (isOurs ? "rm" : "sudo rm") + (found.st_mode & S_IFMT == S_IFDIR ? " -r" : "")
@@ -112,7 +112,7 @@ struct LockPlace: Sendable {
             let command = isFolder ? "sudo rm -r" : "sudo rm"
             return refusal("\(path) belongs to user \(user); have it removed: \(command) \(path)")
         case .unusable(.mode):
-            // `flock(2)` asks for no right to write: a program that can open the file can lock it.
+            // `flock(2)` needs no right to write: a program that can open the file can lock it.
             return refusal(
                 "\(path) is open to other users, who could lock it; close it: chmod \(isFolder ? 700 : 600) \(path)"
             )
@@ -125,7 +125,7 @@ struct LockPlace: Sendable {
 }
 
 extension FileFault {
-    /// Checks a folder without following a link; `nil` if it is in order or cannot be looked at.
+    /// Checks a folder without following a link; `nil` if it is private or cannot be examined.
     fileprivate init?(linkAt path: String) {
         var found = stat()
         guard lstat(path, &found) == 0 else { return nil }

@@ -3,12 +3,13 @@
 internal import Foundation
 internal import WhorlSupport
 
-/// Guesses who holds a USB reader that cannot be claimed.
+/// A guess at the process that holds a USB reader that cannot be claimed.
 enum ReaderHolder {
-    /// A running fprintd, or another process of this user that has a USB device open; empty when none is seen.
+    /// Returns a running fprintd, or another process of this user that has a USB device open; empty if none is found.
     ///
-    /// The kernel does not tell who claimed an interface, so it is a guess: for a message, never for a decision. It is
-    /// made on a thread of its own: the GLib thread, which may be a program's main thread, must not wait for `/proc`.
+    /// The kernel does not tell which process claimed an interface, so this is a guess: for a message, never for a
+    /// decision. It runs on its own thread, because the GLib thread, which may be a program's main thread, must not
+    /// wait for `/proc`.
     static func likely() async -> String { await onThread("whorl-holder", search) ?? "" }
 
     private static func search() -> String {
@@ -23,7 +24,7 @@ enum ReaderHolder {
         return ""
     }
 
-    /// Only for processes whose descriptors this user may read.
+    /// Returns `true` only for processes whose descriptors this user may read.
     private static func hasUSBDeviceOpen(_ process: Int32) -> Bool {
         let folder = "/proc/\(process)/fd"
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

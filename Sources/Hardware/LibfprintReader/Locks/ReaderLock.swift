@@ -4,19 +4,19 @@ internal import Fingerprint
 internal import Glibc
 internal import WhorlSupport
 
-/// Keeps two programs of one user from using one reader at once, and can say which one has it.
+/// A lock that keeps two programs of one user from using one reader at once, and names the present holder.
 ///
-/// The kernel alone is not enough: it refuses a second claim of a USB interface, without a name, and knows nothing
-/// of libfprint's virtual readers, whose sockets a second program would simply take over. There is one lock file of a
-/// few bytes for each reader.
+/// The kernel alone is not enough: it refuses a second claim of a USB interface without naming the holder, and does not
+/// know libfprint's virtual readers, whose sockets a second program would simply take over. Each reader has one lock
+/// file of a few bytes.
 enum ReaderLock {
     /// Takes the lock of the reader.
     ///
     /// - Parameters:
     ///   - id: The reader.
-    ///   - emulation: The path of a pretended reader's socket, or of the folder of an emulated bus: it tells one
-    ///     pretended reader from another of the same id. Its lock is beside it, where every program that can use the
-    ///     reader finds it; ``LockPlace`` holds the locks of the others.
+    ///   - emulation: The path of a simulated reader's socket, or of the folder of an emulated bus: it distinguishes
+    ///     simulated readers of the same ID. The lock is beside it, where every program that can use the reader finds
+    ///     it; ``LockPlace`` holds the locks of the other readers.
     ///   - places: The folders where the locks of real readers may be.
     /// - Returns: The lock, which is held until it is released.
     /// - Throws: `inUse` with the holder's name as cause; `lockUnusable` when the file or its place cannot be trusted.
@@ -48,7 +48,7 @@ enum ReaderLock {
         }
     }
 
-    /// The reason why no real reader can be locked; `nil` if one can.
+    /// Returns the reason why no real reader can be locked; `nil` if one can.
     static func trouble(in places: [LockPlace] = LockPlace.ours) -> ReaderError? {
         do throws(ReaderError) {
             close(try LockPlace.open(places).descriptor)
@@ -58,7 +58,7 @@ enum ReaderLock {
         }
     }
 
-    /// A name that a reader's id, which the device may have a word in, cannot lead elsewhere.
+    /// Returns a file name without path separators: the device may influence a reader's ID.
     private static func fileName(for id: ReaderID) -> String {
         id.rawValue.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
             .suffix(200).reduce(into: "reader-") { $0.append($1) } + ".lock"

@@ -6,7 +6,7 @@ internal import Fingerprint
 internal import GLibRuntime
 
 extension LibfprintReader {
-    /// Runs an operation of an open reader that can do it, alone.
+    /// Runs an operation exclusively, if the reader is open and supports it.
     func whenOpen<Value: Sendable>(
         _ operation: String,
         needing feature: ReaderFeatures = [],
@@ -15,10 +15,10 @@ extension LibfprintReader {
     ) async throws(ReaderError) -> Value {
         try await gate.run(operation, whenBusy: policy) { () async throws(ReaderError) in
             guard fp_device_is_open(device) != 0 else { throw ReaderError(.notOpen, operation: operation) }
-            // A virtual driver whose reader is gone would wait for ever.
+            // A virtual driver whose reader is gone would wait forever.
             guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: operation) }
             try requireAwake(operation)
-            // libfprint calls it a success to delete from a reader that cannot delete.
+            // libfprint reports success for deleting from a reader that cannot delete.
             guard ReaderFeatures(fp_device_get_features(device)).isSuperset(of: feature) else {
                 throw ReaderError(.unsupported, operation: operation)
             }
@@ -28,9 +28,10 @@ extension LibfprintReader {
 }
 
 extension LibfprintReader {
-    /// Waits its turn and runs to its end, even if the caller's task is cancelled.
+    /// Waits its turn and runs to the end, even if the caller's task is cancelled.
     ///
-    /// For what must not be left half done. It needs no thread of Swift's shared pool, all of which may be blocked.
+    /// It is for operations that must not be left half done. It needs no thread of Swift's shared pool, all of which
+    /// may be blocked.
     func uncancelled(
         _ operation: String,
         _ body: @escaping @Sendable (isolated LibfprintReader) async throws(ReaderError) -> Void
@@ -41,7 +42,7 @@ extension LibfprintReader {
         if let error = await work.value { throw error }
     }
 
-    /// Runs `body` when it is its turn; its error.
+    /// Runs `body` when it is its turn, and returns its error.
     private func inTurn(
         _ operation: String,
         _ body: (isolated LibfprintReader) async throws(ReaderError) -> Void
@@ -58,12 +59,12 @@ extension LibfprintReader {
 }
 
 extension LibfprintReader {
-    /// The `…_finish()` of a call that only succeeds or fails.
+    /// The `…_finish()` function of a call that only succeeds or fails.
     typealias Finish = (
         UnsafeMutablePointer<FpDevice>?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
     ) -> gboolean
 
-    /// Makes a call that has no result and for which "try again" has no meaning.
+    /// Makes a call that has no result and never asks to try again.
     func call(
         _ operation: String,
         finish: @escaping Finish,
@@ -76,7 +77,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Makes a call whose result is one value, for which "try again" has no meaning.
+    /// Makes a call that returns one value and never asks to try again.
     func call<Value: Sendable>(
         _ operation: String,
         finish:
@@ -131,7 +132,7 @@ extension LibfprintReader {
     }
 }
 
-/// The end of a call that did not fail.
+/// The result of a call that did not fail.
 enum Attempt<Value: Sendable>: Sendable {
     case value(Value)
     case retry(ScanRetry)

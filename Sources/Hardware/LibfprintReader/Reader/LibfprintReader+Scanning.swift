@@ -6,7 +6,7 @@ public import Fingerprint
 internal import GLibRuntime
 
 extension LibfprintReader {
-    /// Makes a template (`fp_device_enroll()`).
+    /// Enrolls a finger and returns its template (`fp_device_enroll()`).
     public func enroll(
         _ metadata: EnrollmentMetadata,
         whenBusy: BusyPolicy,
@@ -42,7 +42,7 @@ extension LibfprintReader {
     /// Compares one presentation with one template (`fp_device_verify()`).
     ///
     /// libfprint improves a template by enrolling again (`FP_DEVICE_FEATURE_UPDATE_PRINT`), never by a match, so a
-    /// match here never comes with an updated one.
+    /// match here never returns an updated template.
     public func verify(
         _ template: Template,
         whenBusy: BusyPolicy,
@@ -120,7 +120,7 @@ extension LibfprintReader {
                 return .retry(reason)
             case .value(let matched):
                 guard let print = matched.pointer else { return .noMatch }
-                // A print that is not in the gallery is a lie, and never a match.
+                // A print that is not in the gallery is an error of the driver, and never a match.
                 guard let id = prints.id(of: print) else {
                     throw ReaderError(
                         .untrustworthy,
@@ -136,7 +136,7 @@ extension LibfprintReader {
 
     /// Takes one picture (`fp_device_capture()`).
     ///
-    /// A presentation that could not be read is asked for again, until the task is cancelled.
+    /// A presentation that could not be read is requested again, until the task is cancelled.
     public func capture(
         whenBusy: BusyPolicy,
         observer: @escaping ScanObserver
@@ -184,7 +184,7 @@ extension LibfprintReader {
     }
 }
 
-/// The print that an identification gave, with our own reference, on its way out of C's callback.
+/// The print that an identification returned, with our own reference, on its way out of C's callback.
 ///
 /// Unchecked: the pointer never changes, and GObject's reference count is safe from any thread.
 private final class MatchedPrint: @unchecked Sendable {

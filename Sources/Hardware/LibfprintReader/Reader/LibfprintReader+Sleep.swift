@@ -4,29 +4,30 @@ internal import CFprint
 public import Fingerprint
 internal import GLibRuntime
 
-/// What a reader knows of the system's sleep.
+/// A reader's state with respect to the system's sleep.
 struct Sleep {
-    /// From ``LibfprintReader/suspend()`` to ``LibfprintReader/resume()``: nothing may begin.
+    /// Whether the reader is between ``LibfprintReader/suspend()`` and ``LibfprintReader/resume()``: no operation may
+    /// begin.
     var isSuspended = false
-    /// Whether libfprint was told; it then refuses everything, closing too, until it is told otherwise.
+    /// Whether libfprint was told; it then refuses every operation, even closing, until it is resumed.
     var isKnownToDriver = false
-    /// How often the reader was suspended; an operation that sees it change was running then.
+    /// The number of suspensions; an operation that sees it change was running during one.
     var count = 0
-    /// Cancels the running operation that waits for a finger.
+    /// A function that cancels the running operation that waits for a finger.
     var interrupt: (@Sendable () -> Void)?
 }
 
 extension LibfprintReader {
     /// Prepares for the system's sleep (`fp_device_suspend()`).
     ///
-    /// An operation that waits for a finger ends with `suspended`, whatever its driver could do; others, which are
-    /// short, end first. From the call on nothing begins until ``resume()``, except that the reader may be closed.
-    /// Suspending a suspended reader does nothing. It is not cancelled with its task.
+    /// An operation that waits for a finger ends with `suspended`, whatever its driver supports; other operations,
+    /// which are short, finish first. From this call on, no operation begins until ``resume()``, except that the reader
+    /// may be closed. Suspending a suspended reader does nothing. This call is not cancelled with its task.
     ///
-    /// libfprint alone would not do (1.94.5). Some of its drivers let the operation go on after the sleep, so that
-    /// whoever wakes the machine answers what was asked before; the others have it cancelled, but a match that the
-    /// driver reported a moment earlier still comes out. And a sleep that begins during a short operation is
-    /// forgotten, so that resuming fails.
+    /// libfprint alone is not enough (1.94.5). Some of its drivers continue the operation after the sleep, so that the
+    /// person who wakes the machine would answer a request from before it. Other drivers cancel the operation, but a
+    /// match that the driver reported a moment earlier is still returned. And a sleep that begins during a short
+    /// operation is forgotten, so that resuming fails.
     ///
     /// - Throws: `unplugged`; the reader counts as suspended even then.
     public func suspend() async throws(ReaderError) {
@@ -35,7 +36,7 @@ extension LibfprintReader {
         sleep.interrupt?()
         try await uncancelled("suspend") { reader async throws(ReaderError) in
             guard !reader.handle.isRemoved else { throw ReaderError(.unplugged, operation: "suspend") }
-            // Resumed while this waited its turn, or suspended twice.
+            // Resumed while this call waited its turn, or suspended twice.
             guard reader.sleep.isSuspended, !reader.sleep.isKnownToDriver else { return }
             try await reader.call("suspend", finish: fp_device_suspend_finish) { cancellable, reply in
                 fp_device_suspend(reader.device, cancellable, readyCallback, reply)
@@ -44,9 +45,9 @@ extension LibfprintReader {
         }
     }
 
-    /// Wakes after the system's sleep (`fp_device_resume()`).
+    /// Resumes after the system's sleep (`fp_device_resume()`).
     ///
-    /// Resuming a reader that is not suspended does nothing. It is not cancelled with its task.
+    /// Resuming a reader that is not suspended does nothing. This call is not cancelled with its task.
     ///
     /// - Throws: `unplugged`; the reader counts as awake even then.
     public func resume() async throws(ReaderError) {
@@ -57,7 +58,7 @@ extension LibfprintReader {
         }
     }
 
-    /// Ends libfprint's part of a suspension, if there is one.
+    /// Resumes libfprint, if it was told to suspend.
     func tellDriverToWake() async throws(ReaderError) {
         guard sleep.isKnownToDriver else { return }
         sleep.isKnownToDriver = false
@@ -66,23 +67,23 @@ extension LibfprintReader {
         }
     }
 
-    /// For operations that are about to begin.
+    /// Throws if the reader is suspended; for operations that are about to begin.
     ///
     /// - Throws: `suspended` between ``suspend()`` and ``resume()``.
     func requireAwake(_ operation: String) throws(ReaderError) {
         guard !sleep.isSuspended else { throw ReaderError(.suspended, operation: operation) }
     }
 
-    /// For the match that an operation is about to return.
+    /// Throws if the reader was suspended during an operation; for a match that the operation is about to return.
     ///
-    /// - Throws: `suspended` when the reader was suspended since the operation began, at `count` suspensions.
+    /// - Throws: `suspended` if the number of suspensions is no longer `count`, its value when the operation began.
     func requireNoSuspension(since count: Int, _ operation: String) throws(ReaderError) {
         guard sleep.count == count else {
             throw ReaderError(.suspended, operation: operation, cause: "the match came with the suspension")
         }
     }
 
-    /// Runs an operation that ``suspend()`` may cancel, and names it when it did.
+    /// Runs an operation that ``suspend()`` may cancel, and throws `suspended` if that happened.
     func interruptible<Value: Sendable>(
         _ body: () async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {

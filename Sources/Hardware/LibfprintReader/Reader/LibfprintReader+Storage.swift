@@ -6,7 +6,7 @@ public import Fingerprint
 internal import GLibRuntime
 
 extension LibfprintReader {
-    /// The prints in the reader (`fp_device_list_prints()`).
+    /// Returns the prints in the reader (`fp_device_list_prints()`).
     public func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
         try await whenOpen("list", needing: .storageList, whenBusy) { () async throws(ReaderError) in
             try await call("list") { device, result, error throws(ReaderError) in

@@ -4,19 +4,19 @@ internal import CFprint
 internal import Fingerprint
 internal import GLibRuntime
 
-/// What an operation that waits for fingers has to tell, and to whom.
+/// The events of an operation that waits for fingers, and their observer.
 struct RunningScan {
     var tracker: TouchTracker
     let observer: ScanObserver
-    /// Ticks while the driver may be one that says nothing.
+    /// A timer that runs while the driver may be one that reports no finger status.
     let reminder: RepeatingTimer
 }
 
 extension LibfprintReader {
-    /// For how many milliseconds a driver may say nothing before a touch is announced without it.
+    /// The number of milliseconds of a driver's silence after which a touch is announced without it.
     private static var silence: UInt32 { 400 }
 
-    /// Runs `body` as the operation whose events `observer` gets.
+    /// Runs `body` as the operation whose events go to `observer`.
     func observed<Value: Sendable>(
         by observer: @escaping ScanObserver,
         presentations: Int = 1,
@@ -36,7 +36,7 @@ extension LibfprintReader {
         return try await interruptible(body)
     }
 
-    /// A presentation of the running enrollment ended, well (`stage`) or not (`retry`).
+    /// Reports that a presentation of the running enrollment ended, successfully (`stage`) or not (`retry`).
     func presentationEnded(_ event: ScanEvent) {
         tell([event])
         let wasRead = if case .stage = event { true } else { false }

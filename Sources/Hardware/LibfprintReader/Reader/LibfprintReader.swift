@@ -6,24 +6,24 @@ public import Fingerprint
 internal import GLibRuntime
 internal import WhorlSupport
 
-/// A reader that a driver of libfprint speaks to.
+/// A fingerprint reader that a driver of libfprint operates.
 ///
-/// The actor lives on the GLib thread and owns one `FpDevice`. Operations take turns at a gate; suspending and
-/// resuming do not, since they act on the operation that runs.
+/// The actor lives on the GLib thread and owns one `FpDevice`. Operations take turns at a gate; suspending and resuming
+/// bypass it, since they act on the running operation.
 public actor LibfprintReader: FingerprintReader {
-    /// The device, for as long as this lives.
+    /// The device, valid for the lifetime of this reader.
     let handle: DeviceHandle
-    /// The identity that the source gave to this device.
+    /// The ID that the source gave to this device.
     let id: ReaderID
-    /// The socket of a virtual reader, or the bed of an emulated one: what tells one from another.
+    /// The socket of a virtual reader, or the folder of an emulated one, which distinguishes simulated readers.
     private let emulation: String?
-    /// Lets one operation at a time through.
+    /// The gate that lets one operation through at a time.
     let gate = OperationGate()
-    /// What the running operation has told so far; `nil` while none waits for a finger.
+    /// The running operation that waits for a finger; `nil` if there is none.
     var scan: RunningScan?
-    /// The reader's signal that a finger is wanted or there.
+    /// The connection to the reader's signal for a change of the finger status.
     var statusChanges: SignalConnection?
-    /// Whether the system sleeps, or is about to.
+    /// The reader's state with respect to the system's sleep.
     var sleep = Sleep()
     private var lock: FileLock?
 
@@ -41,7 +41,7 @@ public actor LibfprintReader: FingerprintReader {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// What the reader is (`fp_device_get_driver()`, `…_name()`, `…_features()` and their like).
+    /// The description of the reader (`fp_device_get_driver()`, `…_name()`, `…_features()` and similar).
     public var info: ReaderInfo {
         let features = ReaderFeatures(fp_device_get_features(device))
         let storage: ReaderInfo.Storage = features.contains(.storage) ? .reader : .host
@@ -61,13 +61,13 @@ public actor LibfprintReader: FingerprintReader {
 
     private var driver: String { String(cString: fp_device_get_driver(device)) }
 
-    /// Whether a finger is wanted or there (`fp_device_get_finger_status()`).
+    /// Whether a finger is needed or present (`fp_device_get_finger_status()`).
     public var fingerStatus: FingerStatus { FingerStatus(fp_device_get_finger_status(device)) }
 
-    /// How warm the reader is (`fp_device_get_temperature()`).
+    /// The temperature of the reader (`fp_device_get_temperature()`).
     public var temperature: ReaderTemperature { ReaderTemperature(fp_device_get_temperature(device)) }
 
-    /// Makes the reader ready (`fp_device_open()`).
+    /// Opens the reader (`fp_device_open()`).
     public func open() async throws(ReaderError) {
         try await gate.run("open", whenBusy: .wait) { () async throws(ReaderError) in
             guard !handle.isRemoved else { throw ReaderError(.unplugged, operation: "open") }
@@ -91,9 +91,9 @@ public actor LibfprintReader: FingerprintReader {
         }
     }
 
-    /// Lets the reader go (`fp_device_close()`).
+    /// Closes the reader (`fp_device_close()`).
     ///
-    /// It is not cancelled with its task: a device that stays half open would be of no use to anybody.
+    /// It is not cancelled with its task: a device that stays half open would be of no use.
     public func close() async throws(ReaderError) {
         try await uncancelled("close") { reader async throws(ReaderError) in
             guard fp_device_is_open(reader.device) != 0 else { return }
@@ -110,7 +110,7 @@ public actor LibfprintReader: FingerprintReader {
         }
     }
 
-    /// Whether two templates are the same print (`fp_print_equal()`, which asks for both to be of one driver).
+    /// Returns whether two templates are the same print (`fp_print_equal()`, which requires both to be of one driver).
     public func isSamePrint(_ first: Template, _ second: Template) -> Bool {
         if first == second { return true }
         guard let one = try? PrintHandle(first, operation: "compare"),

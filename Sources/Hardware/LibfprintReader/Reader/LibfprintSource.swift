@@ -8,11 +8,12 @@ internal import Glibc
 
 /// The readers that libfprint finds on this machine.
 ///
-/// There is one for the whole process: libfprint's USB context is of no use twice. It looks for readers when it is first
-/// asked, and follows plugging in and out from then on. Its virtual drivers appear only when their environment
-/// variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`, `FP_VIRTUAL_DEVICE_STORAGE`).
+/// There is one source for the whole process, since libfprint's USB context cannot be used twice. It looks for readers
+/// when it is first asked, and then follows readers that are plugged in and out. libfprint's virtual drivers appear
+/// only if their environment variables name a socket (`FP_VIRTUAL_IMAGE`, `FP_VIRTUAL_DEVICE`,
+/// `FP_VIRTUAL_DEVICE_STORAGE`).
 public actor LibfprintSource: ReaderSource {
-    /// The only one.
+    /// The source of this process.
     public static let shared = LibfprintSource()
 
     private var context: UnsafeMutablePointer<FpContext>?
@@ -21,10 +22,10 @@ public actor LibfprintSource: ReaderSource {
     private var nextWatcher = 0
     private var additions: SignalConnection?
 
-    /// One of its own for each test; a program uses ``shared``.
+    /// Creates a separate source for a test; a program uses ``shared``.
     package init() {}
 
-    /// Isolated: libfprint's contexts die on the thread that they live on.
+    /// Isolated: libfprint's contexts must be freed on the thread that they live on.
     isolated deinit { if let context { g_object_unref(context) } }
 
     /// The GLib thread.
@@ -40,26 +41,26 @@ public actor LibfprintSource: ReaderSource {
         return known.map(\.reader)
     }
 
-    /// Readers that come and go from now on.
+    /// Returns a stream of the readers that are connected and disconnected from now on.
     ///
-    /// The signal `device-added` of `FpContext`, and the property `removed` of each `FpDevice`: the context itself
-    /// tells of a removal only when the device is closed, which may be never.
+    /// It uses the signal `device-added` of `FpContext`, and the property `removed` of each `FpDevice`: the context
+    /// itself reports a removal only when the device is closed, which may never happen.
     ///
-    /// When libfprint cannot be started there is nothing to follow, and the stream ends at once.
+    /// If libfprint cannot be started, the stream ends at once.
     public func changes() -> AsyncStream<ReaderChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ReaderChange.self)
         do throws(ReaderError) { try start() } catch { continuation.finish() }
         let watcher = nextWatcher
         nextWatcher += 1
         watchers[watcher] = continuation
-        // Not in a task: it would need a thread of the shared pool to begin on.
+        // Not in a task, which would need a thread of the shared pool to begin.
         continuation.onTermination = { [weak self] _ in
             GLibExecutor.shared.perform { [weak self] in self?.assumeIsolated { $0.forget(watcher) } }
         }
         return stream
     }
 
-    /// How many follow ``changes()``.
+    /// The number of streams that follow ``changes()``.
     var watcherCount: Int { watchers.count }
 
     private func forget(_ watcher: Int) { watchers[watcher] = nil }
@@ -110,8 +111,8 @@ public actor LibfprintSource: ReaderSource {
         for watcher in watchers.values { watcher.yield(.removed(reader.id)) }
     }
 
-    /// The socket that a virtual reader was made for, which libfprint keeps to itself, or the bed of an emulated USB
-    /// (umockdev): readers of different ones are different, although libfprint names them alike.
+    /// Returns the socket of a virtual reader, which libfprint does not reveal, or the folder of an emulated USB bus
+    /// (umockdev): readers of different ones are different, although libfprint gives them the same name.
     private func emulation(of device: UnsafeMutablePointer<FpDevice>) -> String? {
         let variable: String? =
             switch String(cString: fp_device_get_driver(device)) {
@@ -120,16 +121,17 @@ public actor LibfprintSource: ReaderSource {
             case "virtual_device_storage": "FP_VIRTUAL_DEVICE_STORAGE"
             default: nil
             }
-        // secure_getenv(3): the variables of whoever starts a set-user-ID program do not count, since a file is made there.
+        // secure_getenv(3): the caller's variables do not count in a set-user-ID program, since a file is created
+        // there.
         guard let variable else {
             return secure_getenv("UMOCKDEV_DIR").map { String(cString: $0) + "/whorl" }
         }
         return secure_getenv(variable).map { String(cString: $0) }
     }
 
-    /// Driver and device id; a second reader with both alike gets a number, the lowest that is free.
+    /// Returns an ID of driver and device ID; a second reader with the same two gets the lowest free number.
     ///
-    /// libfprint tells nothing that would keep two alike readers apart over a change of the sockets.
+    /// libfprint reports nothing that would keep two readers of one model apart when they change ports.
     private func freeID(for device: UnsafeMutablePointer<FpDevice>) -> ReaderID {
         let driver = String(cString: fp_device_get_driver(device))
         let number = fp_device_get_device_id(device).map { String(cString: $0) } ?? "0"
@@ -143,7 +145,7 @@ public actor LibfprintSource: ReaderSource {
     }
 }
 
-/// A reader that is connected, and what tells when it is no more.
+/// A connected reader, and the connection to the signal of its removal.
 private final class KnownReader {
     let handle: DeviceHandle
     let reader: LibfprintReader
@@ -158,7 +160,7 @@ private final class KnownReader {
 
 /// A signal's argument on its way into `assumeIsolated`.
 ///
-/// Unchecked: it goes no further than the handler, which runs on the GLib thread.
+/// Unchecked: it is used only in the handler, which runs on the GLib thread.
 private struct UnsafeSendable: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
     init(_ pointer: UnsafeMutableRawPointer) { self.pointer = pointer }

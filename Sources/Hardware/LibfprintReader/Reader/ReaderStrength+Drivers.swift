@@ -3,13 +3,13 @@
 internal import Fingerprint
 
 extension ReaderStrength {
-    /// What a driver's comparison is worth.
+    /// Creates the strength of a driver's comparison.
     ///
     /// The thresholds are those that libfprint's image drivers set (`bz3_threshold`, 1.94); an application can neither
-    /// see nor raise them. The default is 40. A smaller sensor forces a lower one.
+    /// read nor raise them. The default is 40. A smaller sensor forces a lower one.
     ///
-    /// A virtual driver's comparison is worth nothing, even where it is libfprint's own: whoever reaches the socket
-    /// sends the picture.
+    /// A virtual driver's comparison has no strength, even if it is libfprint's own: any program that reaches the
+    /// socket sends the picture.
     init(driver: String, kind: ReaderInfo.Kind, storage: ReaderInfo.Storage) {
         guard kind == .hardware else {
             self = .none

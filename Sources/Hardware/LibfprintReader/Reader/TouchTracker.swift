@@ -2,37 +2,37 @@
 
 internal import Fingerprint
 
-/// Decides when to say "touch": once for each presentation that the reader waits for.
+/// A tracker that decides when to report "touch": once for each presentation that the reader waits for.
 ///
-/// Drivers differ. Most say that a finger is needed and that it is there; some say neither; for image readers the
-/// result of one presentation may come after the reader waits for the next one; and some still say that a finger
-/// is needed when they have just read the last. So a touch is open from when it is said until a finger or a
-/// result answers it, and fingers whose result has not come yet count as presentations.
-/// An operation that takes one presentation asks once, whatever its driver reports on the way out.
+/// Drivers differ. Most report that a finger is needed and that it is present; some report neither; for image readers
+/// the result of one presentation may come after the reader waits for the next one; and some still report that a finger
+/// is needed when they have just read the last. So a touch is open from its report until a finger or a result answers
+/// it, and fingers whose result has not come yet count as presentations. An operation that takes one presentation asks
+/// once, whatever its driver reports at its end.
 struct TouchTracker {
-    /// Good presentations that the operation takes: several for an enrollment, else one.
+    /// The number of good presentations that the operation takes: several for an enrollment, else one.
     let presentations: Int
-    /// Presentations that were read well.
+    /// The number of presentations that were read well.
     private var done = 0
-    /// Fingers that came and whose result did not, yet.
+    /// The number of fingers that came and whose result has not come yet.
     private var unreported = 0
-    /// A touch was said, and neither finger nor result came since.
+    /// Whether a touch was reported, and neither a finger nor a result has come since.
     private var isOpen = false
     private var hasAsked = false
     private var status = FingerStatus(needed: false, present: false)
-    /// Calls of ``driverStaysSilent()`` since the driver said something.
+    /// The number of calls of ``driverStaysSilent()`` since the driver last reported something.
     private var silences = 0
 
-    /// After so many silences no result comes any more.
+    /// The number of silences after which no result is expected.
     ///
-    /// The finger was not read, and is there no more, even if the driver forgot to say so.
+    /// The finger was not read, and is no longer present, even if the driver did not report that.
     private static let patience = 5
 
     init(presentations: Int) { self.presentations = presentations }
 
-    /// The reader's finger status changed.
+    /// Takes in a new finger status of the reader.
     ///
-    /// - Returns: The events that this means.
+    /// - Returns: The events that follow.
     mutating func statusChanged(to new: FingerStatus) -> [ScanEvent] {
         silences = 0
         var events: [ScanEvent] = []
@@ -47,16 +47,16 @@ struct TouchTracker {
         return events
     }
 
-    /// A presentation ended, and the operation goes on.
+    /// Takes in the end of a presentation, after which the operation continues.
     mutating func presentationEnded(wasRead: Bool) -> [ScanEvent] {
         silences = 0
-        // Without a finger before it, it is the answer to the open touch: the driver does not tell of fingers.
+        // Without a finger before it, the presentation answers the open touch: the driver does not report fingers.
         if unreported > 0 { unreported -= 1 } else { isOpen = false }
         if wasRead { done += 1 }
         return isDue && status.needed && !status.present ? [touch()] : []
     }
 
-    /// Nothing was heard from the driver for a while: it may be one that does not tell, or did not read.
+    /// Takes in a time of silence: the driver may not report fingers, or did not read one.
     mutating func driverStaysSilent() -> [ScanEvent] {
         silences += 1
         let isOver = silences >= TouchTracker.patience

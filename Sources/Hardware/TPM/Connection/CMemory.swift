@@ -4,8 +4,7 @@ internal import CTSS2
 internal import Glibc
 internal import SecretMemory
 
-/// The one door through which memory of tpm2-tss leaves it, and the one way in which structures with secrets in them
-/// are lent to it.
+/// The functions that take memory out of tpm2-tss, and lend it structures that hold secrets.
 enum CMemory {
     /// Reads what ESAPI allocated, overwrites it with zeros, and frees it (`Esys_Free`; transfer full).
     ///
@@ -20,7 +19,7 @@ enum CMemory {
         return read(pointer)
     }
 
-    /// Overwrites and frees what ESAPI allocated, where it did.
+    /// Overwrites and frees memory that ESAPI allocated; does nothing for a null pointer.
     static func release<Structure>(_ pointer: UnsafeMutablePointer<Structure>?) {
         guard let pointer else { return }
         explicit_bzero(pointer, MemoryLayout<Structure>.size)
@@ -42,7 +41,7 @@ enum CMemory {
     }
 }
 
-/// The structures of the TPM that are a size and a buffer, filled and read in place.
+/// The TPM structures that consist of a size and a buffer, filled and read in place.
 enum Sized {
     /// Copies bytes into a buffer and sets its size.
     ///
@@ -64,7 +63,7 @@ enum Sized {
 }
 
 extension TPM2B_DIGEST {
-    /// A digest, nonce, operand, or anything else that is no secret.
+    /// Makes a digest, nonce, operand or other value that is not secret.
     init(public bytes: [UInt8]) throws(TPMError) {
         self.init()
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
@@ -76,7 +75,7 @@ extension TPM2B_DIGEST {
 }
 
 extension UnsafeMutablePointer<TPM2B_DIGEST> {
-    /// Copies an authorization value in place, without the zeros at its end, which the TPM does not keep either (Part 1,
+    /// Copies an authorization value in place, without the zeros at its end, which the TPM drops too (Part 1,
     /// 17.6.4.3).
     func fill(auth: borrowing SecretBytes) throws(TPMError) {
         try auth.withUnsafeBytes { (bytes) throws(TPMError) in

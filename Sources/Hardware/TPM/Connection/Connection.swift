@@ -3,26 +3,26 @@
 internal import CTSS2
 internal import Glibc
 
-/// Owns one ESYS context and the TCTI below it, and makes every call on them.
+/// The owner of one ESYS context and the TCTI below it, which makes every call on them.
 ///
-/// It lives on the TPM's thread and never leaves it: not `Sendable`, and `TPMDevice` alone holds it.
+/// It lives on the TPM's thread and never leaves it: it is not `Sendable`, and only `TPMDevice` holds it.
 final class Connection {
     let address: TPMAddress
     /// The ESYS context (`Esys_Finalize`), above ``tcti`` (`Tss2_TctiLdr_Finalize`), which must outlive it.
     let esys: OpaquePointer
     private let tcti: OpaquePointer
-    /// What stays loaded between sequences.
+    /// The objects and the session that stay loaded between sequences.
     let cache = SlotCache()
     var pins = Pins()
-    /// The line to the TPM failed, or what it says is not believed: nothing can be flushed over it any more.
+    /// Whether the connection to the TPM failed or an answer was not trusted: nothing can be flushed over it.
     private(set) var isBroken = false
-    /// The TPM itself has answered a command.
+    /// Whether the TPM itself has answered a command.
     private(set) var hasAnswered = false
-    /// How long objects may be kept without letting others in, where no resource manager does.
+    /// The time for which objects may stay loaded before other programs get the slots, without a resource manager.
     let turn: Duration
-    /// When this program began to keep objects loaded.
+    /// The time when this program began to keep objects loaded.
     var turnStarted = ContinuousClock.now
-    /// What could not be flushed since.
+    /// The objects and sessions that could not be flushed because the connection broke.
     private(set) var leftovers: [Leftover] = []
 
     init(to address: TPMAddress, turn: Duration) throws(TPMError) {
@@ -50,7 +50,7 @@ final class Connection {
 
     private static func openTCTI(_ address: TPMAddress) throws(TPMError) -> OpaquePointer {
         var tcti: OpaquePointer?
-        // Never NULL: with NULL the loader goes searching, down to a TCP port.
+        // Never NULL: with NULL the loader searches for a TCTI, down to a TCP port.
         let code = ResponseCode(raw: Tss2_TctiLdr_Initialize(address.text, &tcti))
         guard code.isSuccess, let tcti else {
             throw DeviceNode.explain(TPMError(code, command: "Tss2_TctiLdr_Initialize"), at: address)
@@ -60,17 +60,17 @@ final class Connection {
 
     // MARK: Calls
 
-    /// How long to wait before each further try when the TPM asks for one, in milliseconds; 2.5 s in all.
+    /// The pauses before each further try when the TPM asks for one, in milliseconds; 2.5 s in all.
     ///
-    /// ESAPI itself sends a command again five times, at once, for RETRY, YIELDED and TESTING; not for NV_RATE.
+    /// ESAPI itself resends a command five times without a pause for RETRY, YIELDED and TESTING; not for NV_RATE.
     static let pauses: [UInt32] = [5, 10, 20, 40, 80, 160, 320, 640, 1280]
 
-    /// Makes one ESAPI call, and makes it again where the TPM asks for that.
+    /// Makes one ESAPI call, and repeats it where the TPM asks for that.
     ///
     /// - Parameters:
-    ///   - command: The TPM's name for it, for errors.
+    ///   - command: The TPM's name of the command, for errors.
     ///   - body: Makes the call. Out-pointers are set only when it succeeds.
-    /// - Throws: What the TPM or tpm2-tss answered.
+    /// - Throws: The error that the TPM or tpm2-tss answered.
     func call(_ command: String, _ body: (OpaquePointer) -> TSS2_RC) throws(TPMError) {
         var pauses = Self.pauses[...]
         var triesForRoom = 0
@@ -80,15 +80,15 @@ final class Connection {
                 throw TPMError(.connectionLost, command: command, cause: "it broke before")
             }
             let code = ResponseCode(raw: body(esys))
-            // tpm2-tss's own functions, such as `Esys_TR_Deserialize()`, ask nobody.
+            // tpm2-tss's own functions, such as `Esys_TR_Deserialize()`, do not ask the TPM.
             if code.isOfTPM, command.hasPrefix("TPM2_") { hasAnswered = true }
             if code.isSuccess { return }
-            // After an answer that it does not accept, ESAPI takes no further command either.
+            // After an answer that ESAPI does not accept, it takes no further command either.
             if !code.isOfTPM { isBroken = true }
             if code.asksForRetry, let pause = pauses.popFirst() {
                 usleep(pause * 1000)
             } else if code.asksForRoom, triesForRoom < (address.flushesAtClose ? 1 : Sharing.tries) {
-                // Another program holds slots. What we keep for speed alone may go.
+                // Another program holds slots. Objects that are kept only for speed may go.
                 if triesForRoom > 0 { usleep(Sharing.pause) }
                 triesForRoom += 1
                 cache.flushIdle(on: self)
@@ -104,19 +104,19 @@ final class Connection {
         }
     }
 
-    /// How long the TPM stays locked, as it tells at once; it tells the longest, not what is left.
+    /// The longest time that the lockout lasts, in seconds; the TPM does not tell the time that is left.
     private var secondsOfLockout: Int? {
         let values = try? properties(from: Property.variable)
         return values.flatMap { TPMProperties($0).dictionaryAttack.secondsToNextTry }
     }
 
-    /// Flushes a transient object or a session; what cannot be flushed is dropped from ESAPI's memory at least.
+    /// Flushes a transient object or a session; if that fails, at least drops it from ESAPI's memory.
     func flush(_ handle: ESYS_TR) {
         var handle = handle
-        // A second try, as a flush that does not happen fills the TPM for everybody.
+        // A second try, since an object that is not flushed takes the room of all programs.
         for _ in 0..<2 where !isBroken {
             let code = ResponseCode(raw: Esys_FlushContext(esys, handle))
-            // After a restart of the chip its number was another session's of ours, and is flushed already.
+            // After a restart of the chip, the handle may have been another session of ours, which is flushed already.
             if code.isSuccess || code.saysUnknownHandle { return }
             if !code.isOfTPM { isBroken = true }
         }
@@ -124,18 +124,18 @@ final class Connection {
         Esys_TR_Close(esys, &handle)
     }
 
-    /// Remembers an object that the TPM may have loaded without our learning its handle.
+    /// Remembers an object that the TPM may have loaded although its handle was never received.
     func noteUnanswered(_ name: TPMName) {
         if isBroken { leftovers.append(Leftover(handle: nil, name: name)) }
     }
 
-    /// Lets go of an entry of ESAPI's memory for something that stays in the TPM: a persistent object, an NV index.
+    /// Drops ESAPI's entry for something that stays in the TPM: a persistent object or an NV index.
     func close(_ handle: ESYS_TR) {
         var handle = handle
         Esys_TR_Close(esys, &handle)
     }
 
-    /// The name of an object or index: for objects and indices computed by ESAPI from the public area it holds.
+    /// Returns the name of an object or index, which ESAPI computes from the public area that it holds.
     func name(of handle: ESYS_TR) throws(TPMError) -> TPMName {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try call("Esys_TR_GetName") { Esys_TR_GetName($0, handle, &name) }

@@ -2,22 +2,22 @@
 
 internal import Foundation
 
-/// Why a device node of a TPM cannot be opened, told better than the C library does.
+/// Checks of a TPM's device node, with clearer errors than the C library's.
 enum DeviceNode {
-    /// Refuses what can be refused before anything is loaded.
+    /// Refuses an address that cannot work, before any library is loaded.
     static func check(_ address: TPMAddress) throws(TPMError) {
         if address.isNone { throw TPMError(.noDevice, cause: "switched off by the address none") }
         guard let node = address.deviceNode else { return }
-        // Asked by opening it: access(2) judges by the real user, and group lists may be of any shape. Closed at once,
-        // since /dev/tpm0 takes one opener at a time.
+        // Checked by opening it: access(2) uses the real user ID, and group lists may have any form. Closed at once,
+        // since /dev/tpm0 allows one open descriptor at a time.
         let descriptor = open(node, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw TPMError(code(of: errno), cause: "\(node): \(words(errno))") }
         Foundation.close(descriptor)
     }
 
-    /// An opening that failed all the same.
+    /// Returns the error of an opening that failed although the check succeeded.
     static func explain(_ error: TPMError, at address: TPMAddress) -> TPMError {
-        // The loader tells of a missing library or simulator with one and the same number.
+        // The loader reports a missing library and a missing simulator with the same number.
         error.code == .connectionLost || error.code == .other
             ? TPMError(
                 .noDevice,

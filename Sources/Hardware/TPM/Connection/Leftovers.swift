@@ -2,26 +2,26 @@
 
 internal import CTSS2
 
-/// Something that may still be loaded after the line to the TPM was lost.
+/// An object or session that may still be loaded after the connection to the TPM was lost.
 struct Leftover: Sendable {
-    /// The TPM's handle; `nil` for an object whose loading was not answered.
+    /// The TPM's handle; `nil` for an object whose load command was not answered.
     let handle: UInt32?
-    /// The name, of objects; sessions have none.
+    /// The name of an object; `nil` for a session.
     let name: TPMName?
 }
 
 extension Connection {
-    /// What a handle of ESAPI stands for in the TPM; asks ESAPI's memory only.
+    /// Returns the TPM's handle and the name behind an ESAPI handle; sends no command.
     func leftover(of handle: ESYS_TR) -> Leftover? {
         var number: UInt32 = 0
         guard Esys_TR_GetTpmHandle(esys, handle, &number) == 0 else { return nil }
         return Leftover(handle: number, name: number >> 24 == 0x80 ? try? name(of: handle) : nil)
     }
 
-    /// Flushes what a lost connection has left, where it still is what it was; failures are ignored, since a TPM that
-    /// was restarted has nothing left.
+    /// Flushes what a lost connection has left loaded, if it is still the same object; ignores failures, since a
+    /// restarted TPM has nothing left.
     ///
-    /// The kernel flushes for whoever closes /dev/tpmrm0; a bare TPM does not.
+    /// The kernel flushes when a program closes /dev/tpmrm0; a bare TPM does not.
     func flush(_ leftovers: [Leftover]) {
         for leftover in leftovers where !isBroken {
             switch (leftover.handle, leftover.name) {

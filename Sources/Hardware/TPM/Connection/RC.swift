@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The TPM's response codes that mean something to us, without the number of a handle, session or parameter.
+/// The TPM's response codes that Whorl tells apart, without the number of a handle, session or parameter.
 ///
 /// The corresponding C constants are `TPM2_RC_…`, which Swift does not import. Source: TPM 2.0 Library Part 2, 6.6.3.
 enum RC {
@@ -49,8 +49,8 @@ enum RC {
     static let retry: UInt32 = 0x922
     static let nvUnavailable: UInt32 = 0x923
 
-    /// Set in codes that carry the number of what is at fault.
+    /// The bit of codes that carry the number of the handle, session or parameter at fault.
     static let formatOne: UInt32 = 0x080
-    /// Set in such codes when that is a parameter.
+    /// The bit of such codes when a parameter is at fault.
     static let parameter: UInt32 = 0x040
 }

@@ -2,20 +2,20 @@
 
 internal import CTSS2
 
-/// A response code, taken apart as TPM 2.0 Library Part 2, 6.6 says.
+/// A response code, decoded as in TPM 2.0 Library Part 2, 6.6.
 struct ResponseCode {
     let raw: UInt32
 
-    /// What counts as success, everywhere.
+    /// Whether the code is success, of any layer.
     var isSuccess: Bool { raw == 0 }
 
-    /// The layer that made it: 0 is the TPM, others are parts of tpm2-tss.
+    /// The layer that made the code: 0 is the TPM, others are parts of tpm2-tss.
     private var layer: UInt32 { raw >> 16 & 0xff }
 
-    /// Whether the TPM itself answered, directly or through a resource manager that passes its codes on.
+    /// Whether the code comes from the TPM itself, directly or through a resource manager that passes codes on.
     var isOfTPM: Bool { layer == 0 || layer == 12 }
 
-    /// Whether the line to the TPM failed.
+    /// Whether the connection to the TPM failed.
     var isOfTransport: Bool { layer == 10 }
 
     /// The code of the TPM without the number of the handle, session or parameter.
@@ -24,7 +24,7 @@ struct ResponseCode {
         return code & RC.formatOne != 0 ? code & 0x0bf : code
     }
 
-    /// What is at fault, where the code tells.
+    /// The part of the command that is at fault, if the code carries it.
     enum Culprit: Equatable { case handle(Int), session(Int), parameter(Int), unknown }
 
     var culprit: Culprit {
@@ -35,14 +35,14 @@ struct ResponseCode {
         return number >= 8 ? .session(number - 8) : .handle(number)
     }
 
-    /// The TPM asks for the same command again, later.
+    /// Whether the TPM asks for the same command again, later.
     var asksForRetry: Bool {
         isOfTPM
             && [RC.retry, RC.yielded, RC.testing, RC.nvRate, RC.nvUnavailable]
                 .contains(kind)
     }
 
-    /// The TPM has no slot for another object or session.
+    /// Whether the TPM has no slot for another object or session.
     var asksForRoom: Bool {
         isOfTPM
             && [
@@ -51,18 +51,18 @@ struct ResponseCode {
             ].contains(kind)
     }
 
-    /// A simulator that was switched on and not started; the kernel does it for a chip.
+    /// Whether a simulator was switched on but not started; the kernel starts a chip.
     var asksForStartup: Bool { isOfTPM && kind == RC.initialize }
 
-    /// A handle that was loaded is not there any more.
+    /// Whether a loaded handle has disappeared.
     var isStale: Bool {
         isOfTPM && (RC.referenceH0...RC.referenceS6).contains(kind)
     }
 
-    /// ESAPI has no such handle any more; no command was sent.
+    /// Whether ESAPI does not know the handle; no command was sent then.
     var saysUnknownHandle: Bool { !isOfTPM && raw & 0xffff == TSS2_BASE_RC_BAD_TR }
 
-    /// The kind of failure; what a command knows better is told by its caller (``TPMError/told(as:)``).
+    /// The kind of failure; the caller of a command may replace it by a more exact one (``TPMError/told(as:)``).
     var code: TPMError.Code {
         if isOfTransport { return .connectionLost }
         guard isOfTPM else { return codeOfLibrary }
@@ -88,13 +88,13 @@ struct ResponseCode {
         }
     }
 
-    /// TSS2_SYS_RC_BAD_SEQUENCE, of `Tss2_Sys_GetRspAuths()`.
+    /// TSS2_SYS_RC_BAD_SEQUENCE of `Tss2_Sys_GetRspAuths()`.
     private static let unauthorizedResponse: UInt32 = 8 << 16 | TSS2_BASE_RC_BAD_SEQUENCE
 
-    /// Codes that tpm2-tss makes itself.
+    /// The kind of failure for codes that tpm2-tss makes itself.
     private var codeOfLibrary: TPMError.Code {
-        // The response's HMAC is wrong, so what answered does not know the session's key; or it is no response at all; or
-        // the response has no authorization where the command had one, of which SAPI says that the order is wrong.
+        // The response's HMAC is wrong, so the sender does not know the session's key; or it is not a response at all;
+        // or the response has no authorization although the command had one, which SAPI reports as a wrong order.
         if raw == Self.unauthorizedResponse { return .alteredAnswer }
         let unbelievable: Set<UInt32> = [
             TSS2_BASE_RC_RSP_AUTH_FAILED, TSS2_BASE_RC_MALFORMED_RESPONSE, TSS2_BASE_RC_INSUFFICIENT_RESPONSE,
@@ -102,22 +102,23 @@ struct ResponseCode {
         return unbelievable.contains(raw & 0xffff) ? .alteredAnswer : .other
     }
 
-    /// The words of tss2-rc: `Tss2_RC_Decode()` returns static or thread-local text (transfer none).
+    /// The text of tss2-rc: `Tss2_RC_Decode()` returns static or thread-local text (transfer none).
     var words: String { Tss2_RC_Decode(raw).map { String(cString: $0) } ?? "" }
 }
 
 extension TPMError {
-    /// The failure that a response code tells of.
+    /// Makes the error for a response code.
     init(_ code: ResponseCode, command: String) {
         self.init(code.code, command: command, responseCode: code.raw, cause: code.words)
     }
 
-    /// What in the command was at fault, where the TPM told.
+    /// The part of the command that was at fault, if the TPM reported it.
     var culprit: ResponseCode.Culprit {
         responseCode.map { ResponseCode(raw: $0).culprit } ?? .unknown
     }
 
-    /// Whether the TPM says that a handle of the command is not there: `TPM_RC_HANDLE`, or `TPM_RC_VALUE` of a handle.
+    /// Whether the TPM says that a handle of the command does not exist: `TPM_RC_HANDLE`, or `TPM_RC_VALUE` of a
+    /// handle.
     var saysMissingHandle: Bool {
         guard let responseCode, case .handle = culprit else { return false }
         let kind = responseCode & 0x0bf

@@ -3,28 +3,29 @@
 internal import CTSS2
 internal import Glibc
 
-/// How programs share a TPM that has no resource manager between it and them, as a bare simulator.
+/// The limits by which programs share a TPM without a resource manager, such as a bare simulator.
 ///
-/// Each holds slots while a sequence runs, and keeps two for speed. So that nobody starves: who needs room waits for it
-/// with nothing but the running sequence loaded; when that is not enough, lets go of everything and begins the sequence
-/// anew; and who works without a pause lets go when its turn is over. Behind /dev/tpmrm0 none of this happens.
+/// Each program holds slots while a sequence runs, and keeps two for speed. So that no program starves: a program that
+/// needs room waits for it with only the running sequence loaded; if that is not enough, it flushes everything and
+/// starts the sequence again; and a program that works without a pause gives up its slots when its turn is over. None
+/// of this happens behind /dev/tpmrm0.
 enum Sharing {
-    /// Between two tries for room inside of a sequence, in microseconds, and how many there are: 0.2 s.
+    /// The pause between two tries for room inside a sequence, in microseconds, and the number of tries: 0.2 s in all.
     static let pause: UInt32 = 10_000
     static let tries = 20
-    /// How often a sequence is begun anew: about 11 s in all.
+    /// The number of times that a sequence is tried: about 11 s in all.
     static let sequences = 30
-    /// The longest that a program waits before it begins a sequence anew, in microseconds.
+    /// The longest wait before a sequence is started again, in microseconds.
     static let longestWait = 40 * pause
-    /// What others get after a turn, in microseconds: whoever waits wakes up in it, and has time for a whole sequence.
+    /// The pause after a turn, in microseconds: a waiting program wakes up in it and has time for a whole sequence.
     static let rest = longestWait + 200_000
 }
 
 extension Connection {
-    /// Runs a sequence of commands that changes nothing before its last one, and begins it anew where that helps.
+    /// Runs a sequence of commands that changes nothing before its last one, and starts it again where that helps.
     ///
-    /// It helps when the TPM has forgotten what was loaded, and when other programs held the room it needs. The TPM refuses
-    /// a command in both cases before it does anything.
+    /// It helps when the TPM has forgotten loaded objects, and when other programs held the room that the sequence
+    /// needs. In both cases the TPM refuses the command before it does anything.
     func sequence<Value: ~Copyable>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
         yieldIfDue()
         var resets = 0
@@ -36,7 +37,8 @@ extension Connection {
                 resets += 1
             } catch  where error.code == .outOfSlots {
                 cache.flushIdle(on: self)
-                // Of random length, and longer each time, so that two that block each other do not meet again.
+                // The pause is random and grows each time, so that two programs that block each other do not collide
+                // again.
                 attempts += 1
                 let longest = min(5 * attempts * Sharing.pause, Sharing.longestWait)
                 usleep(UInt32.random(in: Sharing.pause...longest))
@@ -55,7 +57,7 @@ extension Connection {
         }
     }
 
-    /// Lets others have the slots for a moment when this program has kept them for its turn.
+    /// Gives the slots to other programs for a moment when this program's turn is over.
     private func yieldIfDue() {
         guard !address.flushesAtClose else { return }
         let now = ContinuousClock.now
@@ -63,7 +65,8 @@ extension Connection {
             turnStarted = now
         } else if now - turnStarted > turn {
             cache.flushIdle(on: self)
-            // With less than a whole sequence takes, another one gets one slot of the two that it needs.
+            // With a shorter pause than a whole sequence takes, another program gets only one of the two slots that it
+            // needs.
             usleep(Sharing.rest)
             turnStarted = .now
         }

@@ -2,16 +2,18 @@
 
 internal import CTSS2
 
-/// What stays loaded between sequences: the authority and the key used last, as a rule, and the session that authorities
-/// are asked by.
+/// A cache of what stays loaded between sequences: usually the authority and the key used last, and the session that
+/// authorizes with authorities.
 ///
-/// Two objects at most. A chip may have three slots, and each command that names a persistent key needs one for it.
-/// One session: a chip may have three slots for them too. It lives on the TPM's thread, inside of its connection.
+/// It holds two objects at most. A chip may have three slots, and each command that names a persistent key needs one
+/// for it. It holds one session, since a chip may have only three session slots as well. It lives on the TPM's thread,
+/// inside its connection.
 final class SlotCache {
     static let capacity = 2
 
     private struct Entry {
-        /// With its private area: two of one name may have other authorization values, or one may be damaged.
+        /// The object with its private area: two objects of one name may have different authorization values, or one
+        /// may be damaged.
         let object: TPMObject
         let handle: ESYS_TR
         var isInUse: Bool
@@ -19,23 +21,23 @@ final class SlotCache {
 
     private struct SessionEntry {
         let handle: ESYS_TR
-        /// The name of the root that it is salted to.
+        /// The name of the root that the session is salted to.
         let root: TPMName
         var isInUse: Bool
     }
 
-    /// The least recently used one first.
+    /// The loaded objects, the least recently used first.
     private var entries: [Entry] = []
     private var session: SessionEntry?
-    /// What the running sequence will need; it goes last when room is needed.
+    /// The names of the objects that the running sequence will need; they are flushed last when room is needed.
     private var wanted: Set<TPMName> = []
 
     var isEmpty: Bool { entries.isEmpty && session == nil }
 
-    /// Tells what the coming commands will need.
+    /// Sets the names of the objects that the coming commands will need.
     func announce(_ names: Set<TPMName>) { wanted = names }
 
-    /// The loaded object, now in use, if it is there.
+    /// Returns the handle of an object and marks it as in use; `nil` if it is not loaded.
     func borrow(_ object: TPMObject) -> ESYS_TR? {
         guard let index = entries.firstIndex(where: { $0.object == object }) else { return nil }
         var entry = entries.remove(at: index)
@@ -44,18 +46,18 @@ final class SlotCache {
         return entry.handle
     }
 
-    /// Takes over a loaded object, which is in use.
+    /// Takes over a loaded object that is in use.
     func adopt(_ handle: ESYS_TR, _ object: TPMObject) {
         entries.append(Entry(object: object, handle: handle, isInUse: true))
     }
 
-    /// The object is not in use any more, but may stay.
+    /// Marks an object as no longer in use; it may stay loaded.
     func giveBack(_ handle: ESYS_TR) {
         guard let index = entries.firstIndex(where: { $0.handle == handle }) else { return }
         entries[index].isInUse = false
     }
 
-    /// Flushes as many as it takes for one more to have its place.
+    /// Flushes as many objects as needed to make room for one more.
     func makeRoom(on connection: Connection) {
         while entries.count >= Self.capacity, let index = nextToGo() {
             connection.flush(entries.remove(at: index).handle)
@@ -75,25 +77,25 @@ final class SlotCache {
 
     // MARK: The session
 
-    /// The kept session, now in use, if there is one that is salted to this root.
+    /// Returns the kept session and marks it as in use; `nil` if none is salted to this root.
     func borrowSession(saltedTo root: TPMName) -> ESYS_TR? {
         guard session?.root == root else { return nil }
         session?.isInUse = true
         return session?.handle
     }
 
-    /// Takes over a session, which is in use, in place of one that is salted to another root.
+    /// Takes over a session that is in use, and flushes the one that was kept before.
     func adopt(session handle: ESYS_TR, saltedTo root: TPMName, on connection: Connection) {
         if let session { connection.flush(session.handle) }
         session = SessionEntry(handle: handle, root: root, isInUse: true)
     }
 
-    /// The session is not in use any more, but may stay.
+    /// Marks the session as no longer in use; it may stay loaded.
     func giveBack(session handle: ESYS_TR) {
         if session?.handle == handle { session?.isInUse = false }
     }
 
-    /// Drops the kept session without flushing it: another program's may have its handle.
+    /// Drops the kept session without flushing it: its handle may belong to another program's session.
     func forgetSession(on connection: Connection) {
         if let session { connection.close(session.handle) }
         session = nil
@@ -118,11 +120,11 @@ final class SlotCache {
         session = nil
     }
 
-    /// The TPM has forgotten something that was loaded: drops everything.
+    /// Drops everything, after the TPM has forgotten a loaded object.
     ///
-    /// What others have loaded since may have its handle. Behind a resource manager nothing is flushed, since that flushes
-    /// at the end. Elsewhere somebody may have flushed one thing of ours only, and the rest is flushed where it still is
-    /// what it was.
+    /// The handles may belong to other programs' objects by now. Behind a resource manager nothing is flushed, since
+    /// the resource manager flushes at the end. Without one, another program may have flushed only one of our objects;
+    /// the others are flushed if they are still the same.
     func forget(on connection: Connection) {
         let handles = entries.map(\.handle) + [session?.handle].compactMap(\.self)
         (entries, session) = ([], nil)

@@ -2,17 +2,16 @@
 
 internal import Glibc
 
-/// Where the TPM is: a TCTI string of tpm2-tss, bounded and checked.
+/// The address of a TPM: a TCTI string of tpm2-tss, checked and of limited length.
 ///
-/// Only known kinds are let through, and each must say where it goes. The loader of tpm2-tss would otherwise load a
-/// library by any name or path, and without a name it searches, which ends at a TCP port that any process could
-/// open.
+/// Only known kinds are accepted, and each must name its target. The loader of tpm2-tss would otherwise load a library
+/// by any name or path; without a name it searches, and ends at a TCP port that any process could open.
 ///
 /// Source: the forms are those of `Tss2_TctiLdr_Initialize()` of tpm2-tss 3.2.1.
 public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
     /// The kernel's resource manager, `device:/dev/tpmrm0`.
     public static let standard = TPMAddress(checked: "device:/dev/tpmrm0")
-    /// There shall be no TPM.
+    /// The address that stands for no TPM.
     public static let none = TPMAddress(checked: "none")
     /// The longest string that is accepted, in bytes.
     public static let maximumLength = 512
@@ -41,7 +40,7 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// What is wrong with the string, if anything.
+    /// Returns the fault of the string; `nil` if it is valid.
     private static func fault(in text: String) -> String? {
         if text == "none" { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -50,21 +49,21 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         case "device": return rest.hasPrefix("/") ? nil : "device: needs an absolute path"
         case "swtpm", "mssim", "cmd", "tabrmd": return rest.isEmpty ? "\(parts[0]): says not where" : nil
         case "pcap":
-            // One recorder around another would only make the string hard to judge.
+            // A recorder around another recorder would only make the string hard to judge.
             return rest == "none" || rest.hasPrefix("pcap:") ? "pcap: needs a TPM behind it" : fault(in: rest)
         default: return "it is none of device:, tabrmd:, swtpm:, mssim:, cmd:, pcap:, none"
         }
     }
 
-    /// Whether there shall be no TPM.
+    /// Whether the address stands for no TPM.
     public var isNone: Bool { self == .none }
 
-    /// Whether what is there is no chip as far as one can tell: a simulator, a program in between, or a node that is none
-    /// of the kernel's TPMs, such as a pseudo-terminal with a program behind it.
+    /// Whether the TPM may not be a chip: a simulator, a program in between, or a node that is not one of the kernel's
+    /// TPMs, such as a pseudo-terminal with a program behind it.
     ///
-    /// Only root makes nodes in `/dev` itself, and only root says who has the resource manager's name on the system bus,
-    /// unless `DBUS_SYSTEM_BUS_ADDRESS` names another bus: GLib obeys it, except in a set-user-ID program. A privileged
-    /// program refuses a simulated TPM, and results say `"hardware": false`.
+    /// Only root makes nodes in `/dev` itself, and only root decides which program has the resource manager's name on
+    /// the system bus, unless `DBUS_SYSTEM_BUS_ADDRESS` names another bus: GLib obeys it, except in a set-user-ID
+    /// program. A privileged program refuses a simulated TPM, and results contain `"hardware": false`.
     public var isSimulated: Bool {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
         if isNone { return false }
@@ -74,18 +73,18 @@ public struct TPMAddress: Sendable, Hashable, CustomStringConvertible {
         return behind.wholeMatch(of: /device:\/dev\/tpm(rm)?[0-9]+/) == nil
     }
 
-    /// Whether tpm2-tss writes all traffic to a file, which a variable names (`TCTI_PCAP_FILE`).
+    /// Whether tpm2-tss writes all traffic to the file that the variable `TCTI_PCAP_FILE` names.
     public var isRecorded: Bool { text.hasPrefix("pcap:") }
 
-    /// Whether a resource manager flushes what a connection has loaded when it ends.
+    /// Whether a resource manager flushes the loaded objects of a connection when it ends.
     var flushesAtClose: Bool { text.contains("tabrmd:") || deviceNode?.hasPrefix("/dev/tpmrm") == true }
 
-    /// The device node, where it is one.
+    /// The path of the device node; `nil` if the address is not one.
     var deviceNode: String? {
         let behind = text.hasPrefix("pcap:") ? text.dropFirst("pcap:".count) : text[...]
         return behind.hasPrefix("device:") ? String(behind.dropFirst("device:".count)) : nil
     }
 
-    /// The string.
+    /// The string, the same as ``text``.
     public var description: String { text }
 }

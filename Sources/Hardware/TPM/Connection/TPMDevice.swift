@@ -2,29 +2,29 @@
 
 internal import Synchronization
 
-/// A TPM 2.0, on a thread of its own, one command at a time.
+/// A TPM 2.0 that runs one command at a time on its own thread.
 ///
-/// The connection is opened at the first use, opened anew after it was lost, and closed after some time without work,
-/// which flushes everything that was loaded: other programs on a chip without a resource manager get their turn.
+/// The connection is opened at the first use, opened again after it was lost, and closed after some time without work.
+/// Closing flushes everything that was loaded, so that other programs can use a chip without a resource manager.
 public actor TPMDevice {
-    /// Where the TPM is.
+    /// The address of the TPM.
     public nonisolated let address: TPMAddress
     private nonisolated let thread: TPMThread
     private let idle: Duration
     private let turn: Duration
     private nonisolated let slot = ConnectionSlot()
     private nonisolated let hasHeard = Atomic(false)
-    /// Counts sequences, so that the watch sees whether there was work.
+    /// The number of finished sequences, by which the watch sees whether there was work.
     private var sequences = 0
     private var isWatched = false
 
-    /// Describes a TPM; nothing is opened yet.
+    /// Creates a device for a TPM without opening it.
     ///
     /// - Parameters:
-    ///   - address: Where it is.
-    ///   - idle: After this long without work, at most twice as long, the connection is closed; after a second at most
-    ///     where no resource manager lets other programs in.
-    ///   - turn: Where there is none, what is loaded is let go of for a moment after this much work without a pause.
+    ///   - address: The address of the TPM.
+    ///   - idle: The time without work after which the connection is closed, at most twice as late; at most one second
+    ///     without a resource manager.
+    ///   - turn: Without a resource manager, the time of work without a pause after which other programs get the slots.
     public init(
         _ address: TPMAddress = .standard,
         idle: Duration = .seconds(5),
@@ -33,9 +33,9 @@ public actor TPMDevice {
         self.init(address, uncut: address.flushesAtClose ? idle : min(idle, .seconds(1)), turn: turn)
     }
 
-    /// The same, with a time without work that holds for every TPM: who counts commands can keep the connection open.
+    /// Creates a device whose idle time is not shortened: a caller that counts commands can keep the connection open.
     package init(_ address: TPMAddress, uncut idle: Duration, turn: Duration = .seconds(3)) {
-        // setenv(3) fails for want of memory alone.
+        // setenv(3) fails only when memory runs out.
         precondition(LibraryLog.isSettled, "the environment cannot be changed")
         thread = TPMThread()
         self.address = address
@@ -57,13 +57,12 @@ public actor TPMDevice {
     /// The TPM's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Runs a sequence of commands that nothing else of this process comes between.
+    /// Runs a sequence of commands; no other command of this process runs in between.
     ///
-    /// When it ends, in either way, nothing stays loaded but at most two objects and a session, which are kept for the
-    /// next time.
-    /// Cancelling has an effect before the sequence begins only: a command cannot be taken back.
+    /// When it ends, with or without an error, at most two objects and a session stay loaded for the next time.
+    /// Cancelling has an effect only before the sequence begins: a command cannot be undone.
     ///
-    /// - Parameter body: The commands; it runs on the TPM's thread and must not wait for anything else.
+    /// - Parameter body: The commands. It runs on the TPM's thread and must not wait for anything else.
     /// - Returns: What `body` returns.
     /// - Throws: What opening the connection or `body` throws.
     public func perform<Value: ~Copyable & Sendable>(
@@ -72,7 +71,7 @@ public actor TPMDevice {
         try perform(wrapping: { $0 }, body)
     }
 
-    /// The same, for a body with errors of its own.
+    /// Runs a sequence of commands whose body has its own error type.
     ///
     /// - Parameters:
     ///   - wrap: Turns a failure to open the connection into such an error.
@@ -109,7 +108,7 @@ public actor TPMDevice {
         return fresh
     }
 
-    /// Whether the TPM has answered a command since this was made; a connection alone is no answer.
+    /// Whether the TPM has answered a command since this device was created; an open connection alone does not count.
     public nonisolated var hasAnswered: Bool { hasHeard.load(ordering: .relaxed) }
 
     private func finish(_ used: Connection) {
@@ -118,7 +117,7 @@ public actor TPMDevice {
         if used.isBroken { abandon(used) } else { watch() }
     }
 
-    /// Drops a connection that broke; what it left in a TPM without a resource manager is flushed over a new one, where that can be had.
+    /// Drops a broken connection, and tries to flush what it left in a TPM without a resource manager over a new one.
     private func abandon(_ broken: Connection) {
         broken.cache.flushAll(on: broken)
         connection = nil
@@ -128,23 +127,24 @@ public actor TPMDevice {
         if connection?.isBroken == true { connection = nil } else { watch() }
     }
 
-    /// Has the connection closed when a whole period goes by without a sequence.
+    /// Starts to watch for a whole idle period without a sequence, after which the connection is closed.
     private func watch() {
         guard !isWatched else { return }
         isWatched = true
         look(since: nil)
     }
 
-    /// Looks after a period.
+    /// Checks for work after one idle period.
     ///
-    /// No task sleeps for it: that one needs a thread of the shared pool to wake up, and a program may block them all.
+    /// It does not sleep in a task, which needs a thread of the shared pool to wake up: a program may block them all.
     private func look(since seen: Int?) {
         thread.run(after: idle) { [weak self] in
             self?.assumeIsolated { $0.closeUnlessUsed(since: seen) }
         }
     }
 
-    /// Closes, and ends the watch, when the count of sequences still is `seen`; otherwise looks again.
+    /// Closes the connection and ends the watch if the count of sequences still is `seen`; otherwise checks again
+    /// later.
     private func closeUnlessUsed(since seen: Int?) {
         guard connection != nil, sequences != seen else {
             close()
@@ -155,14 +155,14 @@ public actor TPMDevice {
     }
 }
 
-/// The commands of a TPM, inside of ``TPMDevice/perform(_:)`` only.
+/// The commands of a TPM; valid only inside ``TPMDevice/perform(_:)``.
 public struct TPMCommands: ~Copyable {
     let connection: Connection
 }
 
-/// Where a device keeps its connection.
+/// The storage of a device's connection.
 ///
-/// Unchecked: the actor alone uses it, on the TPM's thread; when the actor has ended, the thread's last job does.
+/// Unchecked: only the actor uses it, on the TPM's thread; after the actor has ended, only the thread's last job does.
 private final class ConnectionSlot: @unchecked Sendable {
     var connection: Connection?
 }

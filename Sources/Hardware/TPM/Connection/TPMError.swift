@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the TPM did not do what was asked.
+/// An error of a TPM operation.
 public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: Sendable, Hashable {
-        /// There is no TPM where it was looked for.
+        /// There is no TPM at the address.
         case noDevice
         /// The device node may not be opened by this user.
         case permission
@@ -12,43 +12,43 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case deviceBusy
         /// The TCTI string cannot be used.
         case invalidAddress
-        /// The connection broke in the middle; the next call opens it anew.
+        /// The connection broke in the middle; the next call opens it again.
         case connectionLost
-        /// The chip was restarted and has forgotten what was loaded; the next call loads it anew.
+        /// The chip was restarted and has forgotten its loaded objects; the next call loads them again.
         case reset
-        /// The chip asked to try again for longer than we wait.
+        /// The chip asked to retry for longer than Whorl waits.
         case busy
-        /// The chip takes no authorization that counts wrong tries; `seconds` until it takes one, where known.
+        /// The chip is locked after wrong authorization values; `seconds` until it accepts one again, if known.
         case lockout(seconds: Int?)
         /// An authorization value was wrong.
         case authFailed
-        /// The owner hierarchy has an authorization value, which is never asked for.
+        /// The owner hierarchy has an authorization value, which Whorl never asks for.
         case ownerAuthNeeded
         /// The item's policy was not met.
         case policyFailed
-        /// The caller has nothing that could meet the policy; the chip was not asked.
+        /// The caller's credentials cannot meet the policy; no command was sent.
         case missingCredential
         /// The chip has no room for another NV index or persistent object.
         case nvSpace
         /// An NV index or persistent object of this number exists.
         case nvDefined
-        /// The NV index is not there.
+        /// The NV index does not exist.
         case nvMissing
         /// The NV counter was never incremented.
         case nvUnwritten
         /// The blob was made by another chip, before this one was cleared, or is damaged.
         case foreignBlob
-        /// Another key than the pinned one answers at the storage root's handle, or none does.
+        /// The key at the storage root's handle is not the pinned one, or does not exist.
         case foreignRoot
         /// An answer was changed on its way, or does not come from the chip that holds the pinned storage root.
         case alteredAnswer
-        /// The room for objects or sessions is taken by other programs.
+        /// Other programs use all slots for objects or sessions.
         case outOfSlots
-        /// Stored bytes are not what they are said to be.
+        /// The stored bytes do not have the expected form.
         case malformed
-        /// What was given as another's public key is no point of the curve, or the product with it is none.
+        /// The given public key is not a point of the curve, or the product with it is not.
         case pointRefused
-        /// More bytes than the chip or the command takes.
+        /// There are more bytes than the chip or the command takes.
         case tooLarge
         /// The chip lacks a command or an algorithm.
         case unsupported
@@ -56,20 +56,20 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         case cancelled
         /// The chip is in failure mode.
         case failureMode
-        /// Anything else.
+        /// Any other failure.
         case other
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// The command that failed, as `TPM2_Unseal`; empty when it was none.
+    /// The command that failed, such as `TPM2_Unseal`; empty if no command failed.
     public let command: String
-    /// The response code of the TPM or of tpm2-tss, as `0x921`.
+    /// The response code of the TPM or of tpm2-tss, such as `0x921`.
     public let responseCode: UInt32?
-    /// What is known about the cause, for logs: the words of tss2-rc; may be empty.
+    /// The cause for logs, in the words of tss2-rc; may be empty.
     public let cause: String
 
-    /// Describes a failure.
+    /// Creates an error.
     public init(_ code: Code, command: String = "", responseCode: UInt32? = nil, cause: String = "") {
         self.code = code
         self.command = command
@@ -77,7 +77,7 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The same failure under a name that fits what was being done.
+    /// Returns the same error with another code, which fits the operation.
     func told(as code: Code) -> TPMError {
         TPMError(code, command: command, responseCode: responseCode, cause: cause)
     }
@@ -91,7 +91,7 @@ public struct TPMError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TPMError {
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var message: String {
         switch code {
         case .noDevice: "There is no TPM at the place where it was looked for."
@@ -124,7 +124,7 @@ extension TPMError {
         }
     }
 
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public var recovery: String {
         switch code {
         case .noDevice:

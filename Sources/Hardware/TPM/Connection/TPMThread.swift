@@ -2,10 +2,10 @@
 
 internal import WhorlSupport
 
-/// Runs the jobs of one actor on a thread of its own, in their order.
+/// An executor that runs the jobs of one actor on its own thread, in order.
 ///
 /// ESAPI calls block, for seconds on a real chip; on Swift's cooperative pool they would hold up unrelated tasks. The
-/// thread takes no signals: the simulators' TCTIs write to sockets without MSG_NOSIGNAL, and a simulator that dies in
+/// thread blocks all signals: the simulators' TCTIs write to sockets without MSG_NOSIGNAL, and a simulator that dies in
 /// the wrong moment would end the whole program with SIGPIPE.
 final class TPMThread: SerialExecutor {
     private let thread = JobThread("whorl-tpm")
@@ -19,12 +19,12 @@ final class TPMThread: SerialExecutor {
 
     func checkIsolated() { precondition(thread.isCurrent, "not on the TPM's thread") }
 
-    /// Runs a job on the thread after so long, at most a day; never when the thread has ended by then.
+    /// Runs a job on the thread after a delay of at most a day; never if the thread has ended by then.
     func run(after duration: Duration, _ job: @escaping @Sendable () -> Void) {
         OffPoolTimer.run(after: min(duration, .seconds(86_400))) { [thread] in thread.add(job) }
     }
 
-    /// Ends the thread after the jobs that are there, and a last one.
+    /// Ends the thread after the waiting jobs and one last job.
     func stop(_ last: @escaping @Sendable () -> Void) {
         thread.add(last)
         thread.close()

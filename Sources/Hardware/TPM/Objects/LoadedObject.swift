@@ -2,15 +2,15 @@
 
 internal import CTSS2
 
-/// An object in one of the TPM's slots, for as long as this value lives; afterwards it may stay in the cache.
+/// An object in one of the TPM's slots for the lifetime of this value; afterwards it may stay in the cache.
 struct LoadedObject: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR
 
-    /// Takes the object from the cache, or loads it (TPM2_Load) in place of the one used least recently.
+    /// Takes the object from the cache, or loads it (TPM2_Load) in place of the least recently used one.
     ///
-    /// The name that the TPM answers with must be the one of our public area; the parent's empty value is given by
-    /// password, since there is nothing to hide.
+    /// The name in the TPM's answer must be the name of our public area. The parent's empty value is given by password,
+    /// since there is nothing to hide.
     init(_ object: TPMObject, under parent: ESYS_TR, on connection: Connection) throws(TPMError) {
         if let handle = connection.cache.borrow(object) {
             self.handle = handle
@@ -57,10 +57,9 @@ struct LoadedObject: ~Copyable {
         return handle
     }
 
-    /// What a refused load means: a missing parent, or a blob that is not of this chip.
+    /// Returns the error that a refused load means: a missing parent, or a blob that is not of this chip.
     ///
-    /// The TPM tells of damaged private
-    /// areas in several ways, all as the number of the parameter.
+    /// The TPM reports damaged private areas in several ways, each with the number of the parameter.
     private static func explain(_ error: TPMError) -> TPMError {
         switch error.culprit {
         case .handle: error.told(as: .foreignRoot)

@@ -2,8 +2,8 @@
 
 internal import CTSS2
 
-/// Structures to bytes and back, by the marshalling functions of tpm2-tss, which check every size against the room there
-/// is.
+/// Conversion of structures to bytes and back, by the marshalling functions of tpm2-tss, which check every size against
+/// the available room.
 enum Marshalling {
     typealias Unmarshal<Structure> = (
         UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?, UnsafeMutablePointer<Structure>?
@@ -12,7 +12,7 @@ enum Marshalling {
         UnsafePointer<Structure>?, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?
     ) -> TSS2_RC
 
-    /// Reads a structure from the front of `bytes`, which loses what was read.
+    /// Reads a structure from the front of `bytes` and removes the bytes that were read.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     static func read<Structure>(
@@ -28,7 +28,7 @@ enum Marshalling {
         bytes = bytes.dropFirst(offset)
     }
 
-    /// The bytes of a structure; at most 4 KiB, more than any of the TPM's structures that we store.
+    /// Returns the bytes of a structure; at most 4 KiB, more than any of the TPM's structures that Whorl stores.
     static func bytes<Structure>(
         _ marshal: Marshal<Structure>,
         of structure: UnsafePointer<Structure>

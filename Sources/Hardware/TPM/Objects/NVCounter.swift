@@ -4,17 +4,17 @@ internal import CTSS2
 
 /// A counter in the TPM's non-volatile memory, pinned by its name: 64 bits that only grow.
 ///
-/// Whoever has the owner hierarchy can delete it and define it anew with the same name; the new one then starts above
-/// every counter that the TPM ever had. So nobody can bring an old value back.
+/// A program with owner authorization can delete it and define it again with the same name; the new one then starts
+/// above every counter that the TPM ever had. So an old value can never come back.
 public struct NVCounter: Sendable, Hashable {
-    /// The indices where Whorl's counters go; the owner's part of the TCG's registry (0x01800000 to 0x01BFFFFF).
+    /// The NV indices of Whorl's counters, in the owner's part of the TCG's registry (0x01800000 to 0x01BFFFFF).
     static let ownIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57ff
 
-    /// The index.
+    /// The NV index.
     public let index: UInt32
     /// The pinned name.
     public let name: TPMName
-    /// What `Esys_TR_Serialize()` gave.
+    /// The result of `Esys_TR_Serialize()`.
     let resource: [UInt8]
 
     init(index: UInt32, name: TPMName, resource: [UInt8]) {
@@ -23,21 +23,21 @@ public struct NVCounter: Sendable, Hashable {
         self.resource = resource
     }
 
-    /// Reads what ``serialized`` gave.
+    /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     public init(serialized: [UInt8]) throws(TPMError) {
         (index, name, resource) = try PinnedResource.read(serialized, kind: .counter)
     }
 
-    /// The form to keep.
+    /// The form to store.
     public var serialized: [UInt8] { PinnedResource.bytes(.counter, index, name, resource) }
 
-    /// Written only when its policy is met, read with its own empty value, without a count of wrong tries.
+    /// The attributes: written only when the policy is met, read with its own empty value, wrong tries not counted.
     static let attributes =
         UInt32(TPM2_NT_COUNTER) << 4 | TPMA_NV_POLICYWRITE | TPMA_NV_AUTHREAD | TPMA_NV_NO_DA
 
-    /// The public area before the first increment.
+    /// Returns the public area before the first increment.
     static func template(index: UInt32, writePolicy: PolicyDigest) throws(TPMError) -> TPM2B_NV_PUBLIC {
         var area = TPM2B_NV_PUBLIC()
         area.nvPublic.nvIndex = index
@@ -49,16 +49,16 @@ public struct NVCounter: Sendable, Hashable {
     }
 }
 
-/// What became of a pinned counter.
+/// The state of a pinned counter.
 public enum NVCounterCheck: Sendable, Hashable {
-    /// It is there, with this value.
+    /// The counter exists and has this value.
     ///
-    /// It may have been deleted and defined anew; the value then is higher than any before.
+    /// It may have been deleted and defined again; the value then is higher than any before.
     case same(UInt64)
-    /// Something else has its index.
+    /// The index is used for something else.
     case other
-    /// It was defined and never incremented: deleted and defined anew by somebody, or provisioning was cut off.
+    /// The counter was never incremented: it was deleted and defined again, or provisioning was interrupted.
     case unwritten
-    /// Its index is free.
+    /// The index is free.
     case missing
 }

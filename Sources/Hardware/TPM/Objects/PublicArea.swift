@@ -2,27 +2,27 @@
 
 internal import CTSS2
 
-/// The public areas of the objects that we make, and how to recognise them.
+/// The public areas of the objects that Whorl makes, and the rules that recognise them.
 ///
 /// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures", and 8.3 "TPMA_OBJECT".
 enum PublicArea {
     private static let bound = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT
 
-    /// Attributes of an object that its policy guards alone: also changing its authorization value and certifying it take a
-    /// policy that names that command, and no policy of ours does.
+    /// Returns the attributes of an object that only its policy guards: changing its authorization value and certifying
+    /// it also take a policy that names that command, and none of Whorl's policies does.
     ///
-    /// - Parameter dictionaryAttack: Whether the TPM counts wrong values of its authorization value, and locks.
+    /// - Parameter dictionaryAttack: Whether the TPM counts wrong authorization values, and locks.
     /// - Returns: The attributes, TPMA_OBJECT.
     private static func guarded(dictionaryAttack: Bool) -> UInt32 {
         bound | TPMA_OBJECT_ADMINWITHPOLICY | (dictionaryAttack ? 0 : TPMA_OBJECT_NODA)
     }
 
-    /// Attributes of the storage root: the TCG's template.
+    /// The attributes of the storage root, from the TCG's template.
     static let storageRootAttributes =
         bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH
         | TPMA_OBJECT_NODA | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT
 
-    /// The storage root: an ECC P-256 key with AES-128-CFB for its children.
+    /// Returns the storage root's template: an ECC P-256 key with AES-128-CFB for its children.
     ///
     /// Source: TCG TPM v2.0 Provisioning Guidance 1.0, 7.5.1, with the template L-2 of the EK Credential Profile 2.x.
     static func storageRoot() -> TPM2B_PUBLIC {
@@ -32,13 +32,13 @@ enum PublicArea {
         area.publicArea.parameters.eccDetail.symmetric.mode.aes = TPM2_ALG_CFB
         area.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_NULL
         setCurve(&area)
-        // 32 zero bytes each, as the template has them.
+        // 32 zero bytes each, as in the template.
         area.publicArea.unique.ecc.x.size = 32
         area.publicArea.unique.ecc.y.size = 32
         return area
     }
 
-    /// A signing key: ECC P-256, ECDSA with SHA-256, by its policy alone.
+    /// Returns the template of a signing key: ECC P-256, ECDSA with SHA-256, used by its policy alone.
     static func signingKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
         var area = empty(
             TPM2_ALG_ECC,
@@ -53,7 +53,7 @@ enum PublicArea {
         return area
     }
 
-    /// A key that signs and agrees on secrets: ECC P-256, by its policy alone.
+    /// Returns the template of a key that signs and agrees on secrets: ECC P-256, used by its policy alone.
     ///
     /// A key for both has no scheme of its own, so each command names one (Part 2, 12.2.3.6).
     static func agreementKey(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
@@ -64,16 +64,16 @@ enum PublicArea {
         return area
     }
 
-    /// Sealed data, by its policy alone.
+    /// Returns the template of sealed data, used by its policy alone.
     static func sealed(policy: PolicyDigest, dictionaryAttack: Bool) throws(TPMError) -> TPM2B_PUBLIC {
-        // The data is the caller's, so sensitiveDataOrigin is clear; the TPM insists on it.
+        // The data is the caller's, so sensitiveDataOrigin is clear; the TPM requires that.
         var area = empty(TPM2_ALG_KEYEDHASH, attributes: guarded(dictionaryAttack: dictionaryAttack))
         area.publicArea.authPolicy = try TPM2B_DIGEST(public: policy.bytes)
         area.publicArea.parameters.keyedHashDetail.scheme.scheme = TPM2_ALG_NULL
         return area
     }
 
-    /// An HMAC key whose authorization value others' policies ask for.
+    /// Returns the template of an HMAC key whose authorization value other objects' policies ask for.
     static func authority(dictionaryAttack: Bool) -> TPM2B_PUBLIC {
         var area = empty(
             TPM2_ALG_KEYEDHASH,
@@ -98,7 +98,7 @@ enum PublicArea {
         area.publicArea.parameters.eccDetail.kdf.scheme = TPM2_ALG_NULL
     }
 
-    /// Whether a key can be the storage root: what the template says, whoever made it.
+    /// Whether a key can be the storage root: it has the form of the template, regardless of its maker.
     static func fitsStorageRoot(_ area: TPMT_PUBLIC) -> Bool {
         let detail = area.parameters.eccDetail
         return area.type == TPM2_ALG_ECC && area.nameAlg == TPM2_ALG_SHA256

@@ -3,21 +3,21 @@
 internal import CTSS2
 internal import WhorlSupport
 
-/// The key under which everything else lies: persistent, and pinned by its name.
+/// The persistent parent key of all other objects, pinned by its name.
 ///
-/// Sessions are salted to the pinned public key, so whoever answers in the chip's place without that key's private part
-/// cannot compute a single valid response. Keep ``serialized`` where only its owner can write.
+/// Sessions are salted to the pinned public key, so an impostor without the private part of that key cannot compute a
+/// single valid response. Keep ``serialized`` where only its owner can write.
 public struct StorageRoot: Sendable, Hashable {
-    /// The handle that owners' tools agree on for a storage root.
+    /// The handle that is the convention for a storage root.
     public static let commonHandle: UInt32 = 0x8100_0001
-    /// Where ours goes when another key has the common handle.
+    /// The handles for Whorl's storage root when another key has the common handle.
     static let ownHandles: ClosedRange<UInt32> = 0x8157_4801...0x8157_4808
 
     /// The persistent handle.
     public let handle: UInt32
     /// The pinned name.
     public let name: TPMName
-    /// What `Esys_TR_Serialize()` gave.
+    /// The result of `Esys_TR_Serialize()`.
     let resource: [UInt8]
 
     init(handle: UInt32, name: TPMName, resource: [UInt8]) {
@@ -26,18 +26,18 @@ public struct StorageRoot: Sendable, Hashable {
         self.resource = resource
     }
 
-    /// Reads what ``serialized`` gave.
+    /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.
     public init(serialized: [UInt8]) throws(TPMError) {
         (handle, name, resource) = try PinnedResource.read(serialized, kind: .storageRoot)
     }
 
-    /// The form to keep.
+    /// The form to store.
     public var serialized: [UInt8] { PinnedResource.bytes(.storageRoot, handle, name, resource) }
 }
 
-/// The stored form of something that stays in the TPM under a handle of its own.
+/// The stored form of a resource that stays in the TPM under its own handle.
 enum PinnedResource: UInt8 {
     case storageRoot = 0x52
     case counter = 0x43
@@ -70,7 +70,7 @@ enum PinnedResource: UInt8 {
 }
 
 extension Connection {
-    /// Lends the ESAPI handle of something pinned; costs no command of the TPM.
+    /// Lends the ESAPI handle of a pinned resource; sends no command to the TPM.
     ///
     /// The name is computed from the public area in the stored bytes, and must be the pinned one.
     func withPinned<Value: ~Copyable>(
@@ -98,7 +98,7 @@ extension Connection {
         return try body(object)
     }
 
-    /// Lends the storage root.
+    /// Lends the handle of the storage root.
     func withRoot<Value: ~Copyable>(
         _ root: StorageRoot,
         _ body: (ESYS_TR) throws(TPMError) -> Value
@@ -106,7 +106,7 @@ extension Connection {
         try withPinned(root.resource, handle: root.handle, name: root.name, body)
     }
 
-    /// What to keep of something that stays in the TPM (`Esys_TR_Serialize()`, transfer full).
+    /// Returns the bytes to store for a resource that stays in the TPM (`Esys_TR_Serialize()`, transfer full).
     func serialize(_ object: ESYS_TR) throws(TPMError) -> [UInt8] {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0

@@ -4,19 +4,19 @@ internal import CTSS2
 public import SecretMemory
 
 extension TPMCommands {
-    /// Multiplies another's public key with a key whose policy is met on the way; the product crosses the bus encrypted.
+    /// Multiplies another party's public key with a key whose policy is met; the product crosses the bus encrypted.
     ///
     /// It takes as many commands as ``sign(digest:with:under:meeting:with:)``.
     ///
     /// - Parameters:
-    ///   - point: The other's public key.
-    ///   - key: A key that agrees.
-    ///   - root: Its parent.
+    ///   - point: The other party's public key.
+    ///   - key: A key that agrees on secrets.
+    ///   - root: The key's parent.
     ///   - policy: The policy whose digest the key carries.
-    ///   - credentials: What it is met with.
+    ///   - credentials: The credentials that meet the policy.
     /// - Returns: The X coordinate of the product, 32 bytes.
-    /// - Throws: ``TPMError/Code-swift.enum/pointRefused`` when the TPM finds the point not to be one of the curve, and as
-    ///   ``sign(digest:with:under:meeting:with:)``.
+    /// - Throws: ``TPMError/Code-swift.enum/pointRefused`` when the TPM finds that the point is not on the curve, and
+    ///   as ``sign(digest:with:under:meeting:with:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ECDH_ZGen.
     public func sharedSecret(
@@ -65,10 +65,10 @@ extension Connection {
 }
 
 extension SecretBytes {
-    /// Copies a coordinate out of the TPM's structure, which its owner wipes; zeros in front that the TPM left out are
-    /// put back.
+    /// Copies a coordinate out of the TPM's structure, which its owner wipes; restores the leading zeros that the TPM
+    /// left out.
     ///
-    /// - Returns: `nil` for what is none of P-256.
+    /// - Returns: `nil` if the size is not one of P-256.
     fileprivate init?(coordinate: borrowing TPM2B_ECC_PARAMETER) {
         let size = Int(coordinate.size)
         guard 1...32 ~= size else { return nil }

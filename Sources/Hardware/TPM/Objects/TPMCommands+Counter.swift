@@ -3,16 +3,16 @@
 internal import CTSS2
 
 extension TPMCommands {
-    /// Defines a counter and increments it once, since it has no value, and not its final name, before that.
+    /// Defines a counter and increments it once, since it has neither a value nor its final name before that.
     ///
-    /// When the increment fails the index is deleted again; when that fails too, or the program ends in between,
-    /// ``findCounters(writePolicy:)`` finds it.
+    /// If the increment fails, the index is deleted again. If that fails too, or the program ends in between,
+    /// ``findCounters(writePolicy:)`` finds the index.
     ///
     /// - Parameters:
-    ///   - index: The index; by default the first free one of ours.
-    ///   - writePolicy: What must be met to increment it.
+    ///   - index: The index; by default the first free one of Whorl's range.
+    ///   - writePolicy: The policy that must be met to increment the counter.
     ///   - root: The storage root.
-    ///   - credentials: What meets the policy.
+    ///   - credentials: The credentials that meet the policy.
     /// - Returns: The counter.
     /// - Throws: ``TPMError/Code-swift.enum/nvSpace``, ``TPMError/Code-swift.enum/nvDefined``,
     ///   ``TPMError/Code-swift.enum/ownerAuthNeeded`` and what any command throws.
@@ -31,7 +31,7 @@ extension TPMCommands {
             defer { connection.close(object) }
             do throws(TPMError) {
                 try connection.increment(object, meeting: writePolicy, with: credentials, root: root)
-                // ESAPI's entry now has the attribute WRITTEN, as the TPM's has.
+                // ESAPI's entry now has the attribute WRITTEN, like the TPM's.
                 return NVCounter(
                     index: index,
                     name: try connection.name(of: object),
@@ -44,9 +44,10 @@ extension TPMCommands {
         }
     }
 
-    /// The counter's value; one command.
+    /// Returns the counter's value; one command.
     ///
-    /// The answer is not authenticated: it may inform, and the policy that names the counter decides.
+    /// The answer is not authenticated: use it for information only. Decisions belong in a policy that names the
+    /// counter.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Read.
     public func read(_ counter: NVCounter) throws(TPMError) -> UInt64 {
@@ -69,14 +70,14 @@ extension TPMCommands {
         }
     }
 
-    /// Deletes a counter; everything whose policy names it is refused for good.
+    /// Deletes a counter; every object whose policy names it can never be used again.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_UndefineSpace.
     public func undefine(_ counter: NVCounter) throws(TPMError) {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.undefine(index) }
     }
 
-    /// What became of a counter; two commands where it is what it was, one where it is gone.
+    /// Returns the state of a counter; two commands if it is unchanged, one if it is gone.
     public func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
         do throws(TPMError) {
             return try connection.withPublic(counter.index) { (index) throws(TPMError) -> NVCounterCheck in
@@ -87,15 +88,15 @@ extension TPMCommands {
                 return area.attributes == NVCounter.attributes ? .unwritten : .other
             }
         } catch {
-            // Also where it is deleted between the two commands.
+            // Also if it is deleted between the two commands.
             guard error.saysMissingHandle else { throw error }
             return .missing
         }
     }
 
-    /// The counters of ours that are written only by this policy: what a provisioning that was cut off has left.
+    /// Returns Whorl's counters that only this policy can increment, such as those of an interrupted provisioning.
     ///
-    /// One that was never incremented is among them, under the name that it has until then.
+    /// A counter that was never incremented is included, under the name that it has until then.
     public func findCounters(writePolicy: PolicyDigest) throws(TPMError) -> [NVCounter] {
         var found: [NVCounter] = []
         for handle in try handles(.nvIndices) where NVCounter.ownIndices.contains(handle) {
@@ -125,7 +126,7 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Lends a counter.
+    /// Lends the handle of a counter.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` when a command of `body` finds no such index.
     func withCounter<Value: ~Copyable>(

@@ -4,18 +4,18 @@ internal import CTSS2
 public import SecretMemory
 
 extension TPMCommands {
-    /// The most bytes that the TPM seals at once.
+    /// The largest number of bytes that the TPM seals at once.
     public static let largestSealedSecret = 128
 
     /// Makes an HMAC key whose authorization value policies can ask for.
     ///
     /// - Parameters:
-    ///   - root: The parent.
+    ///   - root: The key's parent.
     ///   - auth: The value, 1 to 32 bytes. Zeros at its end do not count, as the TPM drops them.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values and locks.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values, and locks.
     /// - Returns: The object; it is not loaded.
-    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when something else answers than the pinned root, and what any
-    ///   command throws.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the answer does not come from the pinned root, and what
+    ///   any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
     public func createAuthority(
@@ -31,14 +31,14 @@ extension TPMCommands {
         )
     }
 
-    /// Seals a secret, which is given back only when the policy is met.
+    /// Seals a secret, which the TPM returns only when the policy is met.
     ///
     /// - Parameters:
     ///   - secret: 1 to 128 bytes.
-    ///   - root: The parent.
+    ///   - root: The object's parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; without one there is none to count.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
     /// - Returns: The object; it is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/tooLarge``, and as ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -62,10 +62,10 @@ extension TPMCommands {
     /// Makes a P-256 key that signs only when the policy is met.
     ///
     /// - Parameters:
-    ///   - root: The parent.
+    ///   - root: The key's parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; without one there is none to count.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
     /// - Returns: The object; it is not loaded.
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -84,13 +84,13 @@ extension TPMCommands {
         )
     }
 
-    /// Makes a P-256 key that signs, and agrees on secrets with others' public keys, only when the policy is met.
+    /// Makes a P-256 key that signs, and agrees on secrets with other public keys, only when the policy is met.
     ///
     /// - Parameters:
-    ///   - root: The parent.
+    ///   - root: The key's parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; without one there is none to count.
+    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
     /// - Returns: The object; it is not loaded.
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
@@ -109,16 +109,16 @@ extension TPMCommands {
         )
     }
 
-    /// Gives an authority another authorization value.
+    /// Changes the authorization value of an authority.
     ///
-    /// The name stays, so policies that ask for it go on. The old blob goes on as well, with the old value: the caller
-    /// deletes it.
+    /// The name stays, so policies that ask for it stay valid. The old blob also stays valid, with the old value: the
+    /// caller deletes it.
     ///
     /// - Parameters:
-    ///   - object: The object; a blob of it with the new value is returned.
+    ///   - object: The authority; a new blob of it is returned.
     ///   - root: Its parent.
-    ///   - old: The value that it has.
-    ///   - new: The value that it shall have, 1 to 32 bytes.
+    ///   - old: The present value.
+    ///   - new: The new value, 1 to 32 bytes.
     /// - Returns: The object with the new value; it is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and what any
     ///   command throws.
@@ -137,7 +137,7 @@ extension TPMCommands {
                 try connection.changeAuth(of: loaded.handle, parent: parent, to: new, by: &session)
             }
         }
-        // What is loaded has the old value, for which there will be no more use.
+        // The loaded object has the old value and is not needed again.
         connection.cache.flush(object, on: connection)
         return try TPMObject(object, privateBlob: privateBlob)
     }

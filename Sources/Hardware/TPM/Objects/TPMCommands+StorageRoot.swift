@@ -3,9 +3,9 @@
 internal import CTSS2
 internal import SecretMemory
 
-/// Whether the pinned storage root is still there.
+/// The state of the pinned storage root.
 public enum StorageRootCheck: Sendable, Hashable {
-    /// It is.
+    /// The pinned key is at its handle.
     case same
     /// Another key answers at its handle.
     case other
@@ -14,14 +14,15 @@ public enum StorageRootCheck: Sendable, Hashable {
 }
 
 extension TPMCommands {
-    /// Finds a storage root that fits, or makes one and keeps it in the TPM.
+    /// Finds a fitting storage root, or makes one and keeps it in the TPM.
     ///
-    /// 0x81000001 is used when it is free or holds an ECC P-256 key of the TCG's template; where it holds anything else
-    /// that stays as it is, and a handle of our own is used. It is done once; afterwards the pinned root needs no command.
+    /// 0x81000001 is used if it is free or holds an ECC P-256 key of the TCG's template. If it holds anything else,
+    /// that stays as it is, and one of Whorl's own handles is used. This is done once; afterwards the pinned root needs
+    /// no command.
     ///
-    /// - Returns: The root, to be kept in its serialized form.
-    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded``, ``TPMError/Code-swift.enum/nvSpace`` and what any command
-    ///   throws.
+    /// - Returns: The root, to be stored in its serialized form.
+    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded``, ``TPMError/Code-swift.enum/nvSpace`` and what any
+    ///   command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_ReadPublic, TPM2_CreatePrimary, TPM2_EvictControl.
     public func findOrMakeStorageRoot() throws(TPMError) -> StorageRoot {
@@ -32,7 +33,7 @@ extension TPMCommands {
         return try makeStorageRoot(at: handle)
     }
 
-    /// Finds a storage root that fits, if there is one.
+    /// Returns a fitting storage root; `nil` if there is none.
     public func findStorageRoot() throws(TPMError) -> StorageRoot? {
         let present = try Set(handles(.persistent))
         for handle in [StorageRoot.commonHandle] + StorageRoot.ownHandles where present.contains(handle) {
@@ -41,7 +42,7 @@ extension TPMCommands {
         return nil
     }
 
-    /// Whether the TPM still has this root; one command.
+    /// Returns whether the TPM still has this root; one command.
     public func check(_ root: StorageRoot) throws(TPMError) -> StorageRootCheck {
         do throws(TPMError) {
             return try connection.withPublic(root.handle) { (object) throws(TPMError) in
@@ -90,7 +91,7 @@ extension Connection {
         StorageRoot(handle: handle, name: try name(of: object), resource: try serialize(object))
     }
 
-    /// Lends the handle of a persistent object or NV index as the TPM describes it now (TPM2_ReadPublic).
+    /// Lends the handle of a persistent object or NV index with its present public area (TPM2_ReadPublic).
     func withPublic<Value>(
         _ handle: UInt32,
         _ body: (ESYS_TR) throws(TPMError) -> Value
@@ -141,9 +142,9 @@ extension Connection {
         return object
     }
 
-    /// Runs commands that the owner hierarchy authorizes, by its empty value; nothing to hide.
+    /// Runs commands with owner authorization by its empty value, so there is nothing to hide.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded`` where it has another one.
+    /// - Throws: ``TPMError/Code-swift.enum/ownerAuthNeeded`` if the value is not empty.
     func asOwner<Value>(_ body: () throws(TPMError) -> Value) throws(TPMError) -> Value {
         do throws(TPMError) {
             return try body()
@@ -152,10 +153,10 @@ extension Connection {
         }
     }
 
-    /// Has ESAPI know an authorization value while `body` runs.
+    /// Gives ESAPI an authorization value while `body` runs.
     ///
-    /// ESAPI keeps a copy in the handle's entry, which is overwritten with an empty value afterwards. What ESAPI derives
-    /// from it on the way (HMAC keys on its stack and in its session entries) is freed by tpm2-tss without wiping.
+    /// ESAPI keeps a copy in the handle's entry, which is overwritten with an empty value afterwards. tpm2-tss frees
+    /// what it derives from the value (HMAC keys on its stack and in its session entries) without wiping.
     func withAuth<Value: ~Copyable>(
         _ auth: borrowing SecretBytes,
         of handle: ESYS_TR,

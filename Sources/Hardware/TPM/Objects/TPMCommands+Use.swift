@@ -3,13 +3,13 @@
 internal import CTSS2
 public import SecretMemory
 
-/// What the TPM says of an authorization value.
+/// The TPM's verdict on an authorization value.
 public enum AuthVerdict: Sendable, Hashable {
-    /// It is the right one.
+    /// The value is right.
     case right
-    /// It is not; where the object counts wrong tries, this one is counted.
+    /// The value is wrong; if the object counts wrong tries, this one is counted.
     case wrong
-    /// The TPM is locked and did not look at it.
+    /// The TPM is locked and did not check the value.
     case lockedOut
 }
 
@@ -23,19 +23,21 @@ public struct ECDSASignature: Sendable, Hashable {
 }
 
 extension TPMCommands {
-    /// Signs a digest with a key whose policy is met on the way.
+    /// Signs a digest with a key, after meeting the key's policy.
     ///
-    /// For PolicySecret and PolicyNV it takes 4 commands when authority, key and session are there already, and 7 otherwise.
+    /// For PolicySecret and PolicyNV it takes 4 commands if authority, key and session are loaded already, and 7
+    /// otherwise.
     ///
     /// - Parameters:
     ///   - digest: A SHA-256 digest, 32 bytes.
     ///   - key: A signing key.
-    ///   - root: Its parent.
+    ///   - root: The key's parent.
     ///   - policy: The policy whose digest the key carries.
-    ///   - credentials: What it is met with.
-    /// - Returns: The signature, which nothing here verifies.
-    /// - Throws: ``TPMError/Code-swift.enum/policyFailed`` when the TPM refuses, ``TPMError/Code-swift.enum/missingCredential``,
-    ///   ``TPMError/Code-swift.enum/foreignBlob``, and what any command throws.
+    ///   - credentials: The credentials that meet the policy.
+    /// - Returns: The signature; it is not verified.
+    /// - Throws: ``TPMError/Code-swift.enum/policyFailed`` when the TPM refuses,
+    ///   ``TPMError/Code-swift.enum/missingCredential``, ``TPMError/Code-swift.enum/foreignBlob``, and what any command
+    ///   throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Sign.
     public func sign(
@@ -52,15 +54,15 @@ extension TPMCommands {
         }
     }
 
-    /// Gives back a sealed secret whose policy is met on the way; it crosses the bus encrypted.
+    /// Returns a sealed secret, after meeting its policy; the secret crosses the bus encrypted.
     ///
     /// It takes as many commands as ``sign(digest:with:under:meeting:with:)``.
     ///
     /// - Parameters:
     ///   - object: A sealed secret.
-    ///   - root: Its parent.
+    ///   - root: The object's parent.
     ///   - policy: The policy whose digest the object carries.
-    ///   - credentials: What it is met with.
+    ///   - credentials: The credentials that meet the policy.
     /// - Returns: The secret.
     /// - Throws: As ``sign(digest:with:under:meeting:with:)``.
     ///
@@ -82,16 +84,16 @@ extension TPMCommands {
         }
     }
 
-    /// The HMAC-SHA-256 of data by an authority's own key, which never leaves the TPM.
+    /// Returns the HMAC-SHA-256 of data with an authority's own key, which never leaves the TPM.
     ///
     /// - Parameters:
-    ///   - data: At most 1024 bytes; it crosses the bus encrypted, as does the result.
+    ///   - data: At most 1024 bytes; they cross the bus encrypted, like the result.
     ///   - object: The authority.
-    ///   - root: Its parent.
-    ///   - auth: Its authorization value.
+    ///   - root: The authority's parent.
+    ///   - auth: The authority's authorization value.
     /// - Returns: 32 bytes.
-    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and what any command
-    ///   throws.
+    /// - Throws: ``TPMError/Code-swift.enum/authFailed``, ``TPMError/Code-swift.enum/lockout(seconds:)`` and what any
+    ///   command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_HMAC.
     public func hmac(
@@ -111,12 +113,12 @@ extension TPMCommands {
         }
     }
 
-    /// Asks the TPM whether an authorization value is an object's.
+    /// Asks the TPM whether an authorization value is the right one for an object.
     ///
     /// - Parameters:
     ///   - auth: The value.
     ///   - object: An authority.
-    ///   - root: Its parent.
+    ///   - root: The authority's parent.
     /// - Returns: The TPM's verdict.
     /// - Throws: What any command throws, except for a wrong value and a lockout, which are verdicts.
     ///
@@ -138,9 +140,9 @@ extension TPMCommands {
         }
     }
 
-    /// Loads an object and lets go of it: whether this TPM knows it.
+    /// Loads an object and releases it, to check that it belongs to this TPM.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` when it does not.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if it does not.
     public func load(_ object: TPMObject, under root: StorageRoot) throws(TPMError) {
         try connection.withSequence(root) { (root) throws(TPMError) in
             _ = try LoadedObject(object, under: root, on: connection)
@@ -149,7 +151,7 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// Meets a policy, loads the object, and has a command use it by that policy session, in one sequence.
+    /// Meets a policy, loads the object, and lets a command use it with that policy session, in one sequence.
     func use<Value: ~Copyable>(
         _ object: TPMObject,
         under root: StorageRoot,
@@ -179,7 +181,7 @@ extension Connection {
         var scheme = TPMT_SIG_SCHEME()
         scheme.scheme = TPM2_ALG_ECDSA
         scheme.details.ecdsa.hashAlg = TPM2_ALG_SHA256
-        // An unrestricted key signs any digest; the ticket says that nobody vouches for it.
+        // An unrestricted key signs any digest; this ticket says that the TPM did not compute the digest.
         var ticket = TPMT_TK_HASHCHECK()
         ticket.tag = TPM2_ST_HASHCHECK
         ticket.hierarchy = TPM2_RH_NULL

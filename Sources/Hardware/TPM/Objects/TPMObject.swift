@@ -2,12 +2,12 @@
 
 internal import CTSS2
 
-/// A child of the storage root, as it is kept outside of the TPM: its public area, and its private area, which the TPM
-/// alone can open.
+/// A child of the storage root as it is stored outside the TPM: its public area, and its private area, which only the
+/// TPM can open.
 ///
-/// The bytes may come from anywhere; they are checked for their form here, and for their origin when the TPM loads them.
+/// The bytes may come from anywhere: this type checks their form, and the TPM checks their origin when it loads them.
 public struct TPMObject: Sendable, Hashable {
-    /// What an object is for.
+    /// The purpose of an object.
     public enum Kind: Sendable, Hashable {
         /// An HMAC key whose authorization value policies ask for.
         case authority
@@ -19,24 +19,24 @@ public struct TPMObject: Sendable, Hashable {
         case agreementKey
     }
 
-    /// The largest serialized form that is read, in bytes.
+    /// The largest serialized form that is accepted, in bytes.
     public static let maximumSize = 4096
     private static let version: UInt8 = 1
 
-    /// The public area as a TPM2B_PUBLIC, what `tpm2_load -u` takes.
+    /// The public area as a TPM2B_PUBLIC, the input of `tpm2_load -u`.
     public let publicBlob: [UInt8]
-    /// The private area as a TPM2B_PRIVATE, what `tpm2_load -r` takes.
+    /// The private area as a TPM2B_PRIVATE, the input of `tpm2_load -r`.
     public let privateBlob: [UInt8]
-    /// What it is for.
+    /// The object's purpose.
     public let kind: Kind
-    /// Its name.
+    /// The object's name.
     public let name: TPMName
-    /// The policy that it is used by, if it has one.
+    /// The policy that the object is used by, if it has one.
     public let policy: PolicyDigest?
-    /// The public key; `nil` for what is no key pair.
+    /// The public key; `nil` if the object is not a key pair.
     public let publicPoint: ECPoint?
 
-    /// Reads what ``serialized`` gave.
+    /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed`` for anything but the whole form of a known kind of object.
     public init(serialized: [UInt8]) throws(TPMError) {
@@ -57,7 +57,7 @@ public struct TPMObject: Sendable, Hashable {
         )
     }
 
-    /// What TPM2_Create gave.
+    /// Takes the two areas that TPM2_Create returned.
     init(_ publicArea: UnsafePointer<TPM2B_PUBLIC>, _ privateArea: UnsafePointer<TPM2B_PRIVATE>)
         throws(TPMError)
     {
@@ -68,14 +68,14 @@ public struct TPMObject: Sendable, Hashable {
         )
     }
 
-    /// The same object with another private area, as TPM2_ObjectChangeAuth gives it.
+    /// Makes the same object with the private area that TPM2_ObjectChangeAuth returned.
     init(_ object: TPMObject, privateBlob: [UInt8]) throws(TPMError) {
         try self.init(object.areas().public, publicBlob: object.publicBlob, privateBlob: privateBlob)
     }
 
     private init(_ area: TPM2B_PUBLIC, publicBlob: [UInt8], privateBlob: [UInt8]) throws(TPMError) {
         var area = area
-        // One form only: what the name is computed from is what the TPM will see.
+        // Only one form is accepted: the bytes that the name is computed from are the bytes that the TPM will see.
         guard try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: &area) == publicBlob,
             privateBlob.count > 2,
             area.publicArea.nameAlg == TPM2_ALG_SHA256, let kind = Kind(area.publicArea)
@@ -93,10 +93,10 @@ public struct TPMObject: Sendable, Hashable {
             }
     }
 
-    /// The form to keep; it holds no secret that another TPM, or this one without the policy, would tell.
+    /// The form to store; it contains no secret that another TPM, or this one without the policy, would reveal.
     public var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
 
-    /// The two areas as structures, for TPM2_Load.
+    /// Returns the two areas as structures, for TPM2_Load.
     func areas() throws(TPMError) -> (public: TPM2B_PUBLIC, private: TPM2B_PRIVATE) {
         var publicArea = TPM2B_PUBLIC()
         var privateArea = TPM2B_PRIVATE()
@@ -109,7 +109,7 @@ public struct TPMObject: Sendable, Hashable {
 }
 
 extension TPMObject.Kind {
-    /// The kind of object that has this public area; `nil` for any other.
+    /// Recognises the kind of object that has this public area; `nil` for any other.
     fileprivate init?(_ area: TPMT_PUBLIC) {
         switch area.type {
         case TPM2_ALG_KEYEDHASH where area.parameters.keyedHashDetail.scheme.scheme == TPM2_ALG_NULL:
@@ -134,7 +134,7 @@ public struct ECPoint: Sendable, Hashable {
 
     /// Reads ANSI X9.63: 4, x, y; 65 bytes.
     ///
-    /// - Returns: `nil` for another form. Whether it is a point of the curve is for the TPM to say.
+    /// - Returns: `nil` for another form. The TPM checks whether it is a point of the curve.
     public init?(x963 bytes: [UInt8]) {
         guard bytes.count == 65, bytes[0] == 4 else { return nil }
         x = Array(bytes[1..<33])
@@ -150,7 +150,7 @@ public struct ECPoint: Sendable, Hashable {
     }
 }
 
-/// The number with zeros in front, so that it has `count` bytes; `nil` when it has more.
+/// Returns the number with leading zeros, so that it has `count` bytes; `nil` if it has more.
 func padded(_ number: [UInt8], to count: Int) -> [UInt8]? {
     number.count <= count ? Array(repeating: 0, count: count - number.count) + number : nil
 }

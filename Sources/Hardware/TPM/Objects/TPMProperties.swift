@@ -2,20 +2,20 @@
 
 internal import CTSS2
 
-/// Handles that a TPM can list.
+/// The kinds of handles that a TPM can list.
 public enum HandleKind: Sendable, CaseIterable {
     /// Loaded objects.
     case transient
-    /// Objects that stay.
+    /// Persistent objects.
     case persistent
     /// NV indices.
     case nvIndices
     /// Sessions in the TPM's memory.
     case loadedSessions
-    /// Sessions whose context is saved outside of it.
+    /// Sessions whose context is saved outside the TPM.
     case savedSessions
 
-    /// The first handle of the kind, as TPM2_GetCapability takes it.
+    /// The first handle of the kind, the input of TPM2_GetCapability.
     var first: UInt32 {
         switch self {
         case .transient: 0x8000_0000
@@ -27,48 +27,49 @@ public enum HandleKind: Sendable, CaseIterable {
     }
 }
 
-/// What the TPM counts about wrong authorization values.
+/// The TPM's count of wrong authorization values, and its limits.
 public struct DictionaryAttackState: Sendable, Hashable {
-    /// Wrong values that are counted now.
+    /// The number of wrong values that are counted now.
     public let failures: Int
-    /// At this count the TPM locks.
+    /// The count at which the TPM locks.
     public let limit: Int
-    /// One failure is forgotten after this many seconds; 0: never by itself.
+    /// The number of seconds after which one failure is forgotten; 0: never by itself.
     public let recoverySeconds: Int
-    /// After a wrong lockout value that hierarchy is closed for this many seconds; 0: until a restart.
+    /// The number of seconds for which the lockout hierarchy is closed after a wrong value; 0: until a restart.
     public let lockoutRecoverySeconds: Int
-    /// Whether it is locked now.
+    /// Whether the TPM is locked now.
     public let inLockout: Bool
 
-    /// Seconds until one try is free again, at most; `nil` when it is not locked, or does not open by itself.
+    /// The longest time in seconds until a try is possible; `nil` if the TPM is not locked, or does not unlock by
+    /// itself.
     public var secondsToNextTry: Int? { inLockout && recoverySeconds > 0 ? recoverySeconds : nil }
 }
 
-/// What the TPM is and how it is set up.
+/// The identity and the setup of a TPM.
 public struct TPMProperties: Sendable, Hashable {
-    /// The manufacturer's four letters, as `IFX`.
+    /// The manufacturer's four letters, such as `IFX`.
     public let manufacturer: String
-    /// The vendor's own words.
+    /// The vendor's own text.
     public let vendor: String
-    /// The firmware's version.
+    /// The firmware version.
     public let firmware: String
-    /// The revision of the specification, as `1.59`.
+    /// The revision of the specification, such as `1.59`.
     public let specRevision: String
-    /// Objects that are loaded at once, at least.
+    /// The number of objects that can be loaded at once, at least.
     public let objectSlots: Int
-    /// Sessions that are loaded at once, at least.
+    /// The number of sessions that can be loaded at once, at least.
     public let sessionSlots: Int
-    /// Slots that are free for objects now.
+    /// The number of slots that are free for objects now.
     public let objectSlotsFree: Int
-    /// NV counters that are defined, where the TPM tells.
+    /// The number of defined NV counters, if the TPM reports it.
     public let nvCounters: Int?
-    /// NV counters for which there is room, where the TPM tells.
+    /// The number of NV counters that there is room for, if the TPM reports it.
     public let nvCountersFree: Int?
     /// Whether the owner hierarchy has an authorization value.
     public let ownerAuthSet: Bool
-    /// Whether the endorsement hierarchy has one.
+    /// Whether the endorsement hierarchy has an authorization value.
     public let endorsementAuthSet: Bool
-    /// Whether the lockout hierarchy has one; without one anybody can reset the count of wrong values.
+    /// Whether the lockout hierarchy has an authorization value; without one any program can reset the failure count.
     public let lockoutAuthSet: Bool
     /// The count of wrong authorization values.
     public let dictionaryAttack: DictionaryAttackState
@@ -105,7 +106,7 @@ public struct TPMProperties: Sendable, Hashable {
     public var inLockout: Bool { dictionaryAttack.inLockout }
 }
 
-/// Property tags, TPM_PT.
+/// The property tags, TPM_PT.
 ///
 /// The corresponding C constants are `TPM2_PT_…`. Source: TPM 2.0 Library Part 2, 6.13.
 enum Property: UInt32 {
@@ -132,14 +133,14 @@ enum Property: UInt32 {
     static let variable: UInt32 = 0x200
 }
 
-/// Printable characters, four to a number; chips pad with zeros and blanks.
+/// Returns the printable characters of the numbers, four each; chips pad with zeros and blanks.
 private func words(_ numbers: [UInt32]) -> String {
     let bytes = numbers.flatMap(\.bigEndianBytes).filter { 0x20...0x7e ~= $0 }
     return String(decoding: bytes, as: UTF8.self).split(separator: " ").joined(separator: " ")
 }
 
 extension TPMCommands {
-    /// What the TPM is and how it is set up; two or three commands.
+    /// Returns the identity and the setup of the TPM; two or three commands.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_GetCapability.
     public func properties() throws(TPMError) -> TPMProperties {
@@ -147,7 +148,7 @@ extension TPMCommands {
         return TPMProperties(try connection.properties(from: Property.variable).merging(fixed) { $1 })
     }
 
-    /// The handles of a kind that the TPM lists now, also other programs'.
+    /// Returns the handles of a kind that the TPM lists now, including those of other programs.
     public func handles(_ kind: HandleKind) throws(TPMError) -> [UInt32] {
         var handles: [UInt32] = []
         var next = kind.first
@@ -161,7 +162,7 @@ extension TPMCommands {
                 }
             }
             handles += page
-            // One that repeats itself, or ends at the highest number, has told all.
+            // A page that repeats itself, or ends at the highest number, is the last one.
             guard let last = page.max(), last >= next, last < .max else { break }
             next = last + 1
         }
@@ -170,7 +171,7 @@ extension TPMCommands {
 }
 
 extension Connection {
-    /// All properties of one group, which has 256 numbers.
+    /// Returns all properties of one group, which has 256 numbers.
     func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
         var properties: [UInt32: UInt32] = [:]
         var next = first
@@ -185,7 +186,7 @@ extension Connection {
                 }
             }
             for (property, value) in page where property & ~0xff == first { properties[property] = value }
-            // One that repeats itself, or goes on with another group, has told all.
+            // A page that repeats itself, or continues with another group, is the last one.
             guard let last = page.map(\.0).max(), last >= next, last & ~0xff == first else { break }
             next = last + 1
         }

@@ -2,24 +2,25 @@
 
 internal import CTSS2
 
-/// The HMAC session by which authorities' values are proved, for as long as this value lives; afterwards it stays in the
-/// cache, as the authority does.
+/// The HMAC session that proves the values of authorities, for the lifetime of this value; afterwards it stays in the
+/// cache, like the authority.
 ///
-/// To start one costs the chip a decryption with the storage root, about as much as a signature; to go on with one costs
-/// nothing. Each command has fresh nonces on both sides, so nothing can be replayed. It encrypts no secret: what must not be
-/// read has a session of its own that ends with it, so that a key read out of the memory later decrypts no recording. The
-/// nonce of a policy session, which it encrypts, is no secret: it need only be the chip's.
+/// Starting a session costs the chip a decryption with the storage root, about as much as a signature; continuing one
+/// costs nothing. Each command has fresh nonces on both sides, so nothing can be replayed. The session encrypts no
+/// secret: each secret has its own session that ends with it, so that a key read out of the memory later decrypts no
+/// recording. The nonce of a policy session, which this session encrypts, is not secret: it only has to come from the
+/// chip.
 struct AuthorizingSession: ~Copyable {
     private let connection: Connection
     let handle: ESYS_TR
-    /// Whether it was started now, and not taken from the cache.
+    /// Whether the session was started now, not taken from the cache.
     let isFresh: Bool
 
     /// Takes the session from the cache, or starts it (TPM2_StartAuthSession).
     ///
     /// - Parameters:
-    ///   - root: The key that the salt is encrypted to; a session that is salted to another one is not taken.
-    ///   - connection: Where.
+    ///   - root: The key that the salt is encrypted to; a session that is salted to another key is not reused.
+    ///   - connection: The connection to the TPM.
     /// - Throws: What starting a session throws.
     init(saltedTo root: ESYS_TR, on connection: Connection) throws(TPMError) {
         let name =

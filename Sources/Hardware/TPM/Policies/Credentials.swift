@@ -2,7 +2,7 @@
 
 public import SecretMemory
 
-/// What a caller has to meet policies with.
+/// The credentials with which a caller meets policies.
 public struct Credentials: Sendable {
     struct Authority: Sendable {
         let object: TPMObject
@@ -11,20 +11,20 @@ public struct Credentials: Sendable {
 
     private(set) var authorities: [TPMName: Authority] = [:]
 
-    /// The authorization value of the object that is used, for ``Policy/authValue``; an empty one where it has none.
+    /// The authorization value of the used object, for ``Policy/authValue``; empty if it has none.
     public var authValue: SecretBox?
 
-    /// Has nothing.
+    /// Creates empty credentials.
     public init() {}
 
-    /// Has the authorization value of an authority, for ``Policy/secret(of:)`` with its name.
+    /// Adds the authorization value of an authority, for ``Policy/secret(of:)`` with its name.
     public mutating func add(_ object: TPMObject, auth: SecretBox) {
         authorities[object.name] = Authority(object: object, auth: auth)
     }
 
-    /// Whether these could meet a policy, as far as that depends on the caller.
+    /// Returns whether these credentials could meet a policy, as far as that depends on the caller.
     ///
-    /// A counter and the PCRs are judged by the TPM alone.
+    /// Only the TPM judges a counter and the PCRs.
     public func suffice(for policy: Policy) -> Bool {
         switch policy {
         case .secret(let name): authorities[name] != nil
@@ -37,11 +37,13 @@ public struct Credentials: Sendable {
 }
 
 extension Policy {
-    /// The sequences of steps that these credentials suffice for, each of which meets this policy by other branches.
+    /// Returns the sequences of steps that these credentials suffice for, each of which meets this policy by other
+    /// branches.
     ///
-    /// Those that depend on a counter or on PCRs come last: the chip may refuse them whatever the caller has.
+    /// Sequences that depend on a counter or on PCRs come last: the chip may refuse them even with the right
+    /// credentials.
     ///
-    /// - Returns: One sequence at least.
+    /// - Returns: At least one sequence.
     /// - Throws: ``TPMError/Code-swift.enum/missingCredential``.
     func ways(with credentials: Credentials, after before: PolicyDigest = .zero) throws(TPMError)
         -> [[PolicyStep]]
@@ -77,7 +79,7 @@ extension Policy {
         }
     }
 
-    /// Whether the chip may refuse it whatever the caller has.
+    /// Whether the chip may refuse the policy even with the right credentials.
     private var dependsOnMachine: Bool {
         switch self {
         case .counter, .pcrs: true
@@ -88,9 +90,9 @@ extension Policy {
 }
 
 extension TPMError {
-    /// Whether the chip has refused one way to meet a policy, so that another one may still meet it.
+    /// Whether the chip has refused one way to meet a policy, and another way may still meet it.
     ///
-    /// A wrong authorization value is none of these: it may have been counted as a wrong try.
+    /// A wrong authorization value does not count: it may have been counted as a wrong try.
     var closesOneWay: Bool {
         switch code {
         case .policyFailed, .nvMissing, .nvUnwritten, .lockout: true

@@ -3,14 +3,14 @@
 internal import CTSS2
 internal import Crypto
 
-/// Registers of measured boot, of the SHA-256 bank.
+/// A selection of measured-boot registers of the SHA-256 bank.
 public struct PCRSelection: Sendable, Hashable {
     /// The registers, 0 to 23.
     public let indices: Set<Int>
 
     /// Selects registers.
     ///
-    /// - Throws: ``TPMError/Code-swift.enum/unsupported`` for none at all, or one that no PC has.
+    /// - Throws: ``TPMError/Code-swift.enum/unsupported`` for an empty set, or a register that no PC has.
     public init(_ indices: Set<Int>) throws(TPMError) {
         guard !indices.isEmpty, indices.allSatisfy({ 0...23 ~= $0 }) else {
             throw TPMError(.unsupported, cause: "PCRs are numbered 0 to 23")
@@ -39,19 +39,19 @@ public struct PCRSelection: Sendable, Hashable {
     }
 }
 
-/// What registers hold.
+/// The values of registers.
 public struct PCRValues: Sendable, Hashable {
-    /// The register's value by its number, 32 bytes each.
+    /// The registers' values by number, 32 bytes each.
     public let values: [Int: [UInt8]]
 
-    /// The SHA-256 digest of the values in the order of their numbers: what ``Policy/pcrs(_:digest:)`` takes.
+    /// The SHA-256 digest of the values in the order of their numbers, the input of ``Policy/pcrs(_:digest:)``.
     public var digest: [UInt8] {
         Array(SHA256.hash(data: values.sorted { $0.key < $1.key }.flatMap(\.value)))
     }
 }
 
 extension TPMCommands {
-    /// Reads registers; one command for eight of them.
+    /// Reads registers; one command for every eight of them.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/unsupported`` when the TPM has no SHA-256 bank with these registers.
     ///

@@ -3,9 +3,9 @@
 internal import CTSS2
 internal import Crypto
 
-/// What must be met for an object to be used, or a counter to be incremented.
+/// The condition for using an object or incrementing a counter.
 ///
-/// The digest is computed here, without a TPM; the TPM computes it again from what was really proved and compares.
+/// The digest is computed here, without a TPM; the TPM computes it again from what was really proved, and compares.
 public indirect enum Policy: Sendable, Hashable {
     /// The caller knows the authorization value of the object of this name (TPM2_PolicySecret).
     case secret(of: TPMName)
@@ -15,17 +15,17 @@ public indirect enum Policy: Sendable, Hashable {
     case authValue
     /// The registers' values have this digest, 32 bytes (TPM2_PolicyPCR).
     case pcrs(PCRSelection, digest: [UInt8])
-    /// All of them, in this order.
+    /// All of the policies are met, in this order.
     case all([Policy])
-    /// One of them (TPM2_PolicyOR).
+    /// One of the policies is met (TPM2_PolicyOR).
     ///
-    /// More than eight are or-ed in groups, since the command takes eight; of none, nothing can be met.
+    /// More than eight are combined in groups, since the command takes eight. An empty list can never be met.
     case any([Policy])
 
-    /// The digest that an object carries as its policy.
+    /// The digest that an object stores as its policy.
     public var digest: PolicyDigest { digest(after: .zero) }
 
-    /// The digest of a session that had `before` and then met this.
+    /// Returns the digest of a session that had the digest `before` and then met this policy.
     ///
     /// Source: TPM 2.0 Library Part 3, the "policyDigest" formula of each command.
     func digest(after before: PolicyDigest) -> PolicyDigest {
@@ -45,15 +45,15 @@ public indirect enum Policy: Sendable, Hashable {
         }
     }
 
-    /// operandB, offset and operation, as they are hashed: eight bytes, at 0, equal.
+    /// Returns operandB, offset and operation in their hashed form: eight bytes, at 0, equal.
     private static func counterArguments(_ value: UInt64) -> [UInt8] {
         value.bigEndianBytes + UInt16(0).bigEndianBytes + UInt16(TPM2_EO_EQ).bigEndianBytes
     }
 }
 
-/// A TPM2_PolicyOR, or a tree of them.
+/// A TPM2_PolicyOR, or a tree of several.
 struct Choice {
-    /// The lists of digests that are or-ed, from the branches up; each level has at most eight digests in a list.
+    /// The lists of digests to combine, from the branches up; each list has at most eight digests.
     let levels: [[[PolicyDigest]]]
 
     init(of policies: [Policy], after before: PolicyDigest) {
@@ -68,7 +68,7 @@ struct Choice {
 
     var digest: PolicyDigest { levels.last?.first.map(Self.digest) ?? Self.digest([]) }
 
-    /// The lists that a session goes through which has met the branch of this index.
+    /// Returns the lists that a session passes after it has met the branch of this index.
     func path(ofBranch index: Int) -> [[PolicyDigest]] {
         var index = index
         return levels.map { level in
@@ -85,18 +85,18 @@ struct Choice {
         }
     }
 
-    /// TPM2_PolicyOR starts anew from zeros: the branches' digests hold what was before.
+    /// Returns the digest of a TPM2_PolicyOR, which starts from zeros: the branches' digests include what came before.
     private static func digest(_ branches: [PolicyDigest]) -> PolicyDigest {
         PolicyDigest.zero.extended(.policyOR, padded(branches).flatMap(\.bytes))
     }
 
-    /// The command takes two digests at least; a single one is given twice.
+    /// Returns at least two digests, as the command needs; a single one is doubled.
     static func padded(_ branches: [PolicyDigest]) -> [PolicyDigest] {
         branches.count == 1 ? branches + branches : branches
     }
 }
 
-/// Command codes that go into policy digests.
+/// The command codes in policy digests.
 ///
 /// The corresponding C constants are `TPM2_CC_Policy…`.
 enum PolicyCommand: UInt32 {
@@ -108,7 +108,7 @@ enum PolicyCommand: UInt32 {
 }
 
 extension PolicyDigest {
-    /// What a session starts with.
+    /// The digest of a new session.
     static let zero = PolicyDigest(bytes: Array(repeating: 0, count: 32))
 
     func extended(_ command: PolicyCommand, _ bytes: [UInt8]) -> PolicyDigest {

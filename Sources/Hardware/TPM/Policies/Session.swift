@@ -2,15 +2,15 @@
 
 internal import CTSS2
 
-/// One authorization session, flushed at the end of its life unless the TPM has ended it.
+/// An authorization session, flushed at the end of its life unless the TPM has ended it.
 ///
-/// It is salted to the storage root: what its key protects can be read by the chip alone that holds that root. A
+/// It is salted to the storage root: only the chip that holds that root can read what the session's key protects. A
 /// command that succeeds with the attribute continueSession clear ends the session in the TPM.
 struct Session: ~Copyable {
     enum Kind {
-        /// Proves that the caller knows authorization values.
+        /// A session that proves that the caller knows authorization values.
         case hmac
-        /// Collects what was proved.
+        /// A session that collects what was proved.
         case policy
     }
 
@@ -19,15 +19,15 @@ struct Session: ~Copyable {
 
     /// Starts a session (TPM2_StartAuthSession), with AES-128-CFB for parameters and SHA-256.
     ///
-    /// By itself the answer is authenticated by nothing. With an authenticator, its HMAC covers the new session's nonce,
-    /// though not its handle; a command that carries the nonce then reaches this session alone.
+    /// By itself the answer is not authenticated. With an authenticator, its HMAC covers the new session's nonce,
+    /// though not its handle; a command that carries the nonce then reaches only this session.
     ///
     /// - Parameters:
     ///   - kind: The purpose.
     ///   - root: The key that the salt is encrypted to.
-    ///   - authenticator: A salted HMAC session that the answer's nonce is encrypted by and authenticated with.
+    ///   - authenticator: A salted HMAC session that encrypts and authenticates the answer's nonce.
     ///   - connection: The connection to the TPM.
-    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the root is not there, and what the command throws.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignRoot`` when the root does not exist, and what the command throws.
     init(
         _ kind: Kind,
         saltedTo root: ESYS_TR,
@@ -66,14 +66,14 @@ struct Session: ~Copyable {
             }
         } catch {
             self.handle = Fixed.none
-            // A root that is not there any more, or that cannot decrypt the salt, is not the pinned one.
+            // A root that is gone, or that cannot decrypt the salt, is not the pinned one.
             throw error.saysMissingHandle || error.culprit == .parameter(2)
                 ? error.told(as: .foreignRoot) : error
         }
         self.handle = handle
     }
 
-    /// What the next command does with the session.
+    /// The use of the session by the next command.
     struct Use: OptionSet {
         let rawValue: UInt8
         /// The session goes on after the command.
@@ -84,7 +84,7 @@ struct Session: ~Copyable {
         static let encryptsResponse = Use(rawValue: TPMA_SESSION_ENCRYPT)
     }
 
-    /// The nonce of the TPM's last answer for this session, as ESAPI remembers it.
+    /// The nonce of the TPM's last answer for this session, from ESAPI's memory.
     var nonce: TPM2B_NONCE {
         get throws(TPMError) {
             let handle = handle
@@ -94,7 +94,7 @@ struct Session: ~Copyable {
         }
     }
 
-    /// Runs one command that uses the session; when it succeeds and the session was not to go on, it is ended.
+    /// Runs one command that uses the session; ends the session if the command succeeds and `use` lacks `goesOn`.
     mutating func spend<Value: ~Copyable>(
         _ use: Use,
         on command: (ESYS_TR) throws(TPMError) -> Value
@@ -103,14 +103,14 @@ struct Session: ~Copyable {
         try connection.prepare(handle, for: use)
         let value = try command(handle)
         if !use.contains(.goesOn) {
-            // The TPM flushed it by itself; ESAPI keeps an entry of more than a kilobyte until it is told.
+            // The TPM flushed it by itself; ESAPI keeps an entry of more than a kilobyte until it is closed.
             self.handle = Fixed.none
             connection.close(handle)
         }
         return value
     }
 
-    /// Gives the handle to somebody who flushes it, for commands that do not end the session.
+    /// Hands the handle to a new owner, who flushes it, for commands that do not end the session.
     consuming func goingOn() throws(TPMError) -> ESYS_TR {
         let handle = handle
         try connection.prepare(handle, for: .goesOn)
@@ -124,13 +124,13 @@ struct Session: ~Copyable {
 }
 
 extension Connection {
-    /// Says what the next command does with a session, in ESAPI's memory only.
+    /// Sets how the next command uses a session, in ESAPI's memory only.
     func prepare(_ session: ESYS_TR, for use: Session.Use) throws(TPMError) {
         try call("Esys_TRSess_SetAttributes") { Esys_TRSess_SetAttributes($0, session, use.rawValue, 0xff) }
     }
 }
 
-/// ESAPI's fixed handles, as Swift's importer sees them under one type.
+/// ESAPI's fixed handles, with one type for all of them.
 enum Fixed {
     static let none = ESYS_TR_NONE
     static let password = ESYS_TR_PASSWORD

@@ -4,24 +4,24 @@ internal import CTSS2
 internal import SecretMemory
 
 extension Connection {
-    /// A policy session that has met a policy.
+    /// Returns a policy session that has met a policy.
     ///
-    /// Where the chip refuses one of the ways that the credentials suffice for, the next one is tried in a new session.
+    /// If the chip refuses one of the ways that the credentials suffice for, the next one is tried in a new session.
     ///
     /// - Parameters:
     ///   - policy: The policy.
-    ///   - credentials: What meets it.
-    ///   - root: The storage root, which the session is salted to.
+    ///   - credentials: The credentials that meet the policy.
+    ///   - root: The storage root that the session is salted to.
     ///   - needed: The object that the session is for, which should stay loaded.
     /// - Returns: The session.
-    /// - Throws: What any of the commands throws, of the last way that was tried; nothing is left of it then.
+    /// - Throws: The error of the last way that was tried; no session is left then.
     func session(
         meeting policy: Policy,
         with credentials: Credentials,
         root: ESYS_TR,
         needed: TPMName?
     ) throws(TPMError) -> Session {
-        // Before any command, so that a caller without the means costs none.
+        // Before any command, so that a caller without the credentials causes none.
         var ways = try policy.ways(with: credentials)[...]
         while let way = ways.popFirst() {
             do throws(TPMError) {
@@ -44,7 +44,7 @@ extension Connection {
         return session
     }
 
-    /// Starts a policy session; where an authority will authorize it, its nonce is known to be the chip's.
+    /// Starts a policy session; if an authority will authorize it, its nonce is authenticated as the chip's.
     private func policySession(isToBeAuthorized: Bool, root: ESYS_TR) throws(TPMError) -> Session {
         guard isToBeAuthorized else { return try Session(.policy, saltedTo: root, on: self) }
         let authenticator = try AuthorizingSession(saltedTo: root, on: self)
@@ -53,7 +53,7 @@ extension Connection {
             return try Session(.policy, saltedTo: root, authenticatedBy: authenticator.handle, on: self)
         } catch {
             guard error.code == .authFailed else { throw error }
-            // Another key has decrypted the salt. A kept session may also be gone, and its handle another program's now.
+            // Another key has decrypted the salt. Or the kept session is gone, and its handle is now another program's.
             guard !isFresh else { throw error.told(as: .foreignRoot) }
             cache.forgetSession(on: self)
             throw error.told(as: .reset)
@@ -82,8 +82,8 @@ extension Connection {
 
     /// TPM2_PolicySecret, authorized by a salted HMAC session: the value itself never crosses the bus.
     ///
-    /// The chip compares the nonce with the policy session's own, so that it authorizes the session that answered to
-    /// ``Session/init(_:saltedTo:authenticatedBy:on:)`` and no other, whatever handle an interposer has put in.
+    /// The chip compares the nonce with the policy session's own. So it authorizes only the session that answered to
+    /// ``Session/init(_:saltedTo:authenticatedBy:on:)``, whatever handle an interposer has put in.
     private func meetSecret(
         _ authority: Credentials.Authority,
         policy: borrowing Session,
@@ -113,7 +113,7 @@ extension Connection {
                 }
             }
         } catch {
-            // TPM_RC_NONCE: the handle is that of another session.
+            // TPM_RC_NONCE: the handle belongs to another session.
             throw error.culprit == .parameter(1) ? error.told(as: .alteredAnswer) : error
         }
     }
@@ -121,7 +121,7 @@ extension Connection {
     private func meetCounter(_ counter: NVCounter, _ value: UInt64, policy: ESYS_TR) throws(TPMError) {
         var operand = try TPM2B_DIGEST(public: value.bigEndianBytes)
         try withCounter(counter) { (index) throws(TPMError) in
-            // The counter is read by its own value, which is empty: nothing to hide.
+            // The counter is read with its own value, which is empty: there is nothing to hide.
             try call("TPM2_PolicyNV") {
                 Esys_PolicyNV(
                     $0,
@@ -147,7 +147,7 @@ extension Connection {
                 Esys_PolicyPCR($0, policy, Fixed.none, Fixed.none, Fixed.none, &digest, &registers)
             }
         } catch {
-            // Other values now than in the policy: TPM_RC_VALUE of the digest.
+            // The registers have other values than in the policy: TPM_RC_VALUE of the digest.
             throw error.culprit == .parameter(1) ? error.told(as: .policyFailed) : error
         }
     }

@@ -5,7 +5,7 @@
 @_exported public import LoginTransport
 @_exported public import SecretMemory
 
-// What a failure holds, and who shows a prompt; no program need know the modules that these come from.
+// The types of a failure's details, and of a prompt's presenter; a program need not know the modules that define them.
 @_exported public import struct Authentication.AuthenticationError
 @_exported public import struct Authentication.Prompt
 @_exported public import enum Authentication.PromptAction

@@ -8,22 +8,23 @@ public import SecretMemory
 internal import Vault
 
 extension LoginClient {
-    /// Signs in: a challenge, one prompt, a signature of the chip, a session.
+    /// Signs in with a challenge, one prompt and a signature of the chip, and returns the session.
     ///
-    /// Where the key is of no use (a finger was added or removed; the chip was cleared; the server does not know it, or
-    /// wants another after the fingers changed) `mustEnableAgain` is thrown. No key is deleted for it: a key stays until the
-    /// login is enabled again or disabled, and one that the server refused is tried again at the next attempt, so that a
-    /// server that was wrong for a while costs no device its key.
+    /// If the key is unusable (a finger was added or removed; the chip was cleared; the server does not know it, or
+    /// requires another after the fingers changed), it throws `mustEnableAgain`. It does not delete a key: a key stays
+    /// until the login is enabled again or disabled, and a key that the server refused is retried at the next attempt,
+    /// so that a temporary fault of the server does not cost a device its key.
     ///
     /// - Parameters:
-    ///   - user: Who; without one, whoever has enabled the login here.
-    ///   - reason: Why the owner is asked; `sign in to HOST as USER` if nothing is said.
-    ///   - claims: What the program says to the server besides, signed with the rest: at most 16, with names of `a`–`z`,
-    ///     `0`–`9` and `_` and values of at most 256 bytes.
-    ///   - password: The user's password too, where the server asks for both.
-    ///   - service: Whom the session's token is for, as that service calls itself: no other takes it. Without one it is for
-    ///     the login server itself, which tells with it what devices there are. `LoginOrigin.credentialsService` is for
-    ///     ``disable(_:telling:)`` and ``enable(_:with:deviceName:reason:)``, within a minute.
+    ///   - user: The user; without one, the only user who has enabled the login on this device.
+    ///   - reason: The reason that the prompt shows; the default is `sign in to HOST as USER`.
+    ///   - claims: Additional claims of the program for the server, which are signed too: at most 16, with names of
+    ///     `a`–`z`, `0`–`9` and `_` and values of at most 256 bytes.
+    ///   - password: The user's password, if the server requires both.
+    ///   - service: The service that the session's token is for, by that service's own name: no other service accepts
+    ///     it. Without one it is for the login server itself, which lists the user's devices for it.
+    ///     `LoginOrigin.credentialsService` is for ``disable(_:telling:)`` and ``enable(_:with:deviceName:reason:)``,
+    ///     within a minute.
     /// - Returns: The session.
     /// - Throws: a ``LoginError``.
     public func attempt(
@@ -36,16 +37,16 @@ extension LoginClient {
         try await desk().attempt(user, reason, .init(app: claims, service: service), password)
     }
 
-    /// Signs in, and enables the login on the way where it is not: one call, and one prompt in either case.
+    /// Signs in, and enables the login first if necessary: one call, and one prompt in either case.
     ///
     /// - Parameters:
-    ///   - user: Who.
-    ///   - deviceName: What the server shows of this device, for people; as `LoginName` takes it.
-    ///   - reason: Why the owner is asked.
-    ///   - claims: What the program says to the server besides.
-    ///   - service: Whom the session's token is for; see ``attempt(_:reason:claims:password:service:)``.
-    ///   - credential: Is asked for only where a key has to be made known to the server; `nil` ends the call with the reason
-    ///     for which it was asked, `notEnabled` or `mustEnableAgain`.
+    ///   - user: The user.
+    ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
+    ///   - reason: The reason that the prompt shows.
+    ///   - claims: Additional claims of the program for the server.
+    ///   - service: The service that the session's token is for; see ``attempt(_:reason:claims:password:service:)``.
+    ///   - credential: Called only if a key has to be registered at the server; if it returns `nil`, the call throws
+    ///     the error that made it necessary, `notEnabled` or `mustEnableAgain`.
     /// - Returns: The session.
     /// - Throws: a ``LoginError``.
     public func start(
@@ -74,7 +75,7 @@ extension LoginClient {
 }
 
 extension LoginDesk {
-    /// Signs in with what was shown already, or asks.
+    /// Signs in with what was already shown, or prompts.
     func attempt(
         _ user: LoginName?,
         _ reason: String?,
@@ -90,7 +91,8 @@ extension LoginDesk {
         var record: LoginRecord? = found
         var tried: [LoginRecord.Key] = []
         var loss = LoginError(.notEnabled)
-        // One key, but where answers were lost, or where another was enabled meanwhile: the server has one of them.
+        // There are several keys only if answers were lost or another login was enabled during this call: the server
+        // has one of them.
         while let now = record, let key = now.keys.first(where: { !tried.contains($0) }) {
             do throws(LoginError) {
                 let session = try await signIn(user, now.device, key, &shown, reason, wishes, password)
@@ -122,7 +124,7 @@ extension LoginDesk {
         guard let pair = owner.pair(key), let device = LoginName(device) else {
             throw LoginError(.mustEnableAgain(.keyLost))
         }
-        // Nobody is asked for a key that is of no use.
+        // There is no prompt for an unusable key.
         if shown == nil, let loss = try await owner.loss(of: pair.item, madeFor: key.fingers) {
             throw LoginError(.mustEnableAgain(loss))
         }

@@ -5,15 +5,16 @@ public import LoginAssertion
 internal import LoginTransport
 
 extension LoginClient {
-    /// Deletes the key on this device, whatever the server says, and has the server revoke the device where it can be shown
-    /// whose it is.
+    /// Deletes the key on this device, whatever the server replies, and has the server revoke the device if a
+    /// credential is given.
     ///
     /// - Parameters:
-    ///   - user: Whose login; without one, of whoever has enabled it.
-    ///   - credential: What shows the server that it is this user, such as a session that ``attempt(_:reason:claims:password:service:)``
-    ///     gave; without one the server is not told, and lists the device until it is revoked there.
-    /// - Returns: What came of it.
-    /// - Throws: `severalAccounts`, `store`, `keychain`: what concerns this device.
+    ///   - user: The user; without one, the only user who has enabled the login.
+    ///   - credential: A credential that identifies this user to the server, such as a session of
+    ///     ``attempt(_:reason:claims:password:service:)``; without one the server is not informed, and lists the device
+    ///     until it is revoked there.
+    /// - Returns: The result.
+    /// - Throws: `severalAccounts`, `store`, `keychain`: only failures on this device.
     @discardableResult
     public func disable(
         _ user: LoginName? = nil,
@@ -21,7 +22,7 @@ extension LoginClient {
     ) async throws(LoginError) -> DisabledLogin {
         let desk = desk()
         guard let (user, record) = try await desk.found(user) else { return .wasNotEnabled }
-        // The key first: from here on nobody signs in with it, whatever the network does.
+        // The key is deleted first: from here on it cannot sign in, whatever the network does.
         try await desk.delete(user)
         guard let credential else { return .here }
         do throws(LoginError) {
@@ -30,7 +31,7 @@ extension LoginClient {
             }
             let authorization = try credential.authorization(of: user)
             let answer = try await desk.send(.revoke(device, authorization: authorization, to: server))
-            // A device that the server does not have is one that it need not revoke.
+            // The server need not revoke a device that it does not have.
             if answer.status != 404 { try answer.check(204) }
             return .everywhere
         } catch {
@@ -39,14 +40,14 @@ extension LoginClient {
     }
 }
 
-/// What came of disabling a login.
+/// The result of disabling a login.
 public enum DisabledLogin: Sendable, Hashable {
-    /// There was none.
+    /// There was no login.
     case wasNotEnabled
-    /// The key is deleted here; the server was not told.
+    /// The key is deleted here; the server was not informed.
     case here
     /// The key is deleted here, and revoked at the server.
     case everywhere
-    /// The key is deleted here; the server could not be told, for this reason.
+    /// The key is deleted here; the server could not be informed, for this reason.
     case hereOnly(LoginError)
 }

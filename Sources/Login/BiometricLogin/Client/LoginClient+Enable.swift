@@ -9,21 +9,22 @@ internal import SecretMemory
 internal import Vault
 
 extension LoginClient {
-    /// Makes a key for a user on this device, and makes it known to the server; one prompt.
+    /// Makes a key for a user on this device, and registers it at the server, with one prompt.
     ///
-    /// It may be called again at any time: the device keeps its name, and the server puts the new key in the old one's
-    /// place. Where the process ended, or the server's answer was lost, calling it again goes on from there; until the
-    /// server has taken the new key, the old one stays.
+    /// It may be called again at any time: the device keeps its name, and the server replaces the old key with the new
+    /// one. If the process ended, or the server's answer was lost, calling it again continues from there; until the
+    /// server has accepted the new key, the old one stays.
     ///
     /// - Parameters:
-    ///   - user: Who signs in; the name may not hold a colon where a password is given.
-    ///   - credential: What shows the server that it is this user.
-    ///   - deviceName: What the server shows of this device, for people; as `LoginName` takes it.
-    ///   - reason: Why the owner is asked.
-    /// - Returns: The login as it is enabled.
-    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `evaluation` where the owner was not recognised, and
-    ///   then nothing was changed; `changedMeanwhile` where the login was disabled in between; `unauthorized` and other refusals, and then the former key is as it was; `transport`, `serverFailed` and
-    ///   `answerRefused`, and then it is not known whether the server has the new key.
+    ///   - user: The user; the name must not contain a colon if the credential is a password.
+    ///   - credential: A credential that identifies this user to the server.
+    ///   - deviceName: The display name of this device at the server, in the form that `LoginName` accepts.
+    ///   - reason: The reason that the prompt shows.
+    /// - Returns: The enabled login.
+    /// - Throws: `userUnusable`, `deviceNameUnusable`, `otherAccount`; `evaluation` if the owner was not recognised, in
+    ///   which case nothing was changed; `changedMeanwhile` if the login was disabled during the call; `unauthorized`
+    ///   and other refusals, after which the former key is unchanged; `transport`, `serverFailed` and `answerRefused`,
+    ///   after which it is not known whether the server has the new key.
     @discardableResult
     public func enable(
         _ user: LoginName,
@@ -36,14 +37,14 @@ extension LoginClient {
 }
 
 extension LoginDesk {
-    /// Enables, and gives what was shown for it besides.
+    /// Enables the login, and also returns what was shown for it.
     func enable(
         _ user: LoginName,
         with credential: LoginCredential,
         deviceName: String,
         _ reason: String?
     ) async throws(LoginError) -> (login: EnabledLogin, recognition: Owner.Recognition) {
-        // What can be refused is refused before anybody is asked.
+        // Everything that can be refused early is refused before the prompt.
         guard LoginName(deviceName) != nil else { throw LoginError(.deviceNameUnusable) }
         let authorization = try credential.authorization(of: user)
         try await checkAccounts(beside: user)
@@ -68,8 +69,8 @@ extension LoginDesk {
 
         let known = key
         try await makeRoom(for: user)
-        // Where an attempt was told in between that the server does not have it, or another was taken too, the next finds
-        // out.
+        // If another attempt has learned in between that the server does not have this key, or another key was accepted
+        // too, the next attempt resolves it.
         try await change(user, of: device) { $0.map { $0.knowing(known) ?? $0.trying(known) } }
         guard let pair = owner.pair(known), let login = EnabledLogin(user, device.text, pair) else {
             throw LoginError(.notReleased)
@@ -77,7 +78,7 @@ extension LoginDesk {
         return (login, recognition)
     }
 
-    /// Has the server take a key, and gives when it did.
+    /// Registers a key at the server, and returns the time when the server accepted it.
     private func register(
         _ pair: LoginKeyPair,
         of user: LoginName,
@@ -102,7 +103,8 @@ extension LoginDesk {
                     reason
                 )
                 if !isKept {
-                    // Before it is sent: whatever happens from here on, the key that the server may have is known here.
+                    // The key is stored before it is sent: whatever happens from here on, this device knows the key
+                    // that the server may have.
                     try await change(user, of: device) {
                         ($0 ?? LoginRecord(device: device.text)).trying(key)
                     }
@@ -118,7 +120,8 @@ extension LoginDesk {
 
     /// Changes the record of the device that is being enabled.
     ///
-    /// - Throws: `changedMeanwhile` where there is another in its place, or none and none is added: the login was disabled.
+    /// - Throws: `changedMeanwhile` if the record belongs to another device, or if there is none and none is added: the
+    ///   login was disabled.
     private func change(
         _ user: LoginName,
         of device: LoginName,
@@ -130,7 +133,8 @@ extension LoginDesk {
         guard isChanged else { throw LoginError(.changedMeanwhile) }
     }
 
-    /// One account on a device, unless it was asked otherwise; one that never came to be does not count.
+    /// Checks that no other user has enabled the login, unless several accounts are allowed; unfinished logins do not
+    /// count.
     private func checkAccounts(beside user: LoginName) async throws(LoginError) {
         guard !options.allowsSeveralAccounts else { return }
         for other in try await users() where other != user {
@@ -138,7 +142,7 @@ extension LoginDesk {
         }
     }
 
-    /// Once a login has come to be, those of others that never did are deleted.
+    /// Deletes the unfinished logins of other users, once a login is enabled.
     func makeRoom(for user: LoginName) async throws(LoginError) {
         guard !options.allowsSeveralAccounts else { return }
         for other in try await users() where other != user {
@@ -146,7 +150,7 @@ extension LoginDesk {
         }
     }
 
-    /// What opens the new key; a finger must be enrolled, and the reader there.
+    /// Returns the access control of a new key; a finger must be enrolled, and the reader connected.
     private func accessForNewKey() async throws(LoginError) -> AccessControl {
         let now = await owner.preflight()
         let access: AccessControl
@@ -155,7 +159,7 @@ extension LoginDesk {
         }
         switch now.obstacle {
         case nil: break
-        // Where fingers are locked the passcode lifts that at the prompt.
+        // If fingers are locked, the passcode lifts the lock at the prompt.
         case let obstacle? where obstacle.code == .biometryLockout && access.takesPasscode: break
         case let obstacle?: throw LoginError(.evaluation(obstacle))
         }
@@ -164,7 +168,7 @@ extension LoginDesk {
 }
 
 extension LoginError {
-    /// Whether the server does not have the key: it has refused, or nothing was signed for it after it had.
+    /// Whether the server does not have the key: it refused the request, or nothing was signed after a refusal.
     fileprivate var isRefusal: Bool {
         switch code {
         case .unauthorized, .refused, .tooManyTries, .mustEnableAgain, .notReleased, .vault: true

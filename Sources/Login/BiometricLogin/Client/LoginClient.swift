@@ -14,25 +14,25 @@ internal import Vault
 ///     try await login.enable(user, with: .password(password), deviceName: "ada’s laptop")
 ///     let session = try await login.attempt()           // one touch
 ///
-/// The key is made in the chip and never leaves it; the chip signs with it only for its owner. The server gives a fresh
-/// challenge for each assertion, and takes it once (Docs/LoginProtocol.md). What this device keeps is one record for each
-/// user of a server, in the keychain.
+/// The key is made in the chip and never leaves it; the chip signs with it only for its owner. The server issues a
+/// fresh challenge for each assertion, and accepts it once (Docs/LoginProtocol.md). This device keeps one record for
+/// each user of a server, in the keychain.
 ///
 /// Its functions may be called from any task; cancelling the task ends the prompt, the request and the call.
 public struct LoginClient: Sendable {
     /// The server.
     public let server: LoginOrigin
-    /// How keys are made and used.
+    /// The options for making and using keys.
     public let options: LoginOptions
     let transport: any LoginTransport
     private let surroundings: @Sendable () -> ContextParts
 
-    /// A client of one server; nothing is opened, asked or sent yet.
+    /// Makes a client of one server; nothing is opened or sent yet, and there is no prompt.
     public init(server: LoginOrigin, transport: any LoginTransport, options: LoginOptions = LoginOptions()) {
         self.init(server: server, transport: transport, options: options) { .current }
     }
 
-    /// The same in surroundings of the caller's choice.
+    /// Makes a client in an environment that the caller chooses.
     package init(
         server: LoginOrigin,
         transport: any LoginTransport,
@@ -45,10 +45,10 @@ public struct LoginClient: Sendable {
         surroundings = parts
     }
 
-    /// How the login stands on this device; neither the server nor the owner is asked.
+    /// Returns the state of the login on this device, without a request to the server or a prompt.
     ///
-    /// - Parameter user: Whose; without one, whoever has enabled it.
-    /// - Returns: What can be told here; the server may have revoked the device.
+    /// - Parameter user: The user; without one, the only user who has enabled the login.
+    /// - Returns: The state as known on this device; the server may have revoked the device.
     /// - Throws: `severalAccounts`, `store`, `keychain`, `vault`.
     public func status(of user: LoginName? = nil) async throws(LoginError) -> LoginStatus {
         let desk = desk()
@@ -65,39 +65,39 @@ public struct LoginClient: Sendable {
         return record.pending.isEmpty ? .enabled(login) : .unfinished(login)
     }
 
-    /// What one call works with.
+    /// Makes the context of one call.
     func desk() -> LoginDesk {
         LoginDesk(server: server, transport: transport, options: options, parts: surroundings())
     }
 }
 
-/// How the login stands on this device.
+/// The state of the login on this device.
 public enum LoginStatus: Sendable, Hashable {
     /// There is no key.
     case notEnabled
-    /// A key was sent to the server and no answer came; an attempt finds out, and enabling again goes on.
+    /// A key was sent to the server and no answer came; the next attempt finds out, and enabling again continues.
     case unfinished(EnabledLogin)
-    /// There is a key, which the server has taken.
+    /// There is a key that the server has accepted.
     case enabled(EnabledLogin)
-    /// There is a key that cannot sign in; the next attempt tries one again that the server refused.
+    /// There is a key that cannot sign in; the next attempt retries a key that the server refused.
     case mustEnableAgain(LoginError.Reason)
 }
 
 /// A login that is enabled.
 public struct EnabledLogin: Sendable, Hashable {
-    /// Whose.
+    /// The user.
     public let user: LoginName
-    /// What the server calls this device.
+    /// The server's name of this device.
     public let device: LoginName
-    /// The name for people that was given when it was enabled.
+    /// The display name that was set when the login was enabled.
     public let name: String
     /// The key's name (RFC 7638).
     public let keyID: String
-    /// When the server took the key; `nil` while it has not answered.
+    /// The time when the server accepted the key; `nil` while it has not answered.
     public let enabledAt: Date?
-    /// Whether a finger that is added later opens the key.
+    /// The fingers that open the key: the current set, or also those that are added later.
     public let fingers: LoginOptions.Fingers
-    /// Whether the passcode opens it too.
+    /// Whether the passcode also opens the key.
     public let takesPasscode: Bool
 
     init?(_ user: LoginName, _ device: String, _ pair: LoginKeyPair) {
@@ -112,20 +112,21 @@ public struct EnabledLogin: Sendable, Hashable {
     }
 }
 
-/// A session that a server gave.
+/// A session that a server has opened.
 ///
-/// The token is the session: whoever has it is signed in. It lies in locked memory, and the value has no description.
+/// The token is the session: anyone who has it is signed in. It is kept in locked memory, and the value has no
+/// description.
 public struct LoginSession: Sendable {
-    /// The token, ASCII, as it goes behind `Authorization: Bearer`.
+    /// The token, ASCII, as it follows `Authorization: Bearer`.
     public let token: SecretBox
-    /// Until when the server takes it.
+    /// The time until which the server accepts it.
     public let expiresAt: Date
-    /// Who is signed in.
+    /// The user who is signed in.
     public let user: LoginName
-    /// On which device, as the server calls it.
+    /// The device, by the server's name of it.
     public let device: LoginName
-    /// How the owner of the device was recognised.
+    /// The method by which the owner of the device was recognised.
     public let method: LoginClaims.Method
-    /// What kind of reader the finger was on; `nil` for a passcode.
+    /// The kind of the reader that the finger was on; `nil` for a passcode.
     package let readerKind: ReaderInfo.Kind?
 }

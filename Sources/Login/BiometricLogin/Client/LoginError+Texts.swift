@@ -6,7 +6,7 @@ internal import StateStore
 internal import Vault
 
 extension LoginError {
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var message: String {
         switch code {
         case .notEnabled: "The login is not enabled on this device."
@@ -31,7 +31,7 @@ extension LoginError {
         }
     }
 
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public var recovery: String {
         switch code {
         case .notEnabled: "Enable it: `whorl login enable`."

@@ -6,66 +6,67 @@ public import LoginTransport
 public import StateStore
 public import Vault
 
-/// Why nobody was signed in, or why a key was not made, used or deleted.
+/// An error of signing in, or of making, using or deleting a key.
 ///
-/// It holds no password, token, challenge or signature, and no text of the server's.
+/// It contains no password, token, challenge or signature, and no text from the server.
 public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: Sendable, Hashable {
-        /// There is no login on this device for that server and user, or no key of that name.
+        /// The login is not enabled on this device for that server and user, or there is no key of that name.
         case notEnabled
-        /// The key cannot sign in: the user signs in in the usual way, then enables again.
+        /// The key cannot sign in: the user must sign in with another credential, then enable the login again.
         ///
         /// The key stays until the login is enabled again or disabled.
         case mustEnableAgain(Reason)
         /// Another user has enabled the login to this server on this device.
         case otherAccount(LoginName)
-        /// Several users have, and none was named.
+        /// Several users have enabled the login, and none was named.
         case severalAccounts
-        /// The name cannot be used: HTTP takes no colon in it.
+        /// The user's name cannot be used: HTTP does not allow a colon in it.
         case userUnusable
         /// The device's name cannot be used.
         case deviceNameUnusable
-        /// The claims of the program's own are too many or too long.
+        /// The program's additional claims are too many or too long.
         case claimsRefused
         /// The owner of the device was not recognised.
         case evaluation(AuthenticationError)
-        /// What was shown was not enough for the key in the end, as where a finger was removed meanwhile.
+        /// The owner was recognised, but the key did not open, for example because a finger was removed during the
+        /// call.
         case notReleased
         /// The vault or the chip refused.
         case vault(VaultError)
         /// The state directory failed.
         case store(StateError)
-        /// Another task or program has changed the login on this device meanwhile, as by disabling it.
+        /// Another task or program has changed the login on this device during the call, for example by disabling it.
         case changedMeanwhile
         /// The keychain's row could not be read or written; the number is its status.
         case keychain(Int32)
         /// No answer came.
         case transport(LoginTransportError)
-        /// What came is no answer of the protocol.
+        /// The answer does not follow the protocol.
         case answerRefused(AnswerFault)
         /// The password or the session token is not right.
         case unauthorized
         /// The server refused.
         case refused(Refusal)
-        /// The server takes no more tries for so many seconds.
+        /// The server accepts no more tries for this number of seconds.
         case tooManyTries(seconds: Int)
-        /// The server cannot do it now; its status.
+        /// The server has failed, with this status.
         case serverFailed(status: Int)
     }
 
-    /// Why a key is of no use any more.
+    /// The reason why a key can no longer be used.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The server does not know the key: it was revoked, or replaced.
         case unknownToServer
-        /// The server takes no key after the fingers changed.
+        /// The server accepts no key after the fingers changed.
         case serverWantsItAgain
-        /// A finger was added or removed, and the key is bound to the set that was.
+        /// A finger was added or removed, and the key is bound to the former set.
         case fingersChanged
-        /// The chip was cleared or replaced, or the record is not what was stored.
+        /// The chip was cleared or replaced, or the record is damaged.
         case keyLost
 
-        /// Whether the server has said so, which may take it back, and not this device.
+        /// Whether the reason comes from the server, which may revoke it, rather than from this device.
         var isOfServer: Bool {
             switch self {
             case .unknownToServer, .serverWantsItAgain: true
@@ -74,29 +75,29 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong with an answer.
+    /// The fault of an answer.
     public enum AnswerFault: String, Sendable, Hashable, CaseIterable {
-        /// It is larger than any of the protocol.
+        /// It is larger than any answer of the protocol.
         case tooLarge
-        /// It sends elsewhere.
+        /// It redirects to another address.
         case redirected
-        /// Its form is another one.
+        /// Its format is wrong.
         case malformed
-        /// It comes from a server that calls itself otherwise.
+        /// It comes from a server that names another origin.
         case otherOrigin
         /// It is about another user, device or key.
         case otherDevice
     }
 
-    /// Why the server refused; the names are the protocol's.
+    /// The reason why the server refused; the names are the protocol's.
     public enum Refusal: String, Sendable, Hashable, CaseIterable {
-        /// It could not read the request.
+        /// The server could not read the request.
         case malformed
-        /// The challenge is unknown to it, expired or used.
+        /// The challenge is unknown to the server, expired or used.
         case challengeUnknown = "challenge_unknown"
-        /// The assertion does not say what it must.
+        /// The assertion does not meet the server's expectations.
         case assertionRefused = "assertion_refused"
-        /// The key is another user's or device's.
+        /// The key belongs to another user or device.
         case keyInUse = "key_in_use"
         /// The user has too many devices.
         case tooManyDevices = "too_many_devices"
@@ -104,16 +105,16 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case other
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
 
-    /// Describes a failure.
+    /// Makes an error.
     public init(_ code: Code) { self.code = code }
 
-    /// For logs: the code.
+    /// The code, for logs.
     public var description: String { "\(code)" }
 
-    /// Whether the user must sign in in another way and enable the login again.
+    /// Whether the user must sign in with another credential and enable the login again.
     public var mustEnableAgain: Bool {
         if case .mustEnableAgain = code { true } else { false }
     }

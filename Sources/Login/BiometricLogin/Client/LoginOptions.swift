@@ -3,35 +3,35 @@
 public import Authentication
 internal import Vault
 
-/// How a login's key is made and used.
+/// The options for making and using a login's key.
 public struct LoginOptions: Sendable {
-    /// Which fingers open a key.
+    /// The fingers that open a key.
     public enum Fingers: String, Sendable, Hashable {
-        /// Those that were enrolled when it was made: who adds one later gets nothing.
+        /// The fingers that were enrolled when the key was made; a finger that is added later does not open it.
         case currentSet
-        /// Any that is enrolled; the server sees that the set has changed, and may refuse.
+        /// Any enrolled finger; the server sees that the set has changed, and may refuse.
         case any
     }
 
-    /// Which fingers open a key that is made; ``Fingers/currentSet`` if nothing is said.
+    /// The fingers that open a new key; the default is ``Fingers/currentSet``.
     public var fingers = Fingers.currentSet
-    /// Whether the passcode opens it too, where one is set; it does if nothing is said.
+    /// Whether the passcode also opens it, if one is set; the default is `true`.
     public var takesPasscode = true
     /// Whether several users may enable the login to one server on this device.
     public var allowsSeveralAccounts = false
-    /// Who shows the prompt; `nil` for the usual one.
+    /// The presenter of the prompt; `nil` for the default.
     public var presenter: (any PromptPresenter)?
-    /// The text of the cancel button; `nil` for the usual one.
+    /// The text of the cancel button; `nil` for the default.
     public var cancelTitle: String?
-    /// The text of the fallback button; `nil` for the usual one, empty hides it.
+    /// The text of the fallback button; `nil` for the default, empty hides it.
     public var fallbackTitle: String?
-    /// For how long each touch is waited for.
+    /// The time that a prompt waits for each touch.
     public var patience = Duration.seconds(60)
 
-    /// The usual options.
+    /// Makes the default options.
     public init() {}
 
-    /// What opens a new key.
+    /// Returns the access control of a new key.
     func access(withPasscode isPasscodeSet: Bool) throws(VaultError) -> AccessControl {
         let finger: AccessControl =
             switch fingers {

@@ -6,27 +6,27 @@ public import Foundation
 public import LoginAssertion
 internal import Vault
 
-/// A key pair whose private half signs only for its owner, with the names that react-native-biometrics has.
+/// A key pair whose private half signs only for its owner, with the names of react-native-biometrics.
 ///
 ///     let keys = BiometricKeys()
 ///     let publicKey = try await keys.createKeys()                     // to the server: publicKey.der
 ///     let signature = try await keys.createSignature(promptMessage: "sign in", payload: challenge)
 ///
-/// It is for servers of one's own that give bytes and take a signature over them; ``LoginClient`` has a protocol on top.
+/// It is for your own servers that issue bytes and accept a signature over them; ``LoginClient`` has a protocol on top.
 /// A program may have several pairs, each under a name.
 public struct BiometricKeys: Sendable {
-    /// The pair's name within the program.
+    /// The name of the pair within the program.
     public let name: String
-    /// How keys are made and used.
+    /// The options for making and using keys.
     public let options: LoginOptions
     private let surroundings: @Sendable () -> ContextParts
 
-    /// A name for a pair; nothing is made yet.
+    /// Makes an interface to the pair of a name; no key is made yet.
     ///
     /// - Parameters:
-    ///   - name: 1 to 128 bytes; another one for each pair.
-    ///   - options: How it is made and used. Of the passcode as the other way the package of that name has
-    ///     `allowDeviceCredentials`; it is on here if nothing is said.
+    ///   - name: 1 to 128 bytes; a different name for each pair.
+    ///   - options: The options for making and using it. The package of that name has `allowDeviceCredentials` for the
+    ///     passcode as an alternative; here it is on by default.
     public init(_ name: String = "biometric", options: LoginOptions = LoginOptions()) {
         self.init(name, options: options) { .current }
     }
@@ -37,16 +37,16 @@ public struct BiometricKeys: Sendable {
         surroundings = parts
     }
 
-    /// Whether a finger could be asked for now, and if not, why; nobody is asked.
+    /// Returns whether a prompt for a finger could succeed now, and the reason if not; there is no prompt.
     public func isSensorAvailable() async -> SensorAvailability {
         SensorAvailability(await Owner(parts: surroundings(), options: options).preflight())
     }
 
-    /// Makes a pair, in place of the one that is there; nobody is asked.
+    /// Makes a pair, and replaces the present one; there is no prompt.
     ///
-    /// - Returns: The public half; `LoginKey.der` is what a server stores (SubjectPublicKeyInfo), in Base64 as
+    /// - Returns: The public half; a server stores `LoginKey.der` (SubjectPublicKeyInfo), in Base64 as
     ///   `der.base64EncodedString()`.
-    /// - Throws: `evaluation` where no finger is enrolled; `vault`, `store`, `keychain`.
+    /// - Throws: `evaluation` if no finger is enrolled; `vault`, `store`, `keychain`.
     public func createKeys() async throws(LoginError) -> LoginKey {
         let (owner, records) = desk()
         let now = await owner.preflight()
@@ -69,30 +69,30 @@ public struct BiometricKeys: Sendable {
         return pair.key
     }
 
-    /// Whether there is a pair that can still sign; nobody is asked.
+    /// Returns whether a pair exists that can still sign; there is no prompt.
     public func keysExist() async throws(LoginError) -> Bool {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { return false }
         return try await owner.loss(of: pair.item, madeFor: pair.record.fingers) == nil
     }
 
-    /// The public half; `nil` where there is no pair.
+    /// Returns the public half; `nil` if there is no pair.
     public func publicKey() async throws(LoginError) -> LoginKey? { try await pair(desk().records)?.key }
 
-    /// Deletes the pair for good; nobody is asked.
+    /// Deletes the pair permanently; there is no prompt.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was a pair.
     @discardableResult
     public func deleteKeys() async throws(LoginError) -> Bool { try await desk().records.delete(name) }
 
-    /// Asks the owner, and has the chip sign.
+    /// Prompts the owner, and has the chip sign.
     ///
     /// - Parameters:
-    ///   - promptMessage: Why; it is shown, and must hold something besides white space.
-    ///   - payload: What is signed, of any size; the chip gets its SHA-256.
+    ///   - promptMessage: The reason that the prompt shows; it must not be empty or blank.
+    ///   - payload: The bytes to sign, of any size; the chip gets their SHA-256.
     /// - Returns: The signature over the payload: ECDSA with P-256 and SHA-256, DER (RFC 3279, 2.2.3).
-    /// - Throws: `notEnabled` without a pair; `mustEnableAgain` where it is of no use any more: it stays until
-    ///   ``createKeys()`` makes another one in its place, or ``deleteKeys()`` is called; `evaluation`, `vault`, `store`, `keychain`.
+    /// - Throws: `notEnabled` without a pair; `mustEnableAgain` if it can no longer be used: it stays until
+    ///   ``createKeys()`` replaces it, or ``deleteKeys()`` is called; `evaluation`, `vault`, `store`, `keychain`.
     public func createSignature(promptMessage: String, payload: Data) async throws(LoginError) -> Data {
         let (owner, records) = desk()
         guard let pair = try await pair(records) else { throw LoginError(.notEnabled) }
@@ -102,10 +102,10 @@ public struct BiometricKeys: Sendable {
         return try await owner.signAsking(payload, with: pair.item, promptMessage).der
     }
 
-    /// Asks for a finger (and the passcode, where the options take it), for what needs no key.
+    /// Prompts for a finger (or the passcode, if the options allow it), for uses that need no key.
     ///
-    /// - Returns: `true` when the owner was there; `false` when the person cancelled.
-    /// - Throws: `evaluation` for everything else that is not a success.
+    /// - Returns: `true` if the owner was recognised; `false` if the person cancelled.
+    /// - Throws: `evaluation` for every other outcome.
     public func simplePrompt(promptMessage: String) async throws(LoginError) -> Bool {
         let owner = desk().owner
         do throws(LoginError) {

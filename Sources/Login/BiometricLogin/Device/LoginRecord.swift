@@ -5,68 +5,69 @@ internal import Foundation
 internal import LoginAssertion
 internal import Vault
 
-/// What this device keeps for one user of one server: its name there, and its keys.
+/// The record of one user of one server on this device: the device's name there, and its keys.
 ///
-/// It is one value, written at once, so that no end of the process leaves a part of it. Keys that are being made known to
-/// the server stand beside the one that is known: whichever of them the server has, the next attempt finds it.
+/// It is one value, written at once, so that a process that ends cannot leave a part of it. Keys that are being
+/// registered at the server are kept in addition to the registered one: whichever of them the server has, the next
+/// attempt finds it.
 struct LoginRecord: Sendable, Hashable {
-    /// One key of the chip.
+    /// A key in the chip.
     struct Key: Codable, Sendable, Hashable {
-        /// The sealed item, which is no secret.
+        /// The sealed item, which is not secret.
         var item: Data
-        /// The set of fingers that it was made for, as the program is told it.
+        /// The set of fingers that it was made for, as the domain state of the program.
         var fingers: Data?
-        /// What the server shows of the device.
+        /// The display name of the device at the server.
         var name: String
-        /// When the server took it; `nil` while that is not known.
+        /// The time when the server accepted it; `nil` while that is not known.
         var enabledAt: Date?
     }
 
     /// A key that the server refused.
     ///
-    /// The server may be the one that is wrong, as where it runs on another database for a while: the key is tried again,
-    /// and is kept until the server has taken another.
+    /// The server may be at fault, for example if it uses another database for a while: the key is tried again, and is
+    /// kept until the server has accepted another.
     struct Refused: Codable, Sendable, Hashable {
         var key: Key
-        /// ``LoginError/Reason``, by its name.
+        /// The raw value of the ``LoginError/Reason``.
         var reason: String
     }
 
-    /// What the server calls the device: 16 random bytes in Base64url, the same for each further key.
+    /// The server's name of the device: 16 random bytes in Base64url, the same for each further key.
     var device: String
-    /// The key that the server has taken.
+    /// The key that the server has accepted.
     var key: Key?
-    /// Keys that were sent to the server, and of which no answer came yet; the newest first.
+    /// The keys that were sent to the server and not answered yet, the newest first.
     private(set) var pending: [Key] = []
-    /// Keys that the server refused since it took the last one; the newest first.
+    /// The keys that the server refused since it accepted the last one, the newest first.
     private(set) var refused: [Refused] = []
 
-    /// As many keys wait for an answer at a time, and as many are kept that were refused; of more the oldest is given up.
+    /// The maximum number of pending keys, and of refused keys; if there are more, the oldest is dropped.
     static let mostPending = 4
 
-    /// A device without a key.
+    /// Makes the record of a device without a key.
     init(device: String) { self.device = device }
 
-    /// What a new device is called.
+    /// Returns a name for a new device.
     static func newDevice() -> String { Base64URL.encode((0..<16).map { _ in UInt8.random(in: 0...255) }) }
 
-    /// The keys that the server may have, the newest first, and those that it refused behind them.
+    /// The keys that the server may have, the newest first, followed by those that it refused.
     var keys: [Key] { pending + [key].compactMap(\.self) + refused.map(\.key) }
 
     /// Whether there is a key that the server has not refused.
     var isLive: Bool { key != nil || !pending.isEmpty }
 
-    /// The record before this key is sent to the server.
+    /// Returns the record to store before this key is sent to the server.
     func trying(_ key: Key) -> LoginRecord {
         var record = self
         record.pending = Array(([key] + pending).prefix(Self.mostPending))
         return record
     }
 
-    /// The record once the server has shown that it has this key; `nil` where it was neither waited for nor refused.
+    /// Returns the record after the server has confirmed this key; `nil` if the key was neither pending nor refused.
     ///
-    /// It has taken the place of older ones there, and of those that were refused. A newer one may have got there since, and
-    /// is still waited for.
+    /// The key has replaced older ones at the server, and those that were refused. A newer key may have arrived there
+    /// since, and stays pending.
     func knowing(_ key: Key) -> LoginRecord? {
         let place = pending.firstIndex { $0.item == key.item }
         guard place != nil || refused.contains(where: { $0.key.item == key.item }) else { return nil }
@@ -77,9 +78,9 @@ struct LoginRecord: Sendable, Hashable {
         return record
     }
 
-    /// The record without a key that can never be used again.
+    /// Returns the record without a key that can never be used again.
     ///
-    /// What the device is called stays: the next key takes the place of this one at the server, where it may still be listed.
+    /// The device keeps its name: the next key replaces this one at the server, where it may still be listed.
     func forgetting(_ key: Key) -> LoginRecord {
         var record = self
         record.pending.removeAll { $0.item == key.item }
@@ -88,7 +89,7 @@ struct LoginRecord: Sendable, Hashable {
         return record
     }
 
-    /// The record with a key set aside that the server refused.
+    /// Returns the record with a key marked as refused by the server.
     func refusing(_ key: Key, _ reason: LoginError.Reason) -> LoginRecord {
         guard keys.contains(where: { $0.item == key.item }) else { return self }
         var record = forgetting(key)
@@ -105,7 +106,7 @@ extension LoginRecord: Codable {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         device = try members.decode(String.self, forKey: .device)
         key = try members.decodeIfPresent(Key.self, forKey: .key)
-        // A record of one pending key has the key itself there.
+        // An older record with one pending key has the key itself there.
         if let one = try? members.decodeIfPresent(Key.self, forKey: .pending) {
             pending = [one]
         } else {
@@ -115,13 +116,13 @@ extension LoginRecord: Codable {
     }
 }
 
-/// A key of a record with what is read out of it.
+/// A key of a record, with the sealed item and the public key that are read from it.
 struct LoginKeyPair {
     let record: LoginRecord.Key
     let item: SealedItem
     let key: LoginKey
 
-    /// `nil` for what is no key of this service's.
+    /// Reads a key; `nil` if it is not a key of this service.
     init?(_ record: LoginRecord.Key, of service: any AuthenticationService) {
         guard let item = try? service.sealedItem(encoded: record.item),
             let key = item.publicKey.flatMap({ LoginKey(x963: $0) })

@@ -7,14 +7,14 @@ internal import Foundation
 internal import LoginAssertion
 internal import Vault
 
-/// What a key is used with: whoever asks the owner, and how.
+/// The owner of the device: prompts, and the operations with a key that need them.
 struct Owner {
     let parts: ContextParts
     let options: LoginOptions
 
     private var presenter: any PromptPresenter { options.presenter ?? parts.presenter }
 
-    /// What was shown at one prompt, and may be used for a signature without another.
+    /// The result of one prompt, which a signature can use without another.
     struct Recognition {
         let evaluation: Evaluation
         fileprivate let session: OwnerSession
@@ -27,15 +27,15 @@ struct Owner {
         }
     }
 
-    /// The machine as it is now; nobody is asked.
+    /// Returns the current state of the machine; there is no prompt.
     func preflight(_ policy: Policy = .biometrics) async -> Preflight {
         await parts.service.preflight(policy, for: parts.application)
     }
 
-    /// The one prompt, for what opens a key.
+    /// Prompts the owner for the requirements of a key.
     ///
-    /// It comes before the signature and not with it, since the assertion says how the owner was recognised and with which
-    /// set of fingers.
+    /// The prompt is separate from the signature and precedes it, since the assertion says how the owner was recognised
+    /// and with which set of fingers.
     func recognise(for access: AccessControl, _ reason: String) async throws(LoginError) -> Recognition {
         let session = OwnerSession()
         var request = request(access.takesPasscode ? .deviceOwner : .biometrics, reason)
@@ -48,7 +48,7 @@ struct Owner {
         }
     }
 
-    /// The chip's signature for what was shown; nobody is asked for more.
+    /// Returns the chip's signature for the result of a prompt, without another prompt.
     func sign(
         _ message: Data,
         with key: SealedItem,
@@ -57,7 +57,7 @@ struct Owner {
     ) async throws(LoginError) -> Data {
         var request = request(.deviceOwner, reason)
         request.session = recognition.session
-        // What the claims say was shown is what the key is opened with, or nothing.
+        // Only what the claims say was shown may open the key.
         request.interactionAllowed = false
         do throws(ReleaseError) {
             return try await parts.service.signature(
@@ -74,7 +74,7 @@ struct Owner {
         }
     }
 
-    /// A signature with a prompt of its own, for what says nothing of how the owner was recognised.
+    /// Returns a signature with its own prompt, for messages that do not say how the owner was recognised.
     func signAsking(_ message: Data, with key: SealedItem, _ reason: String) async throws(LoginError)
         -> Signature
     {
@@ -93,10 +93,10 @@ struct Owner {
         }
     }
 
-    /// The key that a record holds; `nil` for what is none.
+    /// Returns the key of a record; `nil` if it cannot be read.
     func pair(_ record: LoginRecord.Key) -> LoginKeyPair? { LoginKeyPair(record, of: parts.service) }
 
-    /// A new key of the chip.
+    /// Makes a new key in the chip.
     func makeKey(_ access: AccessControl) async throws(LoginError) -> SealedItem {
         do {
             return try await parts.service.makeKey(access: access, applicationPassword: nil)
@@ -105,8 +105,8 @@ struct Owner {
         }
     }
 
-    /// Why a key made for a set of `fingers` is of no use any more, as far as it can be told without anybody; `nil` when
-    /// nothing speaks against it.
+    /// Returns the reason why a key that was made for a set of `fingers` can no longer be used, as far as it is known
+    /// without a prompt; `nil` if none is known.
     func loss(of key: SealedItem, madeFor fingers: Data?) async throws(LoginError) -> LoginError.Reason? {
         do throws(VaultError) {
             switch try await parts.service.standing(of: [key]).first {
@@ -119,7 +119,8 @@ struct Owner {
         }
         guard key.access.isBoundToCurrentSet else { return nil }
         let now = await preflight()
-        // With the passcode as its other way the key would still open; but whoever knows that may have added a finger.
+        // With the passcode as an alternative the key would still open; but a person who knows the passcode may have
+        // added a finger.
         if let state = now.domainState { return state == fingers ? nil : .fingersChanged }
         return now.obstacle?.code == .biometryNotEnrolled ? .fingersChanged : nil
     }
@@ -137,7 +138,7 @@ struct Owner {
 }
 
 extension LoginError {
-    /// What the vault's refusal of a key means.
+    /// Makes the error that stands for the vault's refusal of a key.
     init(refusal error: VaultError) {
         switch error.code {
         case .enrollmentChanged: self.init(.mustEnableAgain(.fingersChanged))

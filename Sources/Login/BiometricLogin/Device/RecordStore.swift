@@ -8,21 +8,20 @@ internal import Keychain
 internal import LoginAssertion
 internal import StateStore
 
-/// Where records lie: one generic password of the keychain for each, with the server as its service and the user as its
-/// account.
+/// A store of records: one generic password of the keychain for each, with the server as its service and the user as
+/// its account.
 ///
-/// A row of the keychain is what a record needs and nothing more has to be made for it: it is written in one durable
-/// transaction, encrypted and bound to its attributes under the state key, which the chip seals; another program of the
-/// user has another access group; and a test device has rows of its own. The key inside is a ``SealedItem``, which the
-/// chip alone opens.
+/// A row of the keychain meets all needs of a record: it is written in one durable transaction, encrypted and bound to
+/// its attributes under the state key, which the chip seals; another program of the user has another access group; and
+/// a test device has rows of its own. The key inside is a ``SealedItem``, which only the chip opens.
 struct RecordStore: Sendable {
     let parts: ContextParts
-    /// What tells these rows from others of the program.
+    /// The service, which distinguishes these rows from others of the program.
     let service: String
 
     private static let queue = DispatchQueue(label: "whorl.login-records", attributes: .concurrent)
 
-    /// The accounts that have a record, older ones first.
+    /// Returns the accounts that have a record, older ones first.
     func accounts() async throws(LoginError) -> [String] {
         try await inKeychain { store throws(KeychainError) in
             try store.items(match(nil, store), withValues: false).compactMap { item in
@@ -32,9 +31,9 @@ struct RecordStore: Sendable {
         }
     }
 
-    /// The record; `nil` when there is none.
+    /// Returns the record; `nil` if there is none.
     ///
-    /// One that cannot be read counts as none, and makes room for the next.
+    /// A record that cannot be read counts as none, and the next one replaces it.
     func record<Record: Decodable & Sendable>(of account: String, as: Record.Type) async throws(LoginError)
         -> Record?
     {
@@ -42,20 +41,21 @@ struct RecordStore: Sendable {
             guard let item = try store.items(match(account, store), withValues: true, limit: 1).first else {
                 return nil
             }
-            // What does not decrypt or is no record was edited from outside.
+            // A value that cannot be decrypted or decoded was edited from outside.
             return try store.soundValue(of: item).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
         }
     }
 
-    /// Puts a record in the place of the one that is there; it is on the disk when this returns.
+    /// Stores a record, and replaces the present one; it is on the disk when this returns.
     func put(_ record: some Codable & Sendable, of account: String, label: String) async throws(LoginError) {
         try await change(account, label: label) { _ in record }
     }
 
-    /// Changes the record that is there at this moment, in one transaction: what was read of it before does not count.
+    /// Changes the current record in one transaction: an earlier read of it does not count.
     ///
-    /// `change` gives what it becomes; `nil` leaves all as it is. It is given `nil` where there is none, or none that can be
-    /// read; what it gives then is added. It is on the disk when this returns: whether anything was written.
+    /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if there is no record, or
+    /// none that can be read; the record that it returns then is added. The change is on the disk when this returns;
+    /// the result says whether anything was written.
     @discardableResult
     func change<Record: Codable & Sendable>(
         _ account: String,
@@ -88,7 +88,7 @@ struct RecordStore: Sendable {
         }
     }
 
-    /// Deletes a record; what is not there is no failure.
+    /// Deletes a record; a missing record is not an error.
     @discardableResult
     func delete(_ account: String) async throws(LoginError) -> Bool {
         try await inKeychain { store throws(KeychainError) in try store.delete(match(account, store)) > 0 }
@@ -101,11 +101,11 @@ struct RecordStore: Sendable {
         return match
     }
 
-    /// The keychain's calls block; a thread of Dispatch waits for them, and none of the tasks' own.
+    /// Performs keychain calls, which block, on a thread of Dispatch instead of one of the shared pool.
     private func inKeychain<Value: Sendable>(
         _ body: @escaping @Sendable (KeychainStore) throws(KeychainError) -> Value
     ) async throws(LoginError) -> Value {
-        // Opened here first: the state directory's own error tells more than the keychain's number.
+        // The state directory is opened here first: its own error is more specific than the keychain's number.
         do { _ = try await parts.state.existing() } catch { throw LoginError(.store(error)) }
         let parts = parts
         let result = await withCheckedContinuation {

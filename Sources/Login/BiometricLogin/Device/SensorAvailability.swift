@@ -2,23 +2,23 @@
 
 public import Authentication
 
-/// Whether a finger could be asked for now.
+/// The availability of a sensor for fingers.
 public enum SensorAvailability: Sendable, Hashable {
-    /// What kind of sensor there is.
+    /// The kind of a sensor.
     public enum Kind: String, Sendable, Hashable {
         /// A fingerprint reader; the name is react-native-biometrics's.
         case touchID = "TouchID"
     }
 
-    /// Why not.
+    /// The reason why no finger can be used.
     public enum Obstacle: String, Sendable, Hashable, CaseIterable {
-        /// There is no usable reader, or it is not clear which one is meant.
+        /// There is no usable reader, or it is ambiguous which one is meant.
         case noReader
         /// The reader that fingers are enrolled for is not connected.
         case disconnected
         /// No finger is enrolled for the reader.
         case notEnrolled
-        /// Too many touches did not match.
+        /// Fingers are locked, since too many touches did not match.
         case lockedOut
         /// The person has told this program not to use fingers.
         case optedOut
@@ -30,9 +30,9 @@ public enum SensorAvailability: Sendable, Hashable {
         case other
     }
 
-    /// It could.
+    /// A finger can be used.
     case available(Kind)
-    /// It could not, for this reason; the error has the words for people, and what to do.
+    /// No finger can be used, for this reason; the error has the message for people, and the recovery.
     case unavailable(Obstacle, AuthenticationError)
 
     init(_ preflight: Preflight) {

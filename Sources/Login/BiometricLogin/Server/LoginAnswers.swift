@@ -5,13 +5,13 @@ internal import LoginAssertion
 internal import LoginTransport
 internal import SecretMemory
 
-/// A server's challenge, found to be one.
+/// A server's challenge, after validation.
 struct Challenge {
     /// 32 bytes.
     let bytes: Data
 
-    /// - Throws: `answerRefused` for any other size, and where the server calls itself otherwise: what is signed for it
-    ///   would be worth something elsewhere, or nothing at all.
+    /// - Throws: `answerRefused` for any other size, and if the server's origin differs: an assertion for that origin
+    ///   would be valid elsewhere, or nowhere.
     init(_ response: LoginResponse, from origin: LoginOrigin) throws(LoginError) {
         struct Answer: Decodable {
             let challenge: String
@@ -28,7 +28,7 @@ struct Challenge {
 }
 
 extension LoginResponse {
-    /// Whether a device was registered as it was asked for.
+    /// Checks that a device was registered as requested, and returns the time.
     func checkRegistered(_ user: LoginName, _ device: LoginName, _ key: LoginKey) throws(LoginError) -> Date {
         struct Answer: Decodable {
             let user: String
@@ -38,7 +38,7 @@ extension LoginResponse {
             let enabledAt: Int
         }
         let answer = try decoded(as: Answer.self, status: 201)
-        // By their bytes: text that only looks alike is another name.
+        // Names are compared by their bytes: text that only looks the same is another name.
         guard LoginName(answer.user) == user, LoginName(answer.device) == device, answer.keyID == key.id
         else {
             throw LoginError(.answerRefused(.otherDevice))
@@ -46,10 +46,10 @@ extension LoginResponse {
         return try Self.date(answer.enabledAt)
     }
 
-    /// The session, found to have a token that can be used.
+    /// Returns the session, after validation of its token.
     func session() throws(LoginError) -> (token: SecretBox, expiresAt: Date) {
-        /// The decoder takes the token as text: a copy that cannot be wiped. It lives for minutes, and is taken over into
-        /// locked memory here.
+        /// The decoder makes a text of the token: a copy that cannot be wiped. It exists only briefly, and is copied
+        /// into locked memory here.
         struct Answer: Decodable {
             let token: String
             let tokenType: String
@@ -68,7 +68,7 @@ extension LoginResponse {
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
-    /// What the body says, where the status is the one that is meant.
+    /// Returns the decoded body if the status is the expected one.
     fileprivate func decoded<Answer: Decodable>(as: Answer.Type, status: Int) throws(LoginError) -> Answer {
         try check(status)
         guard contentType?.isMedia("application/json") == true,
@@ -77,9 +77,9 @@ extension LoginResponse {
         return answer
     }
 
-    /// Goes on where the status is the one that is meant.
+    /// Checks that the status is the expected one.
     ///
-    /// - Throws: what any other answer means.
+    /// - Throws: The error for any other status.
     func check(_ wanted: Int) throws(LoginError) {
         guard body.bytes.count <= Self.longestBody else { throw LoginError(.answerRefused(.tooLarge)) }
         guard status != wanted else { return }
@@ -93,7 +93,7 @@ extension LoginResponse {
         }
     }
 
-    /// The code of a problem document (RFC 9457); of its texts nothing is taken.
+    /// The code of a problem document (RFC 9457); its texts are not used.
     private var problem: String? {
         struct Problem: Decodable { let code: String }
         guard contentType?.isMedia("application/problem+json") == true else { return nil }
@@ -114,7 +114,7 @@ extension LoginResponse {
 }
 
 extension String {
-    /// Whether a `Content-Type` names this kind, whatever its parameters are.
+    /// Whether a `Content-Type` names this media type, ignoring its parameters.
     fileprivate func isMedia(_ type: String) -> Bool {
         prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() == type
     }

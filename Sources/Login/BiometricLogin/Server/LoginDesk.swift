@@ -9,7 +9,7 @@ internal import SecretMemory
 internal import Vault
 internal import WhorlSupport
 
-/// What one call of a client works with: the owner, the records, the server.
+/// The context of one call of a client: the owner, the records, the server.
 struct LoginDesk {
     let server: LoginOrigin
     let transport: any LoginTransport
@@ -31,7 +31,8 @@ struct LoginDesk {
         try await records.record(of: user.text, as: LoginRecord.self)
     }
 
-    /// The record of a user, or the only one with a key; keys that the server refused count where there are no others.
+    /// Returns the record of a user, or the only one with a key; keys that the server refused count only if there are
+    /// no others.
     func found(_ user: LoginName?) async throws(LoginError) -> (LoginName, LoginRecord)? {
         if let user { return try await record(of: user).map { (user, $0) } }
         var found: [(LoginName, LoginRecord)] = []
@@ -44,14 +45,14 @@ struct LoginDesk {
         return found.first
     }
 
-    /// Those who have a record here.
+    /// Returns the users that have a record on this device.
     func users() async throws(LoginError) -> [LoginName] {
         try await records.accounts().compactMap { LoginName($0) }
     }
 
-    /// Changes the record as it is at this moment, in one step: others may have changed it since it was read.
+    /// Changes the current record in one transaction: another process may have changed it since it was read.
     ///
-    /// - Returns: Whether it was changed; it is not where `change` gives `nil`.
+    /// - Returns: Whether it was changed; it is not if `change` returns `nil`.
     @discardableResult
     func change(
         _ user: LoginName,
@@ -72,7 +73,7 @@ struct LoginDesk {
         } catch is CancellationError {
             throw LoginError(.transport(.cancelled))
         } catch {
-            // It may hold what was sent: only that there was one is told.
+            // The error may contain what was sent, so only its existence is reported.
             throw LoginError(.transport(.failed))
         }
     }
@@ -85,13 +86,15 @@ struct LoginDesk {
         try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
     }
 
-    /// How often a challenge is answered for one touch.
+    /// The maximum number of challenges that are answered for one touch.
     private static let mostAnswers = 5
 
-    /// What comes of answering a challenge; where it has ended meanwhile, another is fetched and answered.
+    /// Answers a challenge and returns the result; if the challenge has expired or was replaced, it fetches and answers
+    /// another.
     ///
-    /// A server keeps one for a user, a device and a purpose, and not for long: another sign-in has one take its place, or
-    /// it ends while the owner is waited for. What the owner has shown goes for the next one too: nobody is asked again.
+    /// A server keeps one challenge for a user, a device and a purpose, for a short time: another sign-in replaces it,
+    /// or it expires while the owner is prompted. What the owner has shown also counts for the next challenge: there is
+    /// no second prompt.
     func answering<Value>(
         _ challenge: Challenge,
         _ purpose: LoginClaims.Purpose,
@@ -108,7 +111,7 @@ struct LoginDesk {
                 guard error.code == .refused(.challengeUnknown) else { throw error }
             }
             if number > 1 {
-                // Sign-ins in step would go on taking each other's place.
+                // Jitter: concurrent sign-ins would keep invalidating each other's challenge.
                 let round = (ContinuousClock.now - start) * Double.random(in: 0...Double(1 << number))
                 try? await Task.sleep(for: min(round, .seconds(1)))
             }
@@ -121,16 +124,15 @@ struct LoginDesk {
 
     /// The program's own part of an assertion.
     struct Wishes {
-        /// What concerns the program and its service alone.
+        /// The claims that only concern the program and its service.
         var app: [String: String] = [:]
-        /// Whom the session's token is for; `nil` for the server itself.
+        /// The service that the session's token is for; `nil` for the login server itself.
         var service: String?
     }
 
-    /// What the device says, signed by the chip.
+    /// Returns an assertion of the device, signed by the chip.
     ///
-    /// Between the touch and the signature nothing else is waited for: the challenge is there, and the chip is what it
-    /// takes.
+    /// Nothing but the chip takes time between the touch and the signature: the challenge was fetched before.
     func assertion(
         _ purpose: LoginClaims.Purpose,
         of user: LoginName,
@@ -160,7 +162,7 @@ struct LoginDesk {
         return draft.signed(try await owner.sign(draft.signingInput, with: pair.item, recognition, reason))
     }
 
-    /// What the prompt says where the program says nothing.
+    /// Returns the reason of the prompt: the program's, or a default.
     func reason(_ given: String?, for user: LoginName) -> String {
         if let given, !DisplayText.isBlank(given) { return given }
         let host = server.text.drop { $0 != "/" }.dropFirst(2)

@@ -5,22 +5,22 @@ internal import LoginAssertion
 internal import LoginTransport
 internal import SecretMemory
 
-/// How somebody shows to a server who they are, other than with the key.
+/// A credential that identifies the user to a server, other than the key.
 public enum LoginCredential: Sendable {
     /// The user's password at that server, UTF-8.
     case password(SecretBox)
-    /// A session's token that was asked for with the service `LoginOrigin.credentialsService`: no other changes what signs a
-    /// user in. To enable a login it may be a minute old.
+    /// A session's token that was requested for the service `LoginOrigin.credentialsService`: no other token can change
+    /// the keys of a user. To enable a login, the token may be at most one minute old.
     case session(SecretBox)
 
-    /// The value of `Authorization`.
+    /// Returns the value of the header field `Authorization`.
     func authorization(of user: LoginName) throws(LoginError) -> SecretBox {
         switch self {
         case .password(let password):
             guard !user.text.contains(":") else { throw LoginError(.userUnusable) }
             return .joined("Basic ", base64: [SecretBox(plain: user.text + ":"), password])
         case .session(let token):
-            // It becomes a header's value as it is, so it may not end one.
+            // It becomes a header's value unchanged, so it must not contain a line end.
             guard token.isTokenText else { throw LoginError(.unauthorized) }
             return .joined([SecretBox(plain: "Bearer "), token])
         }
@@ -62,12 +62,12 @@ extension LoginRequest {
 
     static func revoke(_ device: LoginName, authorization: SecretBox, to origin: LoginOrigin) -> LoginRequest
     {
-        // A device's name is what this module made: 16 bytes in Base64url.
+        // A device's name is made by this module: 16 bytes in Base64url.
         LoginRequest(to: origin, .delete, "/v1/devices/\(device.text)", authorization: authorization)
     }
 }
 
-/// An object of texts as JSON, written straight into locked memory: one of them may be a password.
+/// A JSON object of texts that is written directly into locked memory, since one of them may be a password.
 enum JSONText {
     enum Value {
         case text(String)
@@ -77,7 +77,7 @@ enum JSONText {
     static func object(_ members: [(name: String, value: Value)]) -> SecretBox {
         var size = 2
         for (name, value) in members {
-            // Each byte takes six at most.
+            // Each byte takes at most six bytes.
             size += name.utf8.count + 6 + 6 * value.size
         }
         var room = SecretBuffer(capacity: size)
@@ -125,14 +125,14 @@ extension JSONText.Value {
 }
 
 extension SecretBox {
-    /// The bytes of a text that is no secret.
+    /// Makes the bytes of a text that is not secret.
     convenience init(plain text: String) {
         let bytes = Array(text.utf8)
         self.init(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
     }
 
-    /// Whether it is 1 to 12,288 characters that a bearer token may have (RFC 6750, 2.1): none of them ends a line of a
-    /// header or a text in JSON.
+    /// Whether it is 1 to 12,288 characters that a bearer token may have (RFC 6750, 2.1): none of them can end a header
+    /// line or a text in JSON.
     var isTokenText: Bool {
         (1...12_288).contains(bytes.count)
             && bytes.withUnsafeBytes { bytes in
@@ -155,7 +155,7 @@ extension SecretBox {
         return SecretBox(room.take())
     }
 
-    /// `prefix`, and all parts together in Base64 with padding (RFC 4648, 4).
+    /// Returns `prefix`, followed by all parts together in Base64 with padding (RFC 4648, 4).
     static func joined(_ prefix: String, base64 parts: [SecretBox]) -> SecretBox {
         let whole = joined(parts)
         let size = SecretBuffer.base64Size(of: whole.bytes.count)

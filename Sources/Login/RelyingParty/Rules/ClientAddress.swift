@@ -4,23 +4,24 @@ internal import Crypto
 internal import Foundation
 internal import Glibc
 
-/// Where a request comes from: as logs show it, and as its tries count.
+/// The address of a client, as logs show it and as its tries are counted.
 public struct ClientAddress: Sendable, Hashable {
-    /// At most 64 characters of printable ASCII; an IP address in its shortest form, one of IPv4 in the clothes of IPv6
-    /// as IPv4.
+    /// The address as text: at most 64 characters of printable ASCII; an IP address in its shortest form, an
+    /// IPv4-mapped IPv6 address as IPv4.
     public let text: String
-    /// Whose tries are counted together; `nil` where the address is not known.
+    /// The network whose tries are counted together; `nil` if the address is not known.
     ///
     /// An IPv4 address, or the first 64 bits of an IPv6 address, since one customer of a provider has all of those
     /// (RFC 6177).
     public let network: String?
-    /// The networks of 56 and of 48 bits around an IPv6 address, which one customer may have (RFC 6177); none for other
-    /// addresses.
+    /// The networks of 56 and of 48 bits around an IPv6 address, which one customer may have (RFC 6177); empty for
+    /// other addresses.
     public let widerNetworks: [String]
-    /// Whether it is this machine's own (RFC 6890).
+    /// Whether it is a loopback address (RFC 6890).
     public let isLoopback: Bool
 
-    /// Takes what a server knows of its client: an IP address, a name of another kind such as a socket's, or nothing.
+    /// Makes an address of the text that a server knows of its client: an IP address, another name such as a socket's,
+    /// or an empty string.
     public init(_ address: String) {
         let ip = IPAddress(address.prefix { $0 != "%" })
         if let ip, !address.contains("%") {
@@ -44,13 +45,13 @@ public struct ClientAddress: Sendable, Hashable {
         }
     }
 
-    /// Takes an IP address; `nil` for anything else, such as one with a port, a zone or white space.
+    /// Makes an address of an IP address; `nil` for other text, such as one with a port, a zone or white space.
     public init?(ip address: some StringProtocol) {
         guard IPAddress(address) != nil else { return nil }
         self.init(String(address))
     }
 
-    /// The row that its tries of a kind count in.
+    /// The key of the bucket in which its tries are counted.
     var bucketKey: String? { network.map { "address\n\($0)" } }
 }
 
@@ -59,7 +60,7 @@ private struct IPAddress {
     private let bytes: [UInt8]
 
     init?(_ text: some StringProtocol) {
-        // C would stop at a zero.
+        // C functions would stop at a zero byte.
         guard !text.utf8.contains(0) else { return nil }
         var four = in_addr()
         var six = in6_addr()

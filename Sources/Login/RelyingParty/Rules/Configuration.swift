@@ -3,62 +3,64 @@
 public import LoginAssertion
 
 extension RelyingParty {
-    /// How a server judges; the defaults suit one that people sign in to by hand.
+    /// The rules of a server; the defaults suit one that people sign in to by hand.
     public struct Configuration: Sendable, Hashable {
-        /// What happens where other fingers are enrolled on a device than when it was enabled.
+        /// The policy for a device whose enrolled fingers have changed since it was enabled.
         public enum DomainStatePolicy: String, Sendable, Hashable, CaseIterable {
-            /// Nothing: whoever the device recognises signs in.
+            /// The change is ignored: any user whom the device recognises signs in.
             case allow
-            /// The device is refused until its user enables it again, with the password or what else the server asks.
+            /// The device is refused until its user enables it again, with the password or another proof that the
+            /// server asks for.
             case requireReenable
         }
 
-        /// How much of something may happen.
+        /// A limit of events in a window of time.
         public struct Limit: Sendable, Hashable {
-            /// How often within the window.
+            /// The number of events that are allowed within the window.
             public var count: Int
-            /// The length of the window in seconds; it starts with the first time.
+            /// The length of the window in seconds; it starts with the first event.
             public var seconds: Int
 
-            /// Describes a limit; `count` 0 forbids everything.
+            /// Makes a limit; `count` 0 forbids everything.
             public init(count: Int, seconds: Int) {
                 self.count = count
                 self.seconds = seconds
             }
         }
 
-        /// The limits of tries; `nil` for one that does not hold.
+        /// The limits of tries; `nil` turns a limit off.
         ///
-        /// They keep a server from being flooded; no signature can be guessed, so nobody is locked out for more than a
-        /// window. The address counts first; ``perDevice`` only those can spend who know the device's name, which clients
-        /// make at random. Whether there are such a user and such a device makes no difference, so that nobody learns it
-        /// from them.
+        /// They keep a server from being flooded. A signature cannot be guessed, so a lockout lasts no longer than a
+        /// window. The address counts first; ``perDevice`` can only be used up by clients that know the device's name,
+        /// which clients make at random. The limits do not depend on whether the user and the device exist, so that
+        /// they do not reveal it.
         public struct Limits: Sendable, Hashable {
             /// Challenges and answers from one address; IPv6 counts by its first 64 bits.
             public var perAddress: Limit? = Limit(count: 120, seconds: 60)
             /// Challenges for one device of one user.
             public var perDevice: Limit? = Limit(count: 30, seconds: 60)
 
-            /// The defaults.
+            /// Makes the default limits.
             public init() {}
         }
 
         /// The server's own origin; assertions for any other are refused.
         public var origin: LoginOrigin
-        /// How long a challenge may be answered, in seconds.
+        /// The lifetime of a challenge in seconds.
         public var challengeLifetime = 120
-        /// By how many seconds a device's clock may differ.
+        /// The number of seconds by which a device's clock may differ.
         public var clockSkew = 30
-        /// What happens where other fingers are enrolled.
+        /// The policy for a device whose enrolled fingers have changed.
         public var domainStatePolicy = DomainStatePolicy.requireReenable
         /// The limits of tries.
         public var limits = Limits()
-        /// The most devices of one user.
+        /// The maximum number of devices of one user.
         public var devicesPerUser = 32
-        /// The most entries of the audit log, and as many more of refused passwords; the oldest go.
+        /// The maximum number of entries of the audit log, and as many more of refused passwords; the oldest are
+        /// removed.
         public var auditEntries = 100_000
 
-        /// The defaults, for one server.
+        /// Makes the default configuration of a server with this origin.
         public init(origin: LoginOrigin) { self.origin = origin }
     }
 }

@@ -5,18 +5,18 @@ internal import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Gives a challenge out, 32 random bytes, for one assertion of one device of one user.
+    /// Issues a challenge, 32 random bytes, for one assertion of one device of one user.
     ///
-    /// Whether user and device exist makes no difference, for the limits neither. The challenge replaces the last one of the same user, device
-    /// and purpose, so their number does not grow. It is good once, for the configuration's
-    /// ``Configuration/challengeLifetime``.
+    /// The result does not depend on whether the user and the device exist, and neither do the limits. The challenge
+    /// replaces the last one of the same user, device and purpose, so their number does not grow. It is valid once, for
+    /// the configuration's ``Configuration/challengeLifetime``.
     ///
     /// - Parameters:
-    ///   - user: Who wants to sign in.
-    ///   - device: On which device.
-    ///   - purpose: What the assertion will be for.
-    ///   - address: From where the request comes; empty where it is not known, and then counts for nothing.
-    /// - Returns: The challenge, and until when it may be answered.
+    ///   - user: The user who wants to sign in.
+    ///   - device: The device.
+    ///   - purpose: The purpose of the assertion.
+    ///   - address: The client's address; empty if it is not known, and then it is not counted.
+    /// - Returns: The challenge, and the time when it expires.
     /// - Throws: `tooManyTries`, `store`.
     public func challenge(
         for user: LoginName,
@@ -32,16 +32,16 @@ extension RelyingParty {
         return try await issue(for: user, device: device, use: use, from: address)
     }
 
-    /// Gives a challenge out that is answered with a bare signature over its bytes.
+    /// Issues a challenge that is answered with a bare signature over its bytes.
     ///
-    /// As ``challenge(for:device:purpose:from:)``; an assertion that answers it is refused.
+    /// It works as ``challenge(for:device:purpose:from:)``; an assertion that answers it is refused.
     ///
     /// - Parameters:
-    ///   - user: Who wants to sign in.
-    ///   - device: `nil` where the program does not tell: any device of the user may answer.
-    ///   - address: From where the request comes; empty where it is not known.
-    /// - Returns: The challenge, and until when it may be answered.
-    /// - Throws: `tooManyTries`, `store`; `rawRefused` where the policy asks about fingers.
+    ///   - user: The user who wants to sign in.
+    ///   - device: The device; `nil` if the program does not name it: any device of the user may answer.
+    ///   - address: The client's address; empty if it is not known.
+    /// - Returns: The challenge, and the time when it expires.
+    /// - Throws: `tooManyTries`, `store`; `rawRefused` if the policy asks about fingers.
     public func rawChallenge(
         for user: LoginName,
         device: LoginName?,
@@ -51,7 +51,7 @@ extension RelyingParty {
         return try await issue(for: user, device: device, use: .raw, from: address)
     }
 
-    /// Refuses bare signatures where they would go around the policy.
+    /// Refuses bare signatures if they would bypass the policy.
     func acceptRaw() throws(RelyingPartyError) {
         switch configuration.domainStatePolicy {
         case .allow: return
@@ -91,7 +91,7 @@ extension RelyingParty {
         return IssuedChallenge(challenge: challenge, expiresAt: record.expiresAt)
     }
 
-    /// Takes a challenge out: whatever follows, nobody can answer it again.
+    /// Takes a challenge out of the store: whatever follows, it cannot be answered again.
     func take(
         _ challenge: Data,
         from address: ClientAddress

@@ -4,24 +4,24 @@ public import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Makes the key of a device known, in place of an older one of the same device.
+    /// Registers the key of a device, in place of an older one of the same device.
     ///
-    /// The caller has authenticated `user` by other means, such as a password. The assertion proves that whoever asks
-    /// has the key's private half, and answers a challenge for enabling, of this user.
+    /// The caller has authenticated `user` by other means, such as a password. The assertion proves that the sender has
+    /// the key's private half, and it answers a challenge for enabling, of this user.
     ///
     /// - Parameters:
-    ///   - assertion: In compact form, as it came.
+    ///   - assertion: The assertion in compact form, as received.
     ///   - der: The public key, SubjectPublicKeyInfo of P-256, 91 bytes.
-    ///   - name: What people call the device, 1 to 128 bytes, as `LoginName` takes them.
-    ///   - user: Who asks.
-    ///   - address: From where it comes; empty where it is not known.
-    ///   - approval: The operator or device that vouches for the key; `nil` for a password, since its thief can make a key in
-    ///     software known.
-    ///   - condition: The device or password that has authenticated `user`: if it is revoked before the device is registered,
-    ///     nothing is registered.
+    ///   - name: The device's name for people, 1 to 128 bytes, as `LoginName` accepts them.
+    ///   - user: The user who enables the device.
+    ///   - address: The client's address; empty if it is not known.
+    ///   - approval: The operator or device that vouches for the key; `nil` for a password, since a thief of the
+    ///     password can register a key made in software.
+    ///   - condition: The device or password that has authenticated `user`: if it is revoked before the device is
+    ///     registered, nothing is registered.
     /// - Returns: The device as it is registered now.
-    /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` where another user or another
-    ///   device has the key.
+    /// - Throws: every code but `unknownKey`, `reenableRequired` and `rawRefused`. `keyInUse` if another user or
+    ///   another device has the key.
     public func enable(
         assertion: String,
         publicKey der: Data,
@@ -88,15 +88,15 @@ extension RelyingParty {
         }
     }
 
-    /// The devices of a user, the oldest first; none for a user who is not known.
+    /// Returns the devices of a user, the oldest first; none for an unknown user.
     ///
     /// - Throws: `store`.
     public func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
         try await store.devices(of: user)
     }
 
-    /// Whether a session that this key of the device began is still good: a device that was revoked, or has another key
-    /// by now, has none.
+    /// Whether a session that this key of the device began is still valid: a device that was revoked, or has another
+    /// key by now, has no valid session.
     ///
     /// - Throws: `store`.
     public func isActive(
@@ -107,9 +107,9 @@ extension RelyingParty {
         try await store.isActive(device: device, of: user, keyID: keyID)
     }
 
-    /// Forgets a device and its key; it cannot sign in from now on.
+    /// Removes a device and its key; it cannot sign in from now on.
     ///
-    /// - Returns: `false` where the user has no such device.
+    /// - Returns: `false` if the user has no such device.
     /// - Throws: `store`.
     public func revoke(
         _ device: LoginName,
@@ -119,9 +119,9 @@ extension RelyingParty {
         try await remove(device, of: user, from: address) == 1
     }
 
-    /// Forgets all devices of a user.
+    /// Removes all devices of a user.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of removed devices.
     /// - Throws: `store`.
     public func revokeAll(of user: LoginName, from address: String = "") async throws(RelyingPartyError)
         -> Int
@@ -143,9 +143,9 @@ extension RelyingParty {
     ///
     /// - Parameters:
     ///   - device: The device.
-    ///   - user: Whose it is.
-    ///   - keyID: The key that the operator has compared: one that took its place since is not approved.
-    /// - Returns: `false` where the user has no such device with this key.
+    ///   - user: The owner of the device.
+    ///   - keyID: The key that the operator has compared: a key that has replaced it since is not approved.
+    /// - Returns: `false` if the user has no such device with this key.
     /// - Throws: `store`.
     public func approve(
         _ device: LoginName,
@@ -155,14 +155,14 @@ extension RelyingParty {
         try await store.approve(device, keyID: keyID, audit: entry(.approved, user, device, ""))
     }
 
-    /// Gives a device another name for people.
+    /// Changes a device's name for people.
     ///
     /// - Parameters:
     ///   - device: The device.
-    ///   - user: Whose it is.
-    ///   - name: 1 to 128 bytes, as `LoginName` takes them.
-    ///   - address: From where the request comes; empty where it is not known.
-    /// - Returns: `false` where the user has no such device.
+    ///   - user: The owner of the device.
+    ///   - name: The new name, 1 to 128 bytes, as `LoginName` accepts them.
+    ///   - address: The client's address; empty if it is not known.
+    /// - Returns: `false` if the user has no such device.
     /// - Throws: `malformed`, `store`.
     public func rename(
         _ device: LoginName,

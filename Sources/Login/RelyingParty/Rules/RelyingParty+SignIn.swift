@@ -4,35 +4,35 @@ public import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Signs a user in who answers a challenge with an assertion.
+    /// Signs in a user who answers a challenge with an assertion.
     ///
-    /// Its challenge is used up, whatever the answer is. Then the device's key, as the store knows it, must have signed
-    /// what the challenge was given out for, and the policy must allow the fingers that are enrolled.
+    /// The challenge is used up, whatever the result. The device's key, as the store knows it, must have signed what
+    /// the challenge was issued for, and the policy must allow the enrolled fingers.
     ///
-    /// Where the device enrolled other fingers and then has its old ones back, it is as it was; an assertion made
-    /// with the passcode while no finger is enrolled is no change, and changes nothing in what is expected next.
-    /// A device that was enabled without fingers has changed once it has some.
+    /// A device that enrolled other fingers and then has its old ones back counts as unchanged. An assertion made with
+    /// the passcode while no finger is enrolled is not a change, and leaves the expected fingers as they are. A device
+    /// that was enabled without fingers has changed once it has some.
     ///
     /// - Parameters:
-    ///   - assertion: In compact form, as it came.
-    ///   - address: From where it comes; empty where it is not known.
-    /// - Returns: Who has signed in, with which device, and what the device said.
-    /// - Throws: every code but `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` where the device was revoked or
-    ///   has another key by now.
+    ///   - assertion: The assertion in compact form, as received.
+    ///   - address: The client's address; empty if it is not known.
+    /// - Returns: The user who signed in, the device, and the claims of the device.
+    /// - Throws: every code but `keyInUse`, `tooManyDevices` and `rawRefused`. `unknownKey` if the device was revoked
+    ///   or has another key by now.
     public func signIn(assertion: String, from address: String) async throws(RelyingPartyError) -> SignIn {
         try await admit(try await prove(assertion: assertion, from: address), from: address)
     }
 
-    /// The first half of ``signIn(assertion:from:)``, for a server that asks for a password too: the
-    /// assertion is judged, and the user has not signed in yet.
+    /// The first half of ``signIn(assertion:from:)``, for a server that asks for a password too: judges the assertion,
+    /// and does not sign the user in yet.
     ///
-    /// Its challenge is used up, whatever the answer is. ``admit(_:as:from:)`` is the second half, and
-    /// ``refuse(_:because:from:)`` where something else was wrong.
+    /// The challenge is used up, whatever the result. ``admit(_:as:from:)`` is the second half;
+    /// ``refuse(_:because:from:)`` takes its place if another check failed.
     ///
     /// - Parameters:
-    ///   - assertion: In compact form, as it came.
-    ///   - address: From where it comes; empty where it is not known.
-    /// - Returns: What is proven.
+    ///   - assertion: The assertion in compact form, as received.
+    ///   - address: The client's address; empty if it is not known.
+    /// - Returns: The assertion, which is proven.
     /// - Throws: as ``signIn(assertion:from:)``.
     public func prove(assertion: String, from address: String) async throws(RelyingPartyError)
         -> ProvenAssertion
@@ -51,7 +51,7 @@ extension RelyingParty {
             }
             let expectation = try expectation(record, device, purpose: .login, of: unverified)
             guard let known = devices.first else { throw RelyingPartyError(.unknownKey) }
-            // The device has another key by now, or the one who asks never had the right one.
+            // The device has another key by now, or the sender never had the right one.
             guard unverified.unverifiedClaims.keyID == known.keyID else {
                 throw RelyingPartyError(.unknownKey)
             }
@@ -64,14 +64,15 @@ extension RelyingParty {
         }
     }
 
-    /// The second half of ``signIn(assertion:from:)``: notes that the device was used, and writes the audit log.
+    /// The second half of ``signIn(assertion:from:)``: records that the device was used, and writes the audit log.
     ///
     /// - Parameters:
-    ///   - proven: What the first half gave.
-    ///   - methods: How the user was recognised, for the audit log, in the server's own words such as those of RFC 8176.
-    ///   - address: From where it comes; empty where it is not known.
-    /// - Returns: Who has signed in.
-    /// - Throws: `unknownKey` where the device was revoked or has another key by now; `store`.
+    ///   - proven: The result of the first half.
+    ///   - methods: The methods that recognised the user, for the audit log, in the server's own words such as those of
+    ///     RFC 8176.
+    ///   - address: The client's address; empty if it is not known.
+    /// - Returns: The user who signed in.
+    /// - Throws: `unknownKey` if the device was revoked or has another key by now; `store`.
     public func admit(
         _ proven: ProvenAssertion,
         as methods: [String] = [],
@@ -87,12 +88,12 @@ extension RelyingParty {
         }
     }
 
-    /// Writes down that a sign-in was refused although its assertion was good.
+    /// Records that a sign-in was refused although its assertion was valid.
     ///
     /// - Parameters:
-    ///   - proven: What ``prove(assertion:from:)`` gave.
-    ///   - reason: What was wrong, a word of the server's own.
-    ///   - address: From where it comes; empty where it is not known.
+    ///   - proven: The result of ``prove(assertion:from:)``.
+    ///   - reason: The reason for the refusal, a word of the server's own.
+    ///   - address: The client's address; empty if it is not known.
     /// - Throws: `store`.
     public func refuse(
         _ proven: ProvenAssertion,
@@ -108,20 +109,20 @@ extension RelyingParty {
         )
     }
 
-    /// Signs a user in who answers a challenge with a bare signature over its bytes.
+    /// Signs in a user who answers a challenge with a bare signature over its bytes.
     ///
-    /// It is the form of react-native-biometrics: ECDSA with SHA-256 over the challenge's 32 bytes.
+    /// This is the form of react-native-biometrics: ECDSA with SHA-256 over the challenge's 32 bytes.
     ///
     /// - Parameters:
-    ///   - user: Whom the challenge was given out for.
-    ///   - device: As in ``rawChallenge(for:device:from:)``; where it is `nil`, the user's keys are tried one by one,
-    ///     at most ``Configuration/devicesPerUser``.
+    ///   - user: The user for whom the challenge was issued.
+    ///   - device: The device, as in ``rawChallenge(for:device:from:)``; if it is `nil`, the user's keys are tried one
+    ///     by one, at most ``Configuration/devicesPerUser``.
     ///   - challenge: The 32 bytes that were signed.
     ///   - der: The signature in DER.
-    ///   - address: From where it comes; empty where it is not known.
-    /// - Returns: Who has signed in, with which device.
-    /// - Throws: as ``signIn(assertion:from:)``, and `rawRefused`. `unknownKey` where the user has no device that could
-    ///   have signed; where there are some and none did, `assertionRefused` for the signature.
+    ///   - address: The client's address; empty if it is not known.
+    /// - Returns: The user who signed in, and the device.
+    /// - Throws: as ``signIn(assertion:from:)``, and `rawRefused`. `unknownKey` if the user has no device that could
+    ///   have signed; if there are some and none did, `assertionRefused` for the signature.
     public func signIn(
         user: LoginName,
         device: LoginName?,
@@ -158,8 +159,8 @@ extension RelyingParty {
         }
     }
 
-    /// What an assertion must say that answers `record`, where it is for this server and of the challenge's user and
-    /// device at all.
+    /// Returns the claims that an assertion must make to answer `record`, if it is for this server and for the
+    /// challenge's user and device.
     func expectation(
         _ record: ChallengeRecord,
         _ device: LoginName,
@@ -167,7 +168,7 @@ extension RelyingParty {
         of unverified: UnverifiedAssertion
     ) throws(RelyingPartyError) -> AssertionExpectation {
         let claims = unverified.unverifiedClaims
-        // Before a key is looked for: a device deletes its key when it hears that it is unknown.
+        // This comes before the key is looked up: a device deletes its key when it is told that the key is unknown.
         guard claims.purpose == purpose else { throw RelyingPartyError(.assertionRefused(.purpose)) }
         guard claims.origin == configuration.origin else {
             throw RelyingPartyError(.assertionRefused(.origin))
@@ -198,10 +199,10 @@ extension RelyingParty {
         }
     }
 
-    /// Runs what follows on a challenge that was taken; a refusal is written into the audit log.
+    /// Runs the step that follows after a challenge was taken; a refusal is written to the audit log.
     ///
-    /// What a stranger can bring about, who gets a challenge for any name, has no `refusal`: such lines would push those
-    /// out that matter.
+    /// A stranger can get a challenge for any name. Refusals that a stranger can cause have no `refusal`: such lines
+    /// would push out those that matter.
     func settle<Value>(
         _ record: ChallengeRecord,
         _ refusal: AuditEntry.Event?,
@@ -236,7 +237,7 @@ extension RelyingParty {
         )
     }
 
-    /// The last step: only a device that is still registered with this key signs in.
+    /// Marks the device as used, as the last step: only a device that is still registered with this key signs in.
     private func markUsed(
         _ device: RegisteredDevice,
         _ address: ClientAddress,
@@ -267,8 +268,8 @@ extension RelyingParty {
 
     /// Whether other fingers are enrolled than when the device was enabled.
     ///
-    /// No fingers at all are no change: nobody but the owner of the passcode has come in, and the next finger that
-    /// is enrolled gives another digest than the one that is expected.
+    /// An empty set of fingers is not a change: only the owner of the passcode can have signed in, and the next finger
+    /// that is enrolled gives another digest than the expected one.
     private static func domainHasChanged(_ claims: LoginClaims, since device: RegisteredDevice) -> Bool {
         guard let state = claims.domainState else { return false }
         guard let expected = device.domainState else { return true }

@@ -2,17 +2,17 @@
 
 public import LoginAssertion
 
-/// Limits for what a server asks besides, such as passwords, which can be guessed: counted in the same store, so that
-/// they hold for all instances together.
+/// Limits for other things that a server asks for and that can be guessed, such as passwords: counted in the same
+/// store, so that they hold for all instances together.
 extension RelyingParty {
     /// Counts a try of a user.
     ///
-    /// Who knows a user's name can spend it, and lock the user out for the rest of the window.
+    /// Anyone who knows a user's name can use up the limit, and lock the user out for the rest of the window.
     ///
     /// - Parameters:
-    ///   - what: What is tried, a word of the server's own; each has its own count.
-    ///   - user: Who is named.
-    ///   - limit: How often it may be.
+    ///   - what: The kind of try, a word of the server's own; each has its own count.
+    ///   - user: The user whose name was given.
+    ///   - limit: The limit of such tries.
     /// - Throws: `tooManyTries`, `store`.
     public func countTry(
         _ what: String,
@@ -25,9 +25,9 @@ extension RelyingParty {
     /// Counts a try from an address; IPv6 counts by its first 64 bits.
     ///
     /// - Parameters:
-    ///   - what: What is tried, a word of the server's own; each has its own count.
-    ///   - address: From where; an empty one counts for nothing.
-    ///   - limit: How often it may be.
+    ///   - what: The kind of try, a word of the server's own; each has its own count.
+    ///   - address: The client's address; an empty one is not counted.
+    ///   - limit: The limit of such tries.
     /// - Throws: `tooManyTries`, `store`.
     public func countTry(
         _ what: String,
@@ -38,7 +38,7 @@ extension RelyingParty {
         try await count("other\n\(what)\n\(key)", limit)
     }
 
-    /// Counts a try in each of several counts, in their order, and ends at the first that is full.
+    /// Counts a try in each of several buckets, in their order, and stops at the first that is full.
     ///
     /// - Throws: `tooManyTries`, `store`.
     public func countTries(_ buckets: [RateBucket]) async throws(RelyingPartyError) {
@@ -50,7 +50,7 @@ extension RelyingParty {
         }
     }
 
-    /// Takes tries back that were counted before it was known that they were good.
+    /// Takes back tries that were counted before they turned out to be right.
     ///
     /// - Throws: `store`.
     public func refundTries(_ buckets: [RateBucket]) async throws(RelyingPartyError) {

@@ -3,17 +3,17 @@
 public import LoginAssertion
 
 extension RelyingParty {
-    /// The most rows of a kind that are removed in one go, so that no request waits long.
+    /// The maximum number of rows of a kind that are removed in one go, so that no request waits long.
     private static let purgeSize = 1_000
 
-    /// The newest lines of the audit log, the newest first.
+    /// Returns the newest lines of the audit log, the newest first.
     ///
-    /// What anybody could fill it with is not in it: what answered no challenge, or was refused and named no key of the
-    /// user's. ``RelyingPartyEvent`` tells of all.
+    /// It leaves out refusals that a stranger can cause without limit: those that answered no challenge, or were
+    /// refused and named no key of the user. ``RelyingPartyEvent`` reports all of them.
     ///
     /// - Parameters:
-    ///   - user: Whose; `nil` for all.
-    ///   - count: How many at most.
+    ///   - user: The user whose lines are meant; `nil` for all.
+    ///   - count: The maximum number of lines.
     /// - Returns: The lines.
     /// - Throws: `store`.
     public func audit(of user: LoginName?, atMost count: Int = 100) async throws(RelyingPartyError)
@@ -25,11 +25,11 @@ extension RelyingParty {
     /// Writes a line of the audit log about the server's own work, such as comparing passwords.
     ///
     /// - Parameters:
-    ///   - event: What happened.
-    ///   - user: To whom; `nil` where it concerns the server.
-    ///   - device: On which device; `nil` where none was named.
-    ///   - reason: Why, a word of the server's own.
-    ///   - address: From where the request comes; empty where it is not known.
+    ///   - event: The kind of event.
+    ///   - user: The user concerned; `nil` if it concerns the server.
+    ///   - device: The device; `nil` if none was named.
+    ///   - reason: The reason, a word of the server's own.
+    ///   - address: The client's address; empty if it is not known.
     /// - Throws: `store`.
     public func note(
         _ event: AuditEntry.Event,
@@ -50,9 +50,9 @@ extension RelyingParty {
         )
     }
 
-    /// Removes all rows that are over.
+    /// Removes all rows that have expired.
     ///
-    /// Nothing needs to call it: challenges that are given out do a part of it now and then.
+    /// Calling it is optional: issuing challenges does a part of it now and then.
     ///
     /// - Throws: `store`.
     public func purge() async throws(RelyingPartyError) {

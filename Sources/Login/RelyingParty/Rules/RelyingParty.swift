@@ -3,10 +3,11 @@
 public import Foundation
 internal import LoginAssertion
 
-/// The server's half of biometric login: it gives challenges out, knows devices by their keys, and judges what they say.
+/// The server's half of biometric login: it issues challenges, knows devices by their keys, and judges their
+/// assertions.
 ///
-/// It speaks no network protocol and knows no passwords: a web server calls it (Docs/LoginProtocol.md). Any number of
-/// instances may work on one store at once. It holds nothing between two calls but the time when it cleans up next.
+/// It has no network protocol and no passwords: a web server calls it (Docs/LoginProtocol.md). Any number of instances
+/// may work on one store at once. Between two calls, it holds only the time of its next cleanup.
 ///
 /// ```swift
 /// let store = try SQLiteRelyingPartyStore(path: "/var/lib/bank/login.sqlite", ifMissing: .create)
@@ -17,20 +18,20 @@ internal import LoginAssertion
 /// let signIn = try await party.signIn(assertion: assertion, from: address)
 /// ```
 public struct RelyingParty: Sendable {
-    /// How it judges.
+    /// The configuration: the origin, the policy and the limits.
     public let configuration: Configuration
-    /// Where it keeps what it knows.
+    /// The store of challenges, devices and the audit log.
     public let store: any RelyingPartyStore
     let events: @Sendable (RelyingPartyEvent) -> Void
     let clock: @Sendable () -> Date
     let purges = PurgeSchedule()
 
-    /// Makes one.
+    /// Makes a relying party.
     ///
     /// - Parameters:
-    ///   - store: Where it keeps what it knows.
-    ///   - configuration: How it judges.
-    ///   - events: Is called for what happens; it must return soon, since the request waits.
+    ///   - store: The store of challenges, devices and the audit log.
+    ///   - configuration: The origin, the policy and the limits.
+    ///   - events: Is called for each event; it must return soon, since the request waits.
     ///   - now: The clock.
     public init(
         store: any RelyingPartyStore,
@@ -44,10 +45,10 @@ public struct RelyingParty: Sendable {
         clock = now
     }
 
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     var now: Int { Int(clock().timeIntervalSince1970.rounded(.down)) }
 
-    /// Runs `body`, and tells of its refusal.
+    /// Runs `body`, and reports its refusal as an event.
     func reporting<Value>(
         user: LoginName? = nil,
         device: LoginName? = nil,

@@ -2,19 +2,19 @@
 
 public import LoginAssertion
 
-/// Why a request was refused, or could not be judged.
+/// An error of the relying party: a request was refused, or could not be judged.
 ///
-/// Nothing of a challenge, an assertion or a signature is in it.
+/// It contains no part of a challenge, an assertion or a signature.
 public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     public enum Code: Sendable, Hashable {
-        /// It is not what a device sends; nothing was looked up.
+        /// The request is not in the form that a device sends; nothing was looked up.
         case malformed
-        /// The challenge was never given out, is too old, was replaced by a newer one, or was answered before.
+        /// The challenge was never issued, is too old, was replaced by a newer one, or was answered before.
         case challengeUnknown
-        /// The assertion does not say what it must, or its signature is wrong.
+        /// The assertion lacks a required claim or has a wrong one, or its signature is wrong.
         case assertionRefused(AssertionFault)
-        /// The server does not know the device's key: it was revoked or replaced, or never was there.
+        /// The server does not know the device's key: it was revoked or replaced, or was never registered.
         case unknownKey
         /// The key belongs to another user or another device.
         case keyInUse
@@ -22,19 +22,19 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case reenableRequired
         /// The limit of the address, the user or the device is reached; `retryAfter` is in seconds.
         case tooManyTries(retryAfter: Int)
-        /// The user has as many devices as one may have.
+        /// The user already has the maximum number of devices.
         case tooManyDevices
         /// The session or password that was to enable a device has been revoked.
         case authorizationRevoked
         /// A bare signature says nothing about fingers, and the server's policy asks about them.
         case rawRefused
-        /// The store failed; nothing is known about the request.
+        /// The store failed; the result of the request is unknown.
         case store
     }
 
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     public let code: Code
-    /// The system's or the database's own words and numbers, for the log; may be empty.
+    /// The system's or the database's own text and numbers, for the log; may be empty.
     public let cause: String
 
     /// Describes a refusal.
@@ -43,7 +43,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         self.cause = cause
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var message: String {
         switch code {
         case .malformed: "The request is not what a device sends."
@@ -61,7 +61,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         }
     }
 
-    /// What the person or the program can do, in one sentence.
+    /// One sentence that says what the person or the program can do.
     public var remedy: String {
         switch code {
         case .malformed: "Send what Docs/LoginProtocol.md describes."

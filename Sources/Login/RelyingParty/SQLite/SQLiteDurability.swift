@@ -3,18 +3,18 @@
 internal import GRDB
 internal import Synchronization
 
-/// How sure a commit is of the disk, on one connection.
+/// The durability of commits on one connection.
 final class SQLiteDurability: Sendable {
     enum Level: Sendable {
-        /// It is on the disk.
+        /// A commit is on the disk.
         case full
-        /// It survives the end of the process; the machine's power may take it.
+        /// A commit survives the end of the process; a power failure may lose it.
         case process
     }
 
     private let current = Mutex<Level?>(nil)
 
-    /// Is called between transactions, on the connection's own thread.
+    /// Changes the level; is called between transactions, on the connection's own thread.
     func change(to level: Level, _ db: Database) throws {
         guard current.withLock({ $0 }) != level else { return }
         switch level {

@@ -4,11 +4,11 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 
-/// How the database file is made, and opened without harm to what is there.
+/// The database file: makes it, and opens it without changing a file that is not ours.
 struct SQLiteFile {
-    /// "WhLi" in ASCII; other programs' databases have another number at this place.
+    /// The application ID of our databases, "WhLi" in ASCII; those of other programs have another number.
     static let applicationID: UInt32 = 0x5768_4c69
-    /// How long a connection waits for another process's write to end, in seconds.
+    /// The time that a connection waits for another process's write to end, in seconds.
     private static let busyTimeout = 5.0
 
     let path: String
@@ -23,14 +23,14 @@ struct SQLiteFile {
             guard lstat(path, &found) == 0 else { throw refusal(String(cString: strerror(errno))) }
         }
         try checkAccess(found)
-        // SQLite reads what these hold as if it were the database's.
+        // SQLite reads these files as a part of the database.
         for suffix in ["-wal", "-shm"] where lstat(path + suffix, &found) == 0 { try checkAccess(found) }
         try checkHeader()
         let queue = try connect(path)
         try queue.writeWithoutTransaction { db in
-            // What is changed here must not be lost with the machine's power, half of it least of all.
+            // A power failure must not lose this change, or a half of it.
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            // Another process may migrate at this moment, and has done it when this transaction begins.
+            // If another process is migrating, it has finished when this transaction begins.
             try db.inTransaction(.immediate) {
                 let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
                 try checkVersion(version)
@@ -47,7 +47,7 @@ struct SQLiteFile {
         }
     }
 
-    /// Refuses what is not this user's alone.
+    /// Refuses a file that another user owns or may use.
     private func checkAccess(_ found: stat) throws {
         guard found.st_mode & S_IFMT == S_IFREG else { throw refusal("not a plain file") }
         guard found.st_uid == geteuid() else { throw refusal("belongs to uid \(found.st_uid)") }
@@ -57,10 +57,10 @@ struct SQLiteFile {
         }
     }
 
-    /// Refuses what is not a database of ours.
+    /// Refuses a file that is not a database of ours.
     ///
-    /// The first bytes are looked at before SQLite is, which takes an empty file for a new database and writes to
-    /// whatever else it can open. Source: "Database File Format", sqlite.org/fileformat2.html, 1.3.
+    /// The first bytes are checked before SQLite opens the file, since SQLite takes an empty file for a new database
+    /// and writes to any other file that it can open. Source: "Database File Format", sqlite.org/fileformat2.html, 1.3.
     private func checkHeader() throws {
         guard let file = FileHandle(forReadingAtPath: path), let header = try file.read(upToCount: 100),
             header.count == 100, header.starts(with: Data("SQLite format 3\0".utf8)),
@@ -69,7 +69,7 @@ struct SQLiteFile {
         try checkVersion(header[60..<64].reduce(0) { $0 << 8 | Int($1) })
     }
 
-    /// Makes an empty database, which gets its name when it is whole: no other process sees half of it.
+    /// Makes an empty database, which gets its name when it is complete: no other process sees a partial one.
     private func create() throws {
         let temporary = "\(path).new.\(getpid()).\(UInt32.random(in: .min ... .max))"
         defer { for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) } }
@@ -78,12 +78,12 @@ struct SQLiteFile {
         close(file)
         let queue = try connect(temporary)
         try queue.write { try SQLiteSchema.create($0) }
-        // The mode is written into the file: every later connection finds it there.
+        // The journal mode is stored in the file: every later connection uses it.
         try queue.writeWithoutTransaction { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         }
         try queue.close()
-        // Another process may have been faster; its database is as good.
+        // Another process may have been faster; then its database is used.
         guard link(temporary, path) == 0 || errno == EEXIST else {
             throw refusal(String(cString: strerror(errno)))
         }
@@ -110,7 +110,7 @@ struct SQLiteFile {
 }
 
 extension RelyingPartyError {
-    /// What an error of SQLite means; statements and their values stay out of it.
+    /// Makes an error of an error of SQLite; it leaves out statements and their values.
     init(sqlite error: any Error, path: String) {
         switch error {
         case let known as RelyingPartyError: self = known

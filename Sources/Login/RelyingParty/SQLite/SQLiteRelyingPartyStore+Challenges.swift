@@ -62,12 +62,13 @@ extension SQLiteRelyingPartyStore: RelyingPartyStore {
 extension Database {
     /// Counts a try of a bucket.
     ///
-    /// - Returns: How many seconds are to be waited where the limit is reached; nothing is written then.
+    /// - Returns: The seconds to wait if the limit is reached; nothing is written then.
     fileprivate func count(_ bucket: RateBucket?, at now: Int) throws -> Int? {
         guard let bucket else { return nil }
         var endsAt = now + bucket.seconds
         var count = 0
-        // A window that ends later than one can was written before the clock was set back, or with longer windows.
+        // A window that ends later than the limit allows was written before the clock was set back, or with longer
+        // windows.
         if let row = try fetchOne(Row.self, SQLiteStatements.readTries, [bucket.key]),
             ((now + 1)...(now + bucket.seconds)).contains(row[0] as Int)
         {
@@ -79,7 +80,7 @@ extension Database {
         return nil
     }
 
-    /// Runs a statement that is prepared once for a connection.
+    /// Runs a statement, which is prepared once for each connection.
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }

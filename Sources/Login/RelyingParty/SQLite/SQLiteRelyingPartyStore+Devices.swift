@@ -118,7 +118,7 @@ extension SQLiteRelyingPartyStore {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> [LoginName] {
         try await write(.full) { db in
-            // `IS NULL` is true for all devices where none is named.
+            // `IS NULL` is true for all devices if none is named.
             let rows = try db.fetchAll(
                 "DELETE FROM devices WHERE user = ?1 AND (?2 IS NULL OR device = ?2) RETURNING device",
                 [audit.userText, device?.text]
@@ -163,7 +163,7 @@ extension RegisteredDevice {
             enabledAt: row["enabled_at"],
             lastUsedAt: row["last_used_at"],
             domainState: row["domain_state"],
-            // What a newer version has written, and this one does not know, approves nothing here.
+            // An approval that a newer version has written, and this one does not know, does not count here.
             approval: approval.flatMap(RegisteredDevice.Approval.init(text:))
         )
     }

@@ -114,7 +114,7 @@ extension AuditEntry {
         )
     }
 
-    /// The same of a certain device.
+    /// Returns the same entry with this device.
     package func of(_ device: LoginName) -> AuditEntry {
         AuditEntry(at: at, event: event, user: user, device: device, address: address, reason: reason)
     }

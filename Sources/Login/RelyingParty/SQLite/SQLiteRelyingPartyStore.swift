@@ -4,30 +4,29 @@ internal import GRDB
 
 /// A store in one SQLite database, for one machine; several processes may have it open.
 ///
-/// The database is in WAL mode. What changes devices or documents is synced to the disk before it is acknowledged. What a
-/// sign-in writes is not: it survives the end of the process, and a power cut may take it. A challenge that was answered
-/// must not come back so; therefore all that were given out before the machine started are dropped at the first opening
-/// after it.
+/// The database is in WAL mode. A change of devices or documents is synced to the disk before it is acknowledged. The
+/// writes of a sign-in are not: they survive the end of the process, and a power cut may lose them. An answered
+/// challenge must not come back that way; therefore the first opening after the machine has started drops all
+/// challenges that were issued before.
 public final class SQLiteRelyingPartyStore: Sendable {
-    /// Where the database lies.
+    /// The path of the database.
     public let path: String
     private let queue: DatabaseQueue
     private let durability = SQLiteDurability()
 
     /// Opens the database.
     ///
-    /// A file that is not a database of this kind and version, or that others may use, is refused and stays as it is.
+    /// A file that is not a database of this kind and version, or that others may use, is refused and stays unchanged.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - ifMissing: Whether it is made, with mode 0600, where there is none; its directory must be there.
+    ///   - path: The path of the file.
+    ///   - ifMissing: Whether a missing database is made, with mode 0600; its directory must exist.
     /// - Throws: `store`.
     public convenience init(path: String, ifMissing: MissingDatabase = .refuse) throws(RelyingPartyError) {
         try self.init(path: path, ifMissing: ifMissing, bootID: MachineBoot.id())
     }
 
-    /// The same, with another name for the time since the machine started; where it is `nil`, no challenge survives
-    /// an opening.
+    /// Opens the database with another boot ID; if it is `nil`, no challenge survives an opening.
     init(path: String, ifMissing: MissingDatabase = .create, bootID: String?) throws(RelyingPartyError) {
         self.path = path
         do {
@@ -54,7 +53,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
         )
     }
 
-    /// Runs `body` in an IMMEDIATE transaction on the connection's own thread, to its end also where the task is
+    /// Runs `body` in an IMMEDIATE transaction on the connection's own thread, to its end even if the task is
     /// cancelled.
     func write<Value: Sendable>(
         _ level: SQLiteDurability.Level,
@@ -79,7 +78,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
         }.get()
     }
 
-    /// Runs `body`, which is to be one statement that changes nothing.
+    /// Runs `body`, which must be one statement that changes nothing.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(RelyingPartyError) -> Value {

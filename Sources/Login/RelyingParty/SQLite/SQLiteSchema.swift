@@ -2,9 +2,9 @@
 
 internal import GRDB
 
-/// The tables, and how those of an earlier version become these.
+/// The tables, and the migration of those of an earlier version.
 ///
-/// Names are compared byte by byte, which is SQLite's own way; a device that is not named is empty.
+/// Names are compared byte by byte, which is SQLite's default; a missing device is stored as an empty string.
 enum SQLiteSchema {
     static let version = 2
 
@@ -14,13 +14,13 @@ enum SQLiteSchema {
         try db.execute(sql: "PRAGMA application_id = \(SQLiteFile.applicationID)")
     }
 
-    /// Does all steps from a version to this one; the caller has begun a transaction.
+    /// Runs all steps from a version to this one; the caller has begun a transaction.
     static func migrate(_ db: Database, from version: Int) throws {
         for step in steps[(version - 1)...] { try db.execute(sql: step) }
         try db.execute(sql: "PRAGMA user_version = \(Self.version)")
     }
 
-    /// What leads from version 1 to 2, and so on.
+    /// The migrations: from version 1 to 2, and so on.
     private static let steps = [
         """
         -- By whom the device was approved: 'operator', or 'device ' and its name; not at all where it is NULL.
@@ -30,7 +30,7 @@ enum SQLiteSchema {
         """
     ]
 
-    /// The tables of version 1.
+    /// Makes the tables of version 1.
     private static func createFirst(_ db: Database) throws {
         try db.execute(
             sql: """

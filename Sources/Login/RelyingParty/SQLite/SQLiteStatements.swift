@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The statements of what happens at each sign-in; a test looks at their plans.
+/// The statements that run at each sign-in; a test checks their query plans.
 enum SQLiteStatements {
     static let readTries = "SELECT ends_at, count FROM tries WHERE bucket = ?"
     static let writeTries = "INSERT OR REPLACE INTO tries (bucket, ends_at, count) VALUES (?, ?, ?)"
@@ -19,10 +19,11 @@ enum SQLiteStatements {
         INSERT INTO audit (at, event, user, device, address, reason) VALUES (?, ?, ?, ?, ?, ?)
         """
 
-    /// What strangers can bring about, and all else: each has its index.
+    /// The two kinds of audit lines, those that strangers can cause and all others: each has its index.
     static let auditKinds = ["event = 'password_refused'", "event <> 'password_refused'"]
 
-    /// Removes the oldest lines of a kind but for so many, so many at most.
+    /// Returns the statement that removes the oldest lines of a kind: it keeps a given number, and removes at most a
+    /// given number.
     static func purgeAudit(_ kind: String) -> String {
         """
         DELETE FROM audit WHERE id IN (

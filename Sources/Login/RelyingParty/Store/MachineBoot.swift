@@ -4,7 +4,7 @@ internal import Foundation
 
 /// The time since the machine started.
 enum MachineBoot {
-    /// Its name; `nil` where the system gives none.
+    /// Returns the identifier of the current boot; `nil` if the system gives none.
     ///
     /// Source: random(4), `/proc/sys/kernel/random/boot_id`.
     static func id() -> String? {

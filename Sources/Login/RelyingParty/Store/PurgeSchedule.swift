@@ -2,9 +2,9 @@
 
 internal import Synchronization
 
-/// When rows that are over are removed next: requests do it on their way, so that a server needs no timer.
+/// The time of the next removal of expired rows: requests do it on their way, so that a server needs no timer.
 final class PurgeSchedule: Sendable {
-    /// How often, in seconds, where nothing is left behind.
+    /// The pause between two purges in seconds, if nothing is left to remove.
     private static let pause = 30
 
     private struct State {
@@ -14,17 +14,17 @@ final class PurgeSchedule: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether the caller is to purge now; it says ``finished(moreIsLeft:at:)`` afterwards.
+    /// Whether the caller is to purge now; it calls ``finished(moreIsLeft:at:)`` afterwards.
     func begins(at now: Int) -> Bool {
         state.withLock {
-            // A clock that was set back must not put it off.
+            // A clock that was set back must not delay the purge.
             guard !$0.isRunning, now >= $0.due || now < $0.due - Self.pause else { return false }
             $0.isRunning = true
             return true
         }
     }
 
-    /// The next one is due at once where more is left.
+    /// Ends a purge; the next one is due at once if more is left.
     func finished(moreIsLeft: Bool, at now: Int) {
         state.withLock { $0 = State(due: moreIsLeft ? now : now + Self.pause) }
     }

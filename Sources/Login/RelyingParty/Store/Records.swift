@@ -5,25 +5,25 @@ public import LoginAssertion
 
 /// A challenge that a device is to answer.
 public struct IssuedChallenge: Sendable, Hashable {
-    /// 32 random bytes; the server itself keeps their digest only.
+    /// The challenge, 32 random bytes; the server itself keeps only their digest.
     public let challenge: Data
-    /// From when on it is worth nothing, in seconds since 1970.
+    /// The time when it expires, in seconds since 1970.
     public let expiresAt: Int
 }
 
-/// A device whose key a user has made known.
+/// A device whose key a user has registered.
 public struct RegisteredDevice: Sendable, Hashable {
     /// The operator or device that has vouched for a device's key.
     ///
-    /// A thief of the user's password can make a key in software known. That it is the user's device, and that its key is in
-    /// a chip, is believed where a device that was approved before, or an operator, says so.
+    /// A thief of the user's password can register a key made in software. Only the approval of an operator, or of a
+    /// device that was approved before, shows that the device is the user's and that its key is in a chip.
     public enum Approval: Sendable, Hashable {
         /// An operator of the server has looked at the key.
         case byOperator
-        /// A device of the same user that was approved itself: it signed in to make this key known.
+        /// A device of the same user that was approved itself: it signed in to register this key.
         case byDevice(LoginName)
 
-        /// As stores keep it: `operator`, or `device ` and its name.
+        /// The approval as stores keep it: `operator`, or `device ` and its name.
         package var text: String {
             switch self {
             case .byOperator: "operator"
@@ -43,19 +43,19 @@ public struct RegisteredDevice: Sendable, Hashable {
         }
     }
 
-    /// Whose it is.
+    /// The owner of the device.
     public let user: LoginName
-    /// What its programs call it.
+    /// The name that the device's programs use.
     public let device: LoginName
-    /// Its key.
+    /// The public key of the device.
     public let key: LoginKey
-    /// What people call it, 1 to 128 bytes.
+    /// The name for people, 1 to 128 bytes.
     public let name: String
-    /// When it was enabled, in seconds since 1970.
+    /// The time when it was enabled, in seconds since 1970.
     public let enabledAt: Int
-    /// When it last signed in, in seconds since 1970.
+    /// The time when it last signed in, in seconds since 1970.
     public let lastUsedAt: Int?
-    /// The digest of the enrolled fingers when it was enabled; `nil` where there were none.
+    /// The digest of the enrolled fingers when it was enabled; `nil` if there were none.
     public let domainState: Data?
     /// The operator or device that has approved this key; `nil` for a key that was enabled with the password alone.
     public let approval: Approval?
@@ -63,7 +63,7 @@ public struct RegisteredDevice: Sendable, Hashable {
     /// The thumbprint of its key (RFC 7638).
     public var keyID: String { key.id }
 
-    /// Describes a device; stores make them of what they hold.
+    /// Makes a device; stores make them of their rows.
     public init(
         user: LoginName,
         device: LoginName,
@@ -89,46 +89,46 @@ public struct RegisteredDevice: Sendable, Hashable {
 ///
 /// The user has not signed in yet; the challenge is used up.
 public struct ProvenAssertion: Sendable, Hashable {
-    /// What the device said.
+    /// The claims of the device.
     public let claims: LoginClaims
-    /// The device as it was found.
+    /// The device as the store had it.
     public let device: RegisteredDevice
     /// Whether other fingers are enrolled than when the device was enabled.
     let hasChangedFingers: Bool
 }
 
-/// Somebody has signed in.
+/// A completed sign-in.
 public struct SignIn: Sendable, Hashable {
-    /// What the device said; `nil` where it signed a bare challenge.
+    /// The claims of the device; `nil` if it signed a bare challenge.
     public let claims: LoginClaims?
-    /// With which device.
+    /// The device that signed in.
     public let device: RegisteredDevice
 }
 
 /// One line of the audit log.
 public struct AuditEntry: Sendable, Hashable {
-    /// What happened.
+    /// The kind of event.
     public enum Event: String, Sendable, Hashable, CaseIterable {
-        /// A device's key was made known, in place of an older one perhaps.
+        /// A device's key was registered, perhaps in place of an older one.
         case enabled
         /// A device's key was not accepted from its user.
         case enableRefused = "enable_refused"
-        /// Somebody signed in.
+        /// A user signed in.
         case signedIn = "signed_in"
-        /// Somebody answered a challenge in the name of a device's key, and was not let in.
+        /// A sign-in that named a device's key was refused.
         case signInRefused = "sign_in_refused"
         /// A device was revoked.
         case revoked
         /// An operator approved a device's key.
         case approved
-        /// A device has another name for people.
+        /// A device's name for people was changed.
         case renamed
         /// A password was right.
         case passwordAccepted = "password_accepted"
-        /// A password was wrong, or is of a user who is not there.
+        /// A password was wrong, or the user does not exist.
         ///
-        /// Strangers can bring this about, in any name: a store keeps so many of these lines and of all others together, so
-        /// that neither pushes out the other.
+        /// Strangers can cause this, in any name. So a store keeps a number of these lines, and the same number of all
+        /// others together: neither pushes out the other.
         case passwordRefused = "password_refused"
         /// An operator gave a user another password.
         case passwordChanged = "password_changed"
@@ -144,24 +144,24 @@ public struct AuditEntry: Sendable, Hashable {
         case keysReplaced = "keys_replaced"
     }
 
-    /// When, in seconds since 1970.
+    /// The time of the event, in seconds since 1970.
     public let at: Int
-    /// What happened.
+    /// The kind of event.
     public let event: Event
-    /// To whom; `nil` where it concerns the server.
+    /// The user concerned; `nil` if it concerns the server.
     public let user: LoginName?
-    /// On which device; `nil` where none was named.
+    /// The device; `nil` if none was named.
     public let device: LoginName?
-    /// From which address, as the server said; empty where it is not known.
+    /// The client's address, as the server gave it; empty if it is not known.
     public let address: String
-    /// Why it was refused, such as ``RelyingPartyError/word``; of a sign-in, how the user was recognised, where the server
-    /// has said so.
+    /// The reason of a refusal, such as ``RelyingPartyError/word``; of a sign-in, the methods that recognised the user,
+    /// if the server gave them.
     public let reason: String?
 
-    /// The user as stores keep it: empty where there is none.
+    /// The user as stores keep it: empty if there is no user.
     package var userText: String { user?.text ?? "" }
 
-    /// Describes a line; stores make them of what they hold.
+    /// Makes a line; stores make them of their rows.
     public init(
         at: Int,
         event: Event,
@@ -179,20 +179,20 @@ public struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// What a server may want to count or tell: it happens once the answer is certain, and holds no secret.
+/// An event that a server may want to count or report: it is sent once the result is certain, and holds no secret.
 public enum RelyingPartyEvent: Sendable, Hashable {
-    /// A challenge was given out.
+    /// A challenge was issued.
     case challengeIssued(user: LoginName, device: LoginName?)
     /// A device was enabled.
     case enabled(RegisteredDevice)
-    /// Somebody signed in.
+    /// A user signed in.
     case signedIn(RegisteredDevice)
-    /// Somebody signed in where other fingers are enrolled than when the device was enabled, and the policy allows it.
+    /// A user signed in although other fingers are enrolled than when the device was enabled, and the policy allows it.
     case domainStateChanged(RegisteredDevice)
-    /// A request was refused; whom it named is known only where it answered a challenge of theirs.
+    /// A request was refused; its user and device are known only if it answered a challenge of theirs.
     case refused(RelyingPartyError, user: LoginName?, device: LoginName?)
     /// A device was revoked.
     case revoked(user: LoginName, device: LoginName)
-    /// Old rows could not be removed; it is tried again.
+    /// Old rows could not be removed; the removal is tried again.
     case purgeFailed(RelyingPartyError)
 }

@@ -3,25 +3,25 @@
 public import Foundation
 public import LoginAssertion
 
-/// Where a server keeps challenges, devices and its audit log.
+/// A store of a server's challenges, devices and audit log.
 ///
-/// Each operation happens entirely or not at all, whatever other instances do at the same time. What changes devices or
-/// documents is on the disk before it returns. A challenge may be lost with the machine's power, but one that was taken
-/// never comes back. All times are seconds since 1970, from the caller's clock.
+/// Each operation is atomic, whatever other instances do at the same time. A change of devices or documents is on the
+/// disk before the operation returns. A challenge may be lost in a power failure, but a challenge that was taken never
+/// comes back. All times are seconds since 1970, from the caller's clock.
 ///
-/// Every operation throws ``RelyingPartyError/Code/store``, and nothing else. What throws may have happened all the same,
-/// where the answer of a database was lost on its way; what answers has happened once.
+/// Every operation throws only ``RelyingPartyError/Code/store``. An operation that throws may have taken effect all the
+/// same, if the reply of a database was lost; an operation that returns has taken effect once.
 public protocol RelyingPartyStore: Sendable {
-    /// Counts a try; answers how many seconds are to be waited where the limit is reached, and else `nil`.
+    /// Counts a try; returns the seconds to wait if the limit is reached, and `nil` otherwise.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
 
-    /// Takes a try back that ``count(_:at:)`` has counted in the same window.
+    /// Takes back a try that ``count(_:at:)`` has counted in the same window.
     func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError)
 
     /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
     ///
-    /// `address` counts first, then `device`. A bucket that is `nil` does not count, and one that is full ends it.
-    /// Whether there is such a device makes no difference.
+    /// `address` is counted first, then `device`. A bucket that is `nil` is not counted, and a full one ends the
+    /// operation. The result does not depend on whether the device exists.
     func issue(
         _ challenge: ChallengeRecord,
         address: RateBucket?,
@@ -29,19 +29,19 @@ public protocol RelyingPartyStore: Sendable {
         at now: Int
     ) async throws(RelyingPartyError) -> Issue
 
-    /// Counts a try, takes the challenge with this SHA-256 out, and looks up whose answer is expected.
+    /// Counts a try, takes out the challenge with this SHA-256, and looks up the devices that may answer it.
     ///
-    /// The challenge is gone then, also where it was too old.
+    /// The challenge is removed, even if it was too old.
     func take(
         _ digest: Data,
         address: RateBucket?,
         at now: Int
     ) async throws(RelyingPartyError) -> Taken
 
-    /// Registers a device; where the same device of the same user is registered, it gets the new key.
+    /// Registers a device; if the same device of the same user is registered, it gets the new key.
     ///
-    /// In the same step it looks whether `condition` holds, if there is one: what is revoked at the same time has been
-    /// revoked before, and nothing is registered, or takes the new device along.
+    /// The same step checks `condition`, if one is given. A revocation at the same time takes effect either before, and
+    /// nothing is registered, or after, and removes the new device too.
     func register(
         _ device: RegisteredDevice,
         provided condition: RegistrationCondition?,
@@ -49,15 +49,15 @@ public protocol RelyingPartyStore: Sendable {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration
 
-    /// Notes that a device was used, and writes `audit`.
+    /// Records that a device was used, and writes `audit`.
     ///
-    /// It answers `false`, and does nothing, where the device or this key of it is no longer registered.
+    /// It returns `false`, and does nothing, if the device is no longer registered with this key.
     func markUsed(
         _ device: RegisteredDevice,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Bool
 
-    /// The devices of a user, the oldest first.
+    /// Returns the devices of a user, the oldest first.
     func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice]
 
     /// Whether this key is the device's.
@@ -67,50 +67,50 @@ public protocol RelyingPartyStore: Sendable {
         keyID: String
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Gives a device of the audit entry's user another name for people; `false` where it is not registered.
+    /// Changes the name for people of a device of the audit entry's user; returns `false` if it is not registered.
     func rename(
         _ device: LoginName,
         to name: String,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Has a device of the audit entry's user approved by an operator, with the audit entry; `false` where it is not
-    /// registered with this key.
+    /// Records that an operator approved a device of the audit entry's user, and writes the audit entry; returns
+    /// `false` if the device is not registered with this key.
     func approve(
         _ device: LoginName,
         keyID: String,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Removes a device of the audit entry's user, or all of them where `device` is `nil`, with their challenges.
+    /// Removes a device of the audit entry's user, or all of them if `device` is `nil`, with their challenges.
     ///
-    /// It writes the entry for each device that it removed, with that device's name, and answers which these are.
+    /// It writes the entry for each device that it removed, with that device's name, and returns these names.
     func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName]
 
     /// Writes a line of the audit log.
     func record(_ entry: AuditEntry) async throws(RelyingPartyError)
 
-    /// The newest lines of the audit log, the newest first; of all users where `user` is `nil`.
+    /// Returns the newest lines of the audit log, the newest first; of all users if `user` is `nil`.
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
-    /// Removes challenges and counts that are over, and the audit log's oldest lines but for `auditEntries`; of refused
+    /// Removes expired challenges and counts, and the oldest lines of the audit log beyond `auditEntries`; of refused
     /// passwords it keeps as many more.
     ///
-    /// It removes at most `count` rows of each kind, and answers whether more may be left.
+    /// It removes at most `count` rows of each kind, and returns whether more may be left.
     func purge(
         keeping auditEntries: Int,
         atMost count: Int,
         at now: Int
     ) async throws(RelyingPartyError) -> Bool
 
-    /// A small document of the server's own, such as its keys; `nil` where there is none.
+    /// Returns a small document of the server's own, such as its keys; `nil` if it does not exist.
     ///
     /// Names have 1 to 256 bytes.
     func document(_ name: String) async throws(RelyingPartyError) -> Data?
 
-    /// Writes a document where it still is what the caller has seen; `nil` stands for none.
+    /// Writes a document if it still is what the caller has seen; `nil` stands for a document that does not exist.
     ///
-    /// It answers `false`, and does nothing, where it is something else.
+    /// It returns `false`, and does nothing, if the document has changed.
     func setDocument(
         _ name: String,
         to data: Data?,
@@ -118,20 +118,20 @@ public protocol RelyingPartyStore: Sendable {
     ) async throws(RelyingPartyError) -> Bool
 }
 
-/// What is done where the database that a store is to open is not there.
+/// The action if the database that a store opens is missing.
 public enum MissingDatabase: Sendable, Hashable {
-    /// Nothing is made, and opening fails.
+    /// No database is made, and opening fails.
     ///
-    /// A server that goes on with an empty database, since a path is wrong or a volume is not mounted, tells every device
-    /// that it does not know its key.
+    /// A server that runs with an empty database, because a path is wrong or a volume is not mounted, would tell every
+    /// device that it does not know its key.
     case refuse
-    /// An empty one is made: for the first time that a server is set up.
+    /// An empty database is made: for the first setup of a server.
     case create
 }
 
-/// What a challenge is for.
+/// The use of a challenge.
 public enum ChallengeUse: String, Sendable, Hashable, CaseIterable {
-    /// An assertion that makes a key known.
+    /// An assertion that registers a key.
     case enable
     /// An assertion that signs in.
     case login
@@ -141,18 +141,18 @@ public enum ChallengeUse: String, Sendable, Hashable, CaseIterable {
 
 /// A challenge as the store keeps it.
 public struct ChallengeRecord: Sendable, Hashable {
-    /// SHA-256 of the challenge, 32 bytes: who reads the database can answer nothing.
+    /// The SHA-256 digest of the challenge, 32 bytes: a reader of the database cannot answer the challenge.
     public let digest: Data
-    /// For whom.
+    /// The user for whom it was issued.
     public let user: LoginName
-    /// For which device; `nil` where any of the user's may answer.
+    /// The device for which it was issued; `nil` if any device of the user may answer.
     public let device: LoginName?
-    /// For what.
+    /// The use of the challenge.
     public let use: ChallengeUse
-    /// From when on it is worth nothing.
+    /// The time when it expires.
     public let expiresAt: Int
 
-    /// Describes a challenge.
+    /// Makes a record of a challenge.
     public init(digest: Data, user: LoginName, device: LoginName?, use: ChallengeUse, expiresAt: Int) {
         self.digest = digest
         self.user = user
@@ -162,16 +162,16 @@ public struct ChallengeRecord: Sendable, Hashable {
     }
 }
 
-/// What a try counts for: a row of the store, with the time that its window ends.
+/// A bucket in which tries are counted: a row of the store, with the time when its window ends.
 public struct RateBucket: Sendable, Hashable {
-    /// Whose tries, at most 600 bytes, without control characters but line feeds.
+    /// The name of the bucket, at most 600 bytes, without control characters other than line feeds.
     public let key: String
-    /// How many are allowed in a window, 0 for none.
+    /// The number of tries that are allowed in a window, 0 for none.
     public let count: Int
     /// The window's length in seconds.
     public let seconds: Int
 
-    /// Describes a bucket; a number that no limit can have becomes the nearest that one can, for a window a year.
+    /// Makes a bucket; a number out of range becomes the nearest one that a limit can have, for a window a year.
     public init(key: String, count: Int, seconds: Int) {
         self.key = key
         self.count = max(0, count)
@@ -179,39 +179,39 @@ public struct RateBucket: Sendable, Hashable {
     }
 }
 
-/// What became of a challenge that was to be kept.
+/// The result of keeping a challenge.
 public enum Issue: Sendable, Hashable {
-    /// It is kept.
+    /// The challenge is kept.
     case issued
     /// A limit is reached; nothing was kept.
     case tooMany(retryAfter: Int)
 }
 
-/// What became of a challenge that was to be taken.
+/// The result of taking a challenge.
 public enum Taken: Sendable, Hashable {
-    /// It was there and is gone; with the devices that may answer it.
+    /// The challenge existed and was removed; with the devices that may answer it.
     case taken(ChallengeRecord, [RegisteredDevice])
-    /// There is none.
+    /// The challenge does not exist.
     case unknown
     /// The limit is reached; nothing was looked up.
     case tooMany(retryAfter: Int)
 }
 
-/// What has to hold still when a device is registered: what its user has shown for it.
+/// A condition that must still hold when a device is registered: the proof that its user has given for it.
 public enum RegistrationCondition: Sendable, Hashable {
     /// This device of the same user has this key.
     case device(LoginName, keyID: String)
-    /// The server's document of this name is this.
+    /// The server's document of this name has this content.
     case document(String, Data)
 }
 
-/// What became of a device that was to be registered.
+/// The result of registering a device.
 public enum Registration: Sendable, Hashable {
-    /// It is registered.
+    /// The device is registered.
     case registered
-    /// The key is another user's or another device's.
+    /// The key belongs to another user or another device.
     case keyInUse
-    /// The user has as many as one may have.
+    /// The user already has the maximum number of devices.
     case tooManyDevices
     /// The condition does not hold.
     case conditionFailed

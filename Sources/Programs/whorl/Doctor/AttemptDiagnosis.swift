@@ -5,13 +5,13 @@ import Fingerprint
 import FoundationEssentials
 import WhorlSystem
 
-/// Looks whether fingers are locked, and how many tries are left.
+/// The checks whether fingers are locked, and how many tries are left.
 struct AttemptDiagnosis: Sendable {
     private let services: SystemServices
 
     init(_ session: Session) { services = session.services }
 
-    /// One check for the kind of reader that is meant, and one for the other kind where tries have failed on it.
+    /// Returns one check for the chosen kind of reader, and one for the other kind if tries have failed on it.
     func checks() async -> [Check] {
         let standings: [AttemptStanding]
         do throws(AuthenticationError) {
@@ -27,7 +27,7 @@ struct AttemptDiagnosis: Sendable {
         }
     }
 
-    /// Real ones, where none is connected or it is unclear which is meant.
+    /// Returns the chosen kind of reader; real readers if none is connected or the choice is unclear.
     private func readersMeant() async -> ReaderClass {
         guard let reader = try? await services.chosenReader() else { return .real }
         return ReaderClass(await reader.info.kind)
@@ -48,7 +48,7 @@ struct AttemptDiagnosis: Sendable {
         }
     }
 
-    /// What is told of readers that are not meant now.
+    /// Returns the check for readers of the kind that is not chosen now.
     private static func aside(_ standing: AttemptStanding, _ now: Date) -> Check {
         let readers = standing.readers == .real ? "real readers" : "pretended readers"
         switch standing.lock {
@@ -85,6 +85,6 @@ struct AttemptDiagnosis: Sendable {
 }
 
 extension String {
-    /// For a sentence that goes on.
+    /// The text for the middle of a sentence.
     fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }

@@ -30,23 +30,23 @@ struct Doctor: Verb {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Check: Sendable, Equatable {
     enum Verdict: Sendable {
         case good
         case bad
-        /// It works, and protects less than it could.
+        /// It works, but protects less than it could.
         case warning
-        /// Nothing is wrong and nothing is proved: a fact that helps.
+        /// It is a fact that helps, neither a fault nor a proof.
         case note
     }
 
-    /// For people; programs get it with hyphens for spaces.
+    /// The name for people; programs get it with hyphens for spaces.
     let name: String
     let verdict: Verdict
-    /// What was found.
+    /// The result in words.
     let detail: String
-    /// What to do about it, or how to learn more.
+    /// The step that mends it, or that tells more.
     var remedy: String?
 
     static func good(_ name: String, _ detail: String) -> Check {
@@ -70,7 +70,7 @@ struct Check: Sendable, Equatable {
         return .bad(name, failure.message + cause, remedy: failure.recovery)
     }
 
-    /// Whether it needs no mending.
+    /// Whether it is not a fault.
     var isOK: Bool {
         switch verdict {
         case .good, .warning, .note: true

@@ -7,7 +7,7 @@ import StateStore
 import WhorlSupport
 import WhorlSystem
 
-/// Looks for readers, whether they can be opened, and what they keep.
+/// The checks of readers: which exist, whether they can be opened, and which prints they keep.
 struct ReaderDiagnosis: Sendable {
     private let session: Session
     private var services: SystemServices { session.services }
@@ -29,7 +29,8 @@ struct ReaderDiagnosis: Sendable {
         return checks + [readerLock()].compactMap(\.self) + (await chosen())
     }
 
-    /// What keeps two programs from using one reader at the same time; `nil` when all is well.
+    /// Returns the check of the lock that keeps two programs from using one reader at the same time; `nil` when all is
+    /// well.
     private func readerLock() -> Check? {
         guard let trouble = services.readerLockTrouble else { return nil }
         return .bad(
@@ -66,7 +67,7 @@ struct ReaderDiagnosis: Sendable {
             : "Unplug it, plug it in again, and look again."
     }
 
-    /// Whether this user may open a USB device; `nil` when all is well.
+    /// Returns the check whether this user may open a USB device; `nil` when all is well.
     private func permission(_ device: USBReaders.Device) -> Check? {
         guard !device.isAccessible else { return nil }
         return .bad(
@@ -81,7 +82,7 @@ struct ReaderDiagnosis: Sendable {
         do throws(AuthenticationError) {
             reader = try await services.chosenReader()
         } catch {
-            // That none is there has been said.
+            // A missing reader has been reported already.
             return error.code == .readerNotChosen ? [.bad("choice", Failure(error))] : []
         }
         let info = await reader.info
@@ -95,7 +96,7 @@ struct ReaderDiagnosis: Sendable {
         return checks
     }
 
-    /// How easily a stranger passes; `nil` where nothing is compared.
+    /// Returns the check of how easily a stranger passes; `nil` if the reader compares nothing.
     static func strength(_ info: ReaderInfo) -> Check? {
         switch info.strength {
         case .minutiaeScore(let threshold) where threshold >= 40:
@@ -123,7 +124,7 @@ struct ReaderDiagnosis: Sendable {
         }
     }
 
-    /// What a reader that matches on the chip keeps, compared with the store.
+    /// Returns the checks of the prints in a reader that matches on the chip, compared with the store.
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "prints in the reader"
         do throws(Failure) {
@@ -136,12 +137,12 @@ struct ReaderDiagnosis: Sendable {
             guard state.isListed else { return [.note(name, "The reader cannot list them.")] }
             return [strays(state.strays), missing(state)].compactMap { $0 }
         } catch {
-            // What is wrong with the store is said where the store is looked at.
+            // The check of the store reports faults of the store.
             return error.status == .storeFailed ? [] : [.bad(name, error)]
         }
     }
 
-    /// Where nothing was ever enrolled, every print in the reader is from elsewhere.
+    /// Returns the prints in the reader; if nothing was ever enrolled, all of them are from elsewhere.
     private func stored(in reader: any FingerprintReader) async throws(Failure) -> [StoredPrint] {
         guard await reader.info.features.contains(.storageList) else { return [] }
         do throws(ReaderError) {

@@ -7,7 +7,7 @@ import StateStore
 import Vault
 import WhorlSystem
 
-/// Looks at the state directory and at what is in it.
+/// The checks of the state directory and its contents.
 struct StateDiagnosis: Sendable {
     private let session: Session
     private var services: SystemServices { session.services }
@@ -31,7 +31,7 @@ struct StateDiagnosis: Sendable {
         ] + (await fingers(in: store)) + (await turns()) + (await AttemptDiagnosis(session).checks())
     }
 
-    /// What stands in the place of the file by which evaluations take turns.
+    /// Returns the check for a fault of the file by which evaluations take turns.
     private func turns() async -> [Check] {
         guard let fault = await services.engine.turnsFault() else { return [] }
         return [.bad("state directory", Failure(fault))]
@@ -47,7 +47,7 @@ struct StateDiagnosis: Sendable {
             : .good("key", "The TPM protects the prints.")
     }
 
-    /// The first thing that is wrong; what lies behind it cannot be looked at.
+    /// Returns the check for the first problem; the rest cannot be checked.
     private func problem(_ error: StateError) -> Check {
         let name =
             switch error.code {
@@ -72,7 +72,7 @@ struct StateDiagnosis: Sendable {
         return [.good("fingers", "\(fingers.count) enrolled: \(names).")] + (await places(of: fingers))
     }
 
-    /// Fingers whose reader is not there.
+    /// Returns the checks for fingers whose reader is missing.
     private func places(of fingers: [EnrolledFinger]) async -> [Check] {
         let readers = (try? await services.readers()) ?? []
         var connected: Set<ReaderID> = []

@@ -7,7 +7,7 @@ import Vault
 import WhorlSupport
 import WhorlSystem
 
-/// Looks at the TPM and at how the state directory stands with it; nothing is changed in either.
+/// The checks of the TPM and of the state directory's relation to it; neither is changed.
 struct TPMDiagnosis: Sendable {
     private let session: Session
 
@@ -29,7 +29,8 @@ struct TPMDiagnosis: Sendable {
         ].compactMap(\.self)
     }
 
-    /// Without a chip everything works but passcodes, secrets and keys; what one was used for does not.
+    /// Returns the check for a chip that cannot be reached: passcodes, secrets and keys, and data that a chip protects,
+    /// then do not work; everything else does.
     private func unreachable(_ status: VaultStatus) -> Check {
         let failure = Failure(status.obstacle ?? VaultError(.noChip))
         let loss = "A file protects the prints; passcodes, secrets and keys cannot be had."
@@ -40,7 +41,7 @@ struct TPMDiagnosis: Sendable {
         if status.isProvisioned {
             return .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
         }
-        // What was named must be there; nothing takes its place.
+        // A TPM that was named must be available; no other takes its place.
         if session.services.isTPMNamed { return .bad("TPM", detail, remedy: failure.recovery) }
         return .note("TPM", "\(detail) \(loss)", remedy: remedy)
     }
@@ -109,9 +110,10 @@ struct TPMDiagnosis: Sendable {
 }
 
 extension Session {
-    /// The TPM as it was named.
+    /// The name of the TPM as it was given.
     fileprivate var tpmName: String { DisplayText.clean(services.tpmAddress, limit: 60) }
-    /// What keeps this user from the device, and the command that mends it; `nil` where it is no device, or can be opened.
+    /// The reason why this user cannot open the device, and the command that mends it; `nil` if it is not a device, or
+    /// can be opened.
     fileprivate var deviceTrouble: (detail: String, remedy: String)? {
         guard services.tpmAddress.hasPrefix("device:") else { return nil }
         let node = String(services.tpmAddress.dropFirst("device:".count))
@@ -129,6 +131,6 @@ extension Session {
         }
         return nil
     }
-    /// Whether somebody said that there shall be none.
+    /// Whether the TPM was turned off explicitly.
     fileprivate var isWithoutTPM: Bool { services.tpmAddress == TPMAddress.none.text }
 }

@@ -2,18 +2,19 @@
 
 import Glibc
 
-/// The USB devices that libfprint supports, found without libfprint: it does not list what it may not open.
+/// The USB devices that libfprint supports, found without libfprint, which does not list devices that it may not open.
 enum USBReaders {
     struct Device: Sendable, Equatable {
-        /// Vendor and product, such as `04f3:0c7d`.
+        /// The vendor and the product, such as `04f3:0c7d`.
         let id: String
-        /// Such as `/dev/bus/usb/001/004`.
+        /// The device node, such as `/dev/bus/usb/001/004`.
         let node: String
         /// Whether this user may open it for reading and writing.
         let isAccessible: Bool
     }
 
-    /// Where libfprint installs its list of devices, and where the kernel lists what is connected.
+    /// Returns the connected devices, from libfprint's installed list of devices and the kernel's list of connected
+    /// ones.
     static func connected(
         lists: [String] = [
             "/usr/lib/udev/hwdb.d/60-autosuspend-libfprint-2.hwdb",
@@ -41,9 +42,9 @@ enum USBReaders {
         }
     }
 
-    /// The devices in a hwdb file: lines such as `usb:v04F3p0C7D*`.
+    /// Returns the devices in a hwdb file: lines such as `usb:v04F3p0C7D*`.
     ///
-    /// Those that no driver of libfprint supports come last, under a heading that says so.
+    /// Devices that no driver of libfprint supports come last, under a heading that says so.
     static func ids(in list: String) -> Set<String> {
         var ids: Set<String> = []
         for line in list.split(whereSeparator: \.isNewline) {
@@ -72,7 +73,7 @@ enum USBReaders {
 
 /// Running programs.
 enum Processes {
-    /// The first process of this name; `nil` when none runs.
+    /// Returns the first process of this name; `nil` when none runs.
     static func named(_ name: String) -> Int? {
         Files.names(in: "/proc").compactMap { Int($0) }.sorted()
             .first { Files.word("/proc/\($0)/comm") == name }
@@ -81,7 +82,7 @@ enum Processes {
 
 /// Small reads from the kernel's file systems.
 enum Files {
-    /// The names in a folder; none when it cannot be read.
+    /// Returns the names in a folder; none when it cannot be read.
     static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
@@ -95,7 +96,7 @@ enum Files {
         return names
     }
 
-    /// The text of a file of at most 1 MiB; `nil` when it cannot be read.
+    /// Returns the text of a file of at most 1 MiB; `nil` when it cannot be read.
     static func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -111,7 +112,7 @@ enum Files {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of a file without the white space around it.
+    /// Returns the text of a file without the white space around it.
     static func word(_ path: String) -> String? {
         text(path)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }

@@ -6,13 +6,14 @@ import Fingerprint
 import WhorlSupport
 
 extension Finger {
-    /// The finger that an argument names.
+    /// Makes the finger that an argument names.
     init(argument: String) throws(Failure) {
         guard let finger = Finger(name: argument) else { throw Finger.unknown(argument) }
         self = finger
     }
 
-    /// What is said about a name that is no finger's: the nearest one, or where the names are.
+    /// Returns the failure of a name that is not a finger's: it suggests the nearest name, or says where the names are
+    /// listed.
     static func unknown(_ argument: String) -> Failure {
         let typed = DisplayText.clean(argument, limit: 40)
         let hint =
@@ -26,7 +27,7 @@ extension Finger {
 }
 
 extension FingerSelection {
-    /// What `whorl remove` names: a finger, a print's id, or everything.
+    /// Makes the selection of `whorl remove`: a finger, a print's id, or everything.
     init(argument: String?, all: Bool, on reader: ReaderID?) throws(Failure) {
         switch (argument, all) {
         case (nil, true): self = .all

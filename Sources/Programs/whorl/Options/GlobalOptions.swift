@@ -48,7 +48,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Gives up when no finger comes for so long.", valueName: "seconds"))
     var timeout: Double = 60
 
-    /// The longest that one touch may be waited for: a day.
+    /// The maximum time to wait for one touch: a day.
     private static let longestTimeout = 86_400.0
 
     func validate() throws {
@@ -62,7 +62,7 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
-    /// Why a name cannot be a profile's; `nil` when it can.
+    /// Returns the reason why a name cannot be a profile's; `nil` when it can.
     static func problem(withProfile name: String) -> String? {
         guard !DisplayText.clean(name).allSatisfy(\.isWhitespace) else { return "must not be empty." }
         guard name.count <= 100 else { return "must not be longer than 100 characters." }
@@ -70,7 +70,7 @@ struct GlobalOptions: ParsableArguments {
         return nil
     }
 
-    /// Why a TCTI string cannot be used; `nil` when it can.
+    /// Returns the failure of a TCTI string that cannot be used; `nil` when it can.
     private static func problem(withTPM text: String?) -> Failure? {
         guard let text else { return nil }
         do {
@@ -84,7 +84,7 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
-    /// What the options and the variables choose together; options win.
+    /// Returns the configuration that the options and the variables choose together; options win.
     func configuration() throws(Failure) -> SystemConfiguration {
         if let problem = WordsFromOutside.problem(withVariables: variables) { throw problem }
         var configuration = SystemConfiguration()
@@ -99,7 +99,7 @@ struct GlobalOptions: ParsableArguments {
         return configuration
     }
 
-    /// The variables that count, where no option takes their place.
+    /// The variables that apply, unless an option takes their place.
     private var variables: [String] {
         let choices = [
             ("WHORL_PROFILE", profile), ("WHORL_READER", reader), ("WHORL_TCTI", tcti),
@@ -108,6 +108,6 @@ struct GlobalOptions: ParsableArguments {
         return choices.compactMap { name, option in option == nil ? name : nil }
     }
 
-    /// How long each touch is waited for.
+    /// The time to wait for each touch.
     var patience: Duration { .milliseconds(Int64((timeout * 1000).rounded(.up))) }
 }

@@ -7,14 +7,14 @@ import Synchronization
 import WhorlSupport
 import WhorlSystem
 
-/// Has the program `whorl-login-http` carry each request: one process, one request, over two pipes.
+/// A transport that runs the program `whorl-login-http` for each request: one process, one request, over two pipes.
 ///
-/// Nothing of a request is an argument or a variable. The network's libraries are loaded there and not here, and what
-/// reads a server's bytes has neither the vault nor the reader.
+/// No part of a request is an argument or a variable. The network's libraries are loaded in that process and not in
+/// this one, and the process that reads a server's bytes has access neither to the vault nor to the reader.
 struct HelperTransport: LoginTransport {
     private let program: String
 
-    /// - Throws: where the program is missing.
+    /// - Throws: an error if the program is missing.
     init() throws(Failure) {
         guard let program = Self.candidates().first(where: { access($0, X_OK) == 0 }) else {
             throw Failure(
@@ -29,7 +29,7 @@ struct HelperTransport: LoginTransport {
         self.program = program
     }
 
-    /// Beside this program, as it is built, or where it is installed; never from the PATH.
+    /// Returns the paths to try: beside this program, as it is built, or the installed place; never from the PATH.
     private static func candidates() -> [String] {
         guard let folder = ThisProcess.folder else { return [] }
         return [folder + "/whorl-login-http", folder + "/../libexec/whorl/whorl-login-http"]
@@ -56,7 +56,7 @@ extension SecretBox {
 
 /// One run of the program.
 private final class Helper: Sendable {
-    /// `nil` once it has ended: its number may be another process's then.
+    /// The process number; `nil` once it has ended, since another process may have the number then.
     private let process: Mutex<pid_t?>
     private let input: CInt
     private let output: CInt
@@ -80,7 +80,8 @@ private final class Helper: Sendable {
         }
     }
 
-    /// Starts it with these two ends as its standard input and output; it closes what else it was left.
+    /// Starts the program with these two ends as its standard input and output; it closes all other inherited
+    /// descriptors.
     private static func start(_ program: String, reading: CInt, writing: CInt) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -90,7 +91,7 @@ private final class Helper: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own: ^C is for this program, which then ends that one.
+        // The helper has a group of its own: ^C reaches this program, which then ends the helper.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
         var none = sigset_t()
         sigemptyset(&none)
@@ -102,14 +103,14 @@ private final class Helper: Sendable {
         return posix_spawn(&process, program, &actions, &attributes, &arguments, environ) == 0 ? process : nil
     }
 
-    /// Writes the request, reads the answer to its end, and waits for the process; blocks the caller.
+    /// Writes the request, reads the reply to its end, and waits for the process; blocks the caller.
     ///
-    /// - Returns: What it wrote; empty where it failed.
+    /// - Returns: The reply of the process; empty if it failed.
     func exchange(_ frame: SecretBox) -> SecretBox {
         frame.bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                // SIGPIPE is ignored: one that ended early is told by the answer that is missing.
+                // SIGPIPE is ignored: a missing reply shows that the process ended early.
                 let count = write(input, bytes.baseAddress?.advanced(by: done), bytes.count - done)
                 guard count > 0 || errno == EINTR else { break }
                 done += max(0, count)
@@ -127,7 +128,8 @@ private final class Helper: Sendable {
 
     private func wait() -> Bool {
         guard let number = process.withLock(\.self) else { return false }
-        // It is waited for first and reaped under the lock, so that its number is not another's when it is ended.
+        // The process is waited for first and reaped under the lock, so that its number is not another's when it is
+        // ended.
         var information = siginfo_t()
         while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return process.withLock { process in
@@ -137,6 +139,6 @@ private final class Helper: Sendable {
         }
     }
 
-    /// Ends it, where it still runs.
+    /// Ends the process if it is still running.
     func end() { process.withLock { if let number = $0 { kill(number, SIGTERM) } } }
 }

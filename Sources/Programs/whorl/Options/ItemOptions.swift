@@ -8,7 +8,7 @@ import TerminalPrompt
 import Vault
 import WhorlSystem
 
-/// What opens a new item.
+/// The access control of a new item.
 struct AccessOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -22,14 +22,14 @@ struct AccessOption: ParsableArguments {
 
     @OptionGroup var password: ApplicationPasswordOption
 
-    /// The access control, and the item's own password where it takes one.
+    /// Reads the access control, and the item's own password if it takes one.
     func read() async throws(Failure) -> (AccessControl, SecretBox?) {
         let control = try await failing { () throws(VaultError) in try AccessControl(access) }
         return (control, control.needsApplicationPassword ? try await password.readNew() : nil)
     }
 }
 
-/// How the owner is asked before an item gives something.
+/// The options for asking the owner before an item is released.
 struct ReleaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Why it is asked for; it is shown to the person.", valueName: "text"))
     var reason: String?
@@ -54,7 +54,7 @@ struct ReleaseOptions: ParsableArguments {
         }
     }
 
-    /// Asks the vault for what an item holds.
+    /// Asks the vault for the content of an item.
     func release<Value: Sendable>(
         _ id: ItemID,
         _ session: Session,
@@ -89,7 +89,7 @@ struct ReleaseOptions: ParsableArguments {
 }
 
 extension Session {
-    /// The prompt: on the terminal, or events for the program that reads them; a passcode that is known is handed in.
+    /// Returns the prompt: on the terminal, or events for the program that reads them; a known passcode is handed in.
     func presenter(handing passcode: SecretBox?) -> any PromptPresenter {
         let presenter: any PromptPresenter =
             console.isJSON
@@ -98,13 +98,13 @@ extension Session {
         return passcode.map { PresetPasscode($0, on: presenter) } ?? presenter
     }
 
-    /// An item of the profile; its name is checked.
+    /// Returns the ID of an item of the profile, after a check of its name.
     func item(_ kind: ItemKind, _ name: String) async throws(Failure) -> ItemID {
         let name = try await failing { () throws(VaultError) in try ItemName(name) }
         return ItemID(kind, name, of: services.profile)
     }
 
-    /// The profile's items of a kind.
+    /// Returns the profile's items of a kind.
     func items(_ kind: ItemKind) async throws(Failure) -> [VaultItem] {
         guard let vault = try await storedVault() else { return [] }
         return try await failing { () async throws(VaultError) in
@@ -122,7 +122,7 @@ extension Session {
 }
 
 extension Answer {
-    /// A list of items.
+    /// Returns the answer that lists items.
     static func items(_ items: [VaultItem], as member: String, none: String) -> Answer {
         Answer(
             result: .object([.init(name: member, value: .array(items.map(\.json)))]),
@@ -140,7 +140,7 @@ extension VaultItem {
         ]
     }
 
-    /// `null` where nothing and nobody could be asked.
+    /// Whether the item is valid; `null` if that is unknown.
     private var isValid: JSONValue { standing == .unknown ? .null : .bool(standing == .valid) }
 
     fileprivate var row: [String] {

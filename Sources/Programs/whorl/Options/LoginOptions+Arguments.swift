@@ -10,7 +10,7 @@ import TerminalPrompt
 import WhorlSupport
 import WhorlSystem
 
-/// Which server, and how the owner is asked for it.
+/// The options that name the server, and say how the owner is asked.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -24,7 +24,7 @@ struct ServerOptions: ParsableArguments {
     var reason: String?
 
     func origin() throws(Failure) -> LoginOrigin {
-        // People and browsers end an address with a slash.
+        // People and browsers often end an address with a slash.
         let text = server.hasSuffix("/") ? String(server.dropLast()) : server
         guard let origin = LoginOrigin(text) else {
             throw .usage(
@@ -42,7 +42,7 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// Whose login, where there may be several.
+/// The option that names the user, if there may be several logins.
 struct UserOption: ParsableArguments {
     @Option(help: ArgumentHelp("Whose; otherwise whoever has enabled it here.", valueName: "name"))
     var user: String?
@@ -53,14 +53,14 @@ struct UserOption: ParsableArguments {
     }
 }
 
-/// What signing in takes: which server, whose login, and how the owner is recognised.
+/// The options of a sign-in: the server, the user, and how the owner is recognised.
 struct SignInOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @OptionGroup var who: UserOption
     @OptionGroup var password: PasswordOption
     @OptionGroup var passcode: PasscodeOption
 
-    /// The server's client, and who was named.
+    /// Returns the server's client, and the user who was named.
     func client(
         _ session: Session,
         _ global: GlobalOptions
@@ -85,7 +85,7 @@ extension LoginName {
 }
 
 extension Session {
-    /// A client of one server, with this command's reader, TPM, state directory and prompt.
+    /// Returns a client of one server, with this command's reader, TPM, state directory and prompt.
     func login(
         _ server: LoginOrigin,
         _ options: LoginOptions,
@@ -104,7 +104,7 @@ extension Session {
 
 /// This machine.
 enum Host {
-    /// Its name, as people know it.
+    /// The machine's name, as people know it.
     static var name: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "this device" }

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// Sees that the program may open what it needs, before it begins: GLib and libdispatch do not return an error when
-/// they get no descriptor, they end the process.
+/// Checks that the program may open enough files, before it begins: GLib and libdispatch end the process, and do not
+/// return an error, when they get no descriptor.
 enum OpenFiles {
-    /// More than any command opens at one time.
+    /// The number of descriptors to check for: more than any command opens at one time.
     private static let needed = 32
-    /// What a limit is raised to where it is lower; every process may raise it up to its hard limit.
+    /// The value to which a lower limit is raised; every process may raise it up to its hard limit.
     private static let comfortable: rlim_t = 256
 
-    /// Makes room where it may; why there is none otherwise.
+    /// Raises the limit if allowed; returns the failure if there are too few descriptors.
     static func makeRoom() -> Failure? {
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < comfortable {
@@ -20,12 +20,12 @@ enum OpenFiles {
         return isRoom() ? nil : shortage(errno, limit: limit.rlim_cur)
     }
 
-    /// Whether so many descriptors can be had now; `errno` says why not.
+    /// Whether the needed descriptors are available now; if not, `errno` says why.
     private static func isRoom() -> Bool {
         var taken: [CInt] = []
         taken.reserveCapacity(needed)
         while taken.count < needed {
-            // Standard input is open: what was missing has been filled.
+            // Standard input is open: missing standard streams have been filled.
             let next = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
             guard next >= 0 else { break }
             taken.append(next)

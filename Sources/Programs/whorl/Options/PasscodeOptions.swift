@@ -4,7 +4,7 @@ import ArgumentParser
 import SecretMemory
 import TerminalPrompt
 
-/// Where the passcode comes from: the terminal, or a descriptor that is open.
+/// The source of the passcode: the terminal, or an open descriptor.
 struct PasscodeOption: ParsableArguments {
     @Option(
         name: .customLong("passcode-fd"),
@@ -19,23 +19,23 @@ struct PasscodeOption: ParsableArguments {
         if let descriptor, descriptor < 0 { throw ValidationError("--passcode-fd must be 0 or more.") }
     }
 
-    /// The passcode that is set.
+    /// Reads the existing passcode.
     func read(_ question: String = "Passcode") async throws(Failure) -> SecretBox {
         try await line(descriptor) { reader throws(PasscodeReadingError) in try await reader.read(question) }
     }
 
-    /// A passcode to be set, asked for twice on the terminal.
+    /// Reads a new passcode, asked for twice on the terminal.
     func readNew() async throws(Failure) -> SecretBox {
         try await line(descriptor) { reader throws(PasscodeReadingError) in try await reader.readNew() }
     }
 
-    /// The passcode where it comes from a descriptor; `nil` where the prompt asks for it.
+    /// Returns the passcode if it comes from a descriptor; `nil` if the prompt asks for it.
     func preset() async throws(Failure) -> SecretBox? {
         descriptor == nil ? nil : try await read()
     }
 }
 
-/// Where a program's own password comes from.
+/// The source of a program's own password.
 struct ApplicationPasswordOption: ParsableArguments {
     @Option(
         name: .customLong("application-password-fd"),
@@ -52,14 +52,14 @@ struct ApplicationPasswordOption: ParsableArguments {
         }
     }
 
-    /// The password of an item that is there.
+    /// Reads the password of an existing item.
     func read() async throws(Failure) -> SecretBox {
         try await line(descriptor) { reader throws(PasscodeReadingError) in
             try await reader.read("Application password")
         }
     }
 
-    /// The password of an item that is made.
+    /// Reads the password of a new item.
     func readNew() async throws(Failure) -> SecretBox {
         try await line(descriptor) { reader throws(PasscodeReadingError) in
             try await reader.readNew("New application password")
@@ -67,7 +67,7 @@ struct ApplicationPasswordOption: ParsableArguments {
     }
 }
 
-/// Where the user's password at the server comes from.
+/// The source of the user's password at the server.
 struct PasswordOption: ParsableArguments {
     @Option(
         name: .customLong("password-fd"),
@@ -87,7 +87,7 @@ struct PasswordOption: ParsableArguments {
     }
 }
 
-/// A line of a descriptor, or what a person types.
+/// Reads a line of a descriptor, or of a person at the terminal.
 private func line(
     _ descriptor: Int32?,
     _ ask: @escaping (PasscodeReader) async throws(PasscodeReadingError) -> SecretBox

@@ -4,7 +4,7 @@ public import ArgumentParser
 public import Authentication
 
 extension Policy: ExpressibleByArgument {
-    /// Our names, or Apple's long ones.
+    /// Makes the policy of our name, or of Apple's long one.
     public init?(argument: String) {
         switch argument {
         case "biometrics", "deviceOwnerAuthenticationWithBiometrics": self = .biometrics
@@ -13,6 +13,6 @@ extension Policy: ExpressibleByArgument {
         }
     }
 
-    /// What help texts show.
+    /// The names that help texts show.
     public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }

@@ -7,7 +7,7 @@ import Vault
 import WhorlSystem
 
 extension Session {
-    /// Asks for an enrolled finger, where there is one, before a first passcode is set.
+    /// Asks for an enrolled finger, if there is one, before a first passcode is set.
     func proofForFirstPasscode() async throws(Failure) -> OwnerProof? {
         let request = ConsentRequest(application: services.application, timeout: options.patience)
         return try await failing { () async throws(AuthenticationError) in
@@ -15,24 +15,24 @@ extension Session {
         }
     }
 
-    /// The store; `nil` when nothing was ever stored.
+    /// Returns the store; `nil` when nothing was ever stored.
     func existingStore() async throws(Failure) -> EnrollmentStore? {
         try await failing { () async throws(StateError) in try await services.existingStore() }
     }
 
-    /// What enrolls fingers; the store is made now when there is none.
+    /// Returns an enroller of fingers; makes the store when there is none.
     func enroller() async throws(Failure) -> FingerEnroller {
         try await failing { () async throws(StateError) in try await services.enroller() }
     }
 
-    /// What removes and accepts fingers; `nil` when nothing was ever stored.
+    /// Returns an enroller that removes and accepts fingers; `nil` when nothing was ever stored.
     func existingEnroller() async throws(Failure) -> FingerEnroller? {
         try await failing { () async throws(StateError) in try await services.existingEnroller() }
     }
 
     /// Asks the owner to agree to a change of the fingers, on the terminal or with the passcode of an open file.
     ///
-    /// - Returns: `nil` where nobody has to be asked.
+    /// - Returns: The consent; `nil` if the owner need not be asked.
     func consent(
         to change: OwnerConsent.Change,
         _ passcode: PasscodeOption

@@ -8,11 +8,11 @@ import SecretMemory
 import Synchronization
 import WhorlSupport
 
-/// Standard input, for commands that take what they work on from it.
+/// Standard input, for commands that read their data from it.
 enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// All of it, in locked memory; what goes beyond one byte more than `limit` is not read.
+    /// Reads all of it into locked memory, but at most one byte more than `limit`.
     static func read(atMost limit: Int) async throws(Failure) -> SecretBox {
         let room = Mutex(SecretBuffer(capacity: limit + 1))
         try await drain { descriptor in
@@ -21,7 +21,7 @@ enum StandardInput {
         return SecretBox(room.withLock { $0.take() })
     }
 
-    /// SHA-256 of all of it, 32 bytes; it may be of any size.
+    /// Returns the SHA-256 digest of all of it, 32 bytes; the input may have any size.
     static func digest() async throws(Failure) -> Data {
         let state = Mutex(SHA256())
         try await drain { descriptor in
@@ -35,7 +35,7 @@ enum StandardInput {
         return Data(state.withLock { $0.finalize() })
     }
 
-    /// Calls `take` until it gives 0, on a thread of its own; the end of the task ends it.
+    /// Calls `take` until it returns 0, on a thread of its own; cancelling the task ends it.
     private static func drain(_ take: @escaping @Sendable (CInt) -> Int) async throws(Failure) {
         let isCancelled = Mutex(false)
         let reason = await withTaskCancellationHandler {
@@ -59,7 +59,7 @@ enum StandardInput {
     private static func drained(_ take: (CInt) -> Int, unless isCancelled: () -> Bool) -> CInt {
         var wait = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         while !isCancelled() {
-            // A cancellation does not wake poll(2): it is looked for now and then.
+            // A cancellation does not wake poll(2), so it is checked regularly.
             let ready = poll(&wait, 1, 100)
             if ready == 0 || (ready < 0 && errno == EINTR) { continue }
             switch take(STDIN_FILENO) {

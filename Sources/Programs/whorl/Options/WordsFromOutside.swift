@@ -4,12 +4,12 @@ import Authentication
 import Glibc
 import WhorlSupport
 
-/// Looks whether the arguments and variables are text at all.
+/// Checks that the arguments and variables are valid UTF-8.
 ///
-/// Linux passes bytes. Swift reads bytes that are no UTF-8 as U+FFFD, without a word, and that is another name: another
+/// Linux passes bytes. Swift silently reads bytes that are not UTF-8 as U+FFFD, which gives another name: another
 /// directory, another profile.
 enum WordsFromOutside {
-    /// What is wrong with the arguments; `nil` when all of them are text.
+    /// Returns the failure of arguments that are not text; `nil` when all of them are text.
     static func problemWithArguments() -> Failure? {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil
@@ -21,7 +21,7 @@ enum WordsFromOutside {
         return nil
     }
 
-    /// What is wrong with the first of these variables that is no text; `nil` when all of them are.
+    /// Returns the failure of the first of these variables that is not text; `nil` when all of them are.
     static func problem(withVariables names: [String]) -> Failure? {
         for name in names {
             guard let value = getenv(name), String(validatingCString: value) == nil else { continue }

@@ -5,15 +5,15 @@ import Fingerprint
 import Synchronization
 import TerminalPrompt
 
-/// Shows a longer work at a reader while it goes on: a progress for people, events for programs.
+/// A display of longer work at a reader: progress for people, events for programs.
 struct Activity: Sendable {
     private let console: Console
     private let updates: AsyncStream<ScanActivityUpdate>.Continuation
 
-    /// Runs `work`, and shows what it tells until it ends.
+    /// Runs `work`, and shows its updates until it ends.
     ///
-    /// The title tells what is done, such as `Enroll the right index finger`. The last line tells what came of it;
-    /// where it is `failure`, the reason follows as the command's error.
+    /// The title says what is done, such as `Enroll the right index finger`. The last line says how it ended; for a
+    /// `failure`, the reason follows as the command's error.
     static func run<Value: Sendable>(
         _ title: String,
         at info: ReaderInfo,
@@ -29,7 +29,7 @@ struct Activity: Sendable {
             readerKind: info.kind,
             scanType: info.scanType
         )
-        // A task of its own, so that the last line is shown when this one is cancelled too.
+        // This is a separate task, so that the last line is shown even if the current task is cancelled.
         let display = Task { if !console.isJSON { await progress.show(stream) } }
         do throws(Failure) {
             let value = try await work(Activity(console: console, updates: updates))
@@ -51,20 +51,20 @@ struct Activity: Sendable {
         await display.value
     }
 
-    /// Tells what happened at the reader.
+    /// Shows an event of the reader.
     func scan(_ event: ScanEvent) {
         console.event(.event(event))
         updates.yield(.scan(event))
     }
 
-    /// Tells that another part begins.
+    /// Shows that another part begins.
     func part(_ text: String) { updates.yield(.part(text)) }
 }
 
 /// Runs one operation of a reader, and cancels it when no finger comes.
 ///
-/// The limit begins anew with every event. When it is over the failure is `systemCancel`; otherwise it is what the
-/// operation threw.
+/// The time limit restarts with every event. When it is over the failure is `systemCancel`; otherwise it is the
+/// operation's error.
 func patiently<Value: Sendable>(
     _ limit: Duration,
     observer: @escaping ScanObserver,

@@ -7,20 +7,20 @@ import SecretMemory
 import Synchronization
 import WhorlSupport
 
-/// Where a command's words go: the answer to standard output, all else to standard error; with `--json`, lines of
-/// JSON to standard output and nothing else there.
+/// The output of a command: the answer goes to standard output, all else to standard error; with `--json`, only lines
+/// of JSON go to standard output.
 final class Console: Sendable {
     /// Whether output is for programs.
     let isJSON: Bool
-    /// Whether each note is printed, however often it was.
+    /// Whether each note is printed, even if it was printed before.
     private let isVerbose: Bool
     /// The kind of reader that the command used, once it is known.
     private let readerKind = Mutex<ReaderInfo.Kind?>(nil)
-    /// What stands behind the state, once it is known.
+    /// The protection of the state, once it is known.
     private let protection = Mutex<Protection?>(nil)
-    /// One line at a time, from whatever thread.
+    /// The lock for writing one line at a time, from any thread.
     private let writing = Mutex(())
-    /// Why a part of the output could not be written (errno); 0 while all of it was.
+    /// The errno of a part of the output that could not be written; 0 while all of it was.
     private let outputError = Mutex<CInt>(0)
 
     init(json: Bool, verbose: Bool = false) {
@@ -28,7 +28,7 @@ final class Console: Sendable {
         isVerbose = verbose
     }
 
-    /// Remembers what kind of reader was used, so that a pretended one is named at the end; hardware beside a
+    /// Records the kind of reader that was used, so that a pretended one is named at the end; hardware beside a
     /// pretended reader does not hide it.
     func used(_ kind: ReaderInfo.Kind?) {
         guard let kind else { return }
@@ -37,17 +37,17 @@ final class Console: Sendable {
         }
     }
 
-    /// Remembers what stands behind the state, for the last line.
+    /// Records the protection of the state, for the last line.
     func isProtected(by protection: Protection) { self.protection.withLock { $0 = protection } }
 
-    /// One event on the way, where they are wanted.
+    /// Writes an event, if events are wanted.
     func event(_ event: JSONValue) {
         if isJSON { write(event.line + "\n", to: STDOUT_FILENO) }
     }
 
-    /// The command's answer.
+    /// Writes the command's answer.
     ///
-    /// - Returns: What the program ends with: the answer's own status, or that the answer was lost.
+    /// - Returns: The exit status of the program: the answer's own, or that of a lost answer.
     func finish(_ answer: Answer) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
         let protection = protection.withLock(\.self)
@@ -65,13 +65,13 @@ final class Console: Sendable {
         return status == .success ? answer.status : status
     }
 
-    /// Lines of an answer that come as they are, such as a help text.
+    /// Writes lines of an answer unchanged, such as a help text.
     func finish(lines: [String]) -> ExitStatus {
         write(lines.map { $0 + "\n" }.joined(), to: STDOUT_FILENO)
         return outputStatus
     }
 
-    /// Bytes of an answer, as they are; on a terminal the shell's prompt begins a line of its own behind them.
+    /// Writes bytes of an answer unchanged; on a terminal the shell's prompt begins on a new line after them.
     private func finish(product: SecretBox) -> ExitStatus {
         let endsLine = product.bytes.withUnsafeBytes { bytes in
             write(bytes, to: STDOUT_FILENO)
@@ -81,17 +81,17 @@ final class Console: Sendable {
         return outputStatus
     }
 
-    /// A line of a result, as it is.
+    /// Writes a line of a result unchanged.
     private func finish(line: borrowing SecretBytes) -> ExitStatus {
         line.withUnsafeBytes { write($0, to: STDOUT_FILENO) }
         return outputStatus
     }
 
-    /// Whether all of the answer could be written.
+    /// The exit status that says whether all of the answer could be written.
     private var outputStatus: ExitStatus {
         let reason = outputError.withLock(\.self)
         guard reason != 0 else { return .success }
-        // Who closes a pipe has read enough, and knows it.
+        // A reader that closes the pipe has read enough.
         if reason != EPIPE {
             say("error", "The answer could not be written (\(String(cString: strerror(reason)))).")
             say("hint", "What the command was for is done; let it write elsewhere to see the answer.")
@@ -99,9 +99,9 @@ final class Console: Sendable {
         return .storeFailed
     }
 
-    /// Why there is none.
+    /// Writes the failure of the command.
     ///
-    /// - Returns: What the program ends with.
+    /// - Returns: The exit status of the program.
     func finish(_ failure: Failure) -> ExitStatus {
         let kind = readerKind.withLock(\.self)
         let protection = protection.withLock(\.self)
@@ -118,12 +118,12 @@ final class Console: Sendable {
         return failure.status
     }
 
-    /// Something that a person should know before being asked; programs learn it from the result.
+    /// Writes a line that a person should read before being asked; programs find it in the result.
     func tell(_ line: String) {
         if !isJSON { write("whorl: \(DisplayText.clean(line, limit: 1000))\n", to: STDERR_FILENO) }
     }
 
-    /// Something that is not the command's answer, and no failure by itself.
+    /// Writes a warning: it is neither the command's answer nor a failure.
     func warn(_ sentence: String) {
         if !isJSON { say("warning", sentence) }
     }
@@ -141,17 +141,18 @@ final class Console: Sendable {
         }
     }
 
-    /// A note that a terminal gets once a day, and everything else each time.
+    /// Writes a note, once a day to a terminal, and each time to other outputs.
     private func note(_ name: String, _ sentence: String) {
         if isVerbose || DailyNote.isDue(name) { say("note", sentence) }
     }
 
-    /// One line for people: lower case, without a full stop.
+    /// Writes one line for people: lower case, without a full stop.
     private func say(_ what: String, _ sentence: String) {
         write("whorl: \(what): \(Console.phrase(sentence))\n", to: STDERR_FILENO)
     }
 
-    /// A sentence as the command line has it: it begins in lower case unless with a name, and has no full stop.
+    /// Returns a sentence in the form of the command line: it begins in lower case unless with a name, and has no full
+    /// stop.
     static func phrase(_ sentence: String) -> String {
         var phrase = Substring(DisplayText.clean(sentence, limit: 1000))
         if phrase.hasSuffix(".") { phrase = phrase.dropLast() }
@@ -187,14 +188,14 @@ final class Console: Sendable {
     }
 }
 
-/// What a command answers.
+/// The answer of a command.
 struct Answer: Sendable {
     /// The members of `{"result": …}`.
     var result: JSONValue
     /// The lines for people.
     var text: [String]
-    /// 0, or 1 where the answer itself says that something is wrong.
+    /// The exit status: 0, or 1 if the answer itself reports a problem.
     var status = ExitStatus.success
-    /// What is given as bytes: instead of the text, and as one more member of the result.
+    /// The part of the answer that is bytes: it replaces the text, and is one more member of the result.
     var product: Product?
 }

@@ -4,7 +4,7 @@ import Authentication
 import Fingerprint
 
 extension JSONValue {
-    /// What programs are told while a reader works.
+    /// Returns the event that programs get while a reader works.
     static func event(_ event: ScanEvent) -> JSONValue {
         switch event {
         case .touch: ["event": "touch"]
@@ -16,9 +16,9 @@ extension JSONValue {
     }
 }
 
-/// The prompt of `--json`: events for the program that reads them, and shows them to a person in its own way.
+/// The prompt of `--json`: events for the program that reads them and shows them to a person in its own way.
 ///
-/// It counts as interactive: whoever asks for events takes the prompt upon himself.
+/// It counts as interactive: a program that asks for events shows the prompt itself.
 struct EventPresenter: PromptPresenter {
     let console: Console
 
@@ -31,7 +31,7 @@ struct EventPresenter: PromptPresenter {
             case .scan(let event): console.event(.event(event))
             case .noMatch(let remaining):
                 console.event(["event": "noMatch", "remaining": .integer(remaining)])
-            // The result or the error line says it, and only that counts.
+            // The result or the error line reports it, and only that counts.
             case .matched, .ended: break
             }
         }
@@ -39,7 +39,7 @@ struct EventPresenter: PromptPresenter {
     }
 }
 
-/// A presenter that also tells the console what kind of reader answers.
+/// A presenter that also tells the console the kind of reader that is used.
 struct ReportingPresenter: PromptPresenter {
     let console: Console
     let presenter: any PromptPresenter

@@ -2,10 +2,10 @@
 
 import Authentication
 
-/// What the program's exit says; scripts rely on it, so a number never changes its meaning.
+/// The exit status of the program; scripts rely on it, so a number never changes its meaning.
 enum ExitStatus: Int32, Sendable, CaseIterable {
     case success = 0
-    /// Anything without a row of its own.
+    /// A failure without a status of its own.
     case failure = 1
     case authenticationFailed = 10
     case userCancel = 11
@@ -28,16 +28,16 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case existsAlready = 34
     case readerInUse = 35
     case usage = 64
-    /// The server of a login cannot be reached, or does not answer as one.
+    /// The server of a login cannot be reached, or does not answer like a login server.
     case serverUnavailable = 69
     /// The disk or the store failed.
     case storeFailed = 74
-    /// The server of a login refused.
+    /// The server of a login refused the request.
     case serverRefused = 77
 
-    /// The row of an evaluation's error.
+    /// Makes the status of an evaluation's error.
     ///
-    /// Like the faces' `LAError`, it has Apple's names for most of the codes, and answers of its own for the rest: no table
+    /// Like the faces' `LAError`, it has Apple's names for most of the codes, and its own values for the rest: no table
     /// would serve both, and each switch names every code.
     init(_ code: AuthenticationError.Code) {
         self =
@@ -48,7 +48,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             case .systemCancel: .systemCancel
             case .passcodeNotSet: .passcodeNotSet
             case .biometryNotAvailable: .biometryNotAvailable
-            // A state of its own, without a row of its own.
+            // It is a separate state, but has no status of its own.
             case .biometryOptedOut: .failure
             case .biometryNotEnrolled: .biometryNotEnrolled
             case .biometryLockout: .biometryLockout
@@ -66,7 +66,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
 }
 
 extension AuthenticationError.Code {
-    /// The number of Apple's `LAError` code of the same name; `nil` where Apple has none.
+    /// The number of Apple's `LAError` code of the same name; `nil` if Apple has none.
     var appleRawValue: Int? {
         switch self {
         case .authenticationFailed: -1

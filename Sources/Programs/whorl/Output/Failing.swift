@@ -6,7 +6,7 @@ import Fingerprint
 import GreyscalePNG
 import StateStore
 
-// One function for each layer's error, so that a verb reads as what it does.
+// There is one function for each layer's error, so that the code of a verb stays short.
 
 func failing<Value>(_ body: () async throws(AuthenticationError) -> Value) async throws(Failure) -> Value {
     do { return try await body() } catch { throw Failure(error) }

@@ -10,7 +10,7 @@ extension Failure {
             self.init(error)
             return
         }
-        // A code with values of its own is named without them.
+        // The name leaves out the associated values of a code.
         let name = "\(error.code)".prefix { $0 != "(" }
         self.init(
             code: String(name),

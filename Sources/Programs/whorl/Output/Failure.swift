@@ -8,23 +8,23 @@ import StateStore
 import SyntheticFingers
 import WhorlSupport
 
-/// Why a command did not do what it was asked, in the words of every layer below.
+/// A failure of a command, in the words of the layer where it happened.
 struct Failure: Error, Sendable, Equatable {
-    /// The name in JSON; for an evaluation's error Apple's name where there is one.
+    /// The name in JSON; for an evaluation's error Apple's name if it has one.
     var code: String
-    /// Apple's number, where there is one.
+    /// Apple's number, if it has one.
     var rawValue: Int?
     var status: ExitStatus
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     var message: String
-    /// What a lower layer said; may be empty, and may hold text from outside.
+    /// The text of a lower layer; may be empty, and may hold text from outside.
     var reason: String
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     var recovery: String
-    /// Whether it only says that the caller cancelled; a signal's name then takes its place.
+    /// Whether it only reports that the caller cancelled; a signal's name then takes its place.
     var isCancellation = false
 
-    /// A command that cannot be understood.
+    /// Returns the failure of a command that cannot be understood.
     static func usage(_ message: String, hint: String) -> Failure {
         Failure(code: "usage", rawValue: nil, status: .usage, message: message, reason: "", recovery: hint)
     }
@@ -34,7 +34,7 @@ struct Failure: Error, Sendable, Equatable {
         [
             "code": .string(code),
             "rawValue": rawValue.map(JSONValue.integer),
-            // Any of them may hold an argument, as long as it is.
+            // Any of them may hold an argument of any length.
             "message": .string(DisplayText.clean(message, limit: 1000)),
             "reason": .string(DisplayText.clean(reason, limit: 1000)),
             "recovery": .string(DisplayText.clean(recovery, limit: 1000)),
@@ -67,7 +67,7 @@ extension Failure {
         }
     }
 
-    /// Under the reader's own name, since an evaluation has none for it.
+    /// Makes a failure with the reader's own name, since an evaluation has no name for it.
     private init(_ error: ReaderError, _ status: ExitStatus) {
         self.init(
             code: error.code.rawValue,

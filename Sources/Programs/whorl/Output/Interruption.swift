@@ -6,7 +6,7 @@ import WhorlSupport
 
 /// Turns the signals that ask a program to end into the cancellation of its work.
 ///
-/// The first one cancels, so that the reader is closed and the terminal given back; a second one ends the process.
+/// The first signal cancels, so that the reader is closed and the terminal restored; a second one ends the process.
 enum Interruption {
     private struct State {
         var status: ExitStatus?
@@ -15,14 +15,15 @@ enum Interruption {
 
     private static let state = Mutex(State())
 
-    /// Where the signal handlers write the signal's number; set before they are installed, never closed.
+    /// The descriptor to which the signal handlers write the signal's number; set before they are installed, never
+    /// closed.
     ///
     /// Not `sigwait`: the main thread of a Swift program sleeps in libdispatch with every signal let through.
     nonisolated(unsafe) private static let notices = allocated(CInt(-1))
 
-    /// To be called first.
+    /// Starts to listen for signals; must be called first.
     ///
-    /// A signal that whoever started the program has set to be ignored (`nohup`, a background job) stays ignored.
+    /// A signal that the parent process has set to be ignored (`nohup`, a background job) stays ignored.
     static func listen() {
         signal(SIGPIPE, SIG_IGN)
         guard let ends = PipeEnds() else { return }
@@ -30,11 +31,11 @@ enum Interruption {
         requireThread("whorl-signals") { [source = ends.readEnd] in
             while let number = next(from: source) { end(by: status(of: number)) }
         }
-        // SIGQUIT, since a process that it ended by default would leave the terminal without echo.
+        // SIGQUIT is handled since its default action would leave the terminal without echo.
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] where !isIgnored(number) { handle(number) }
     }
 
-    /// Keys on a terminal send the first two (^C and ^\): a person cancels.
+    /// Returns the status of a signal; keys on a terminal send the first two (^C and ^\): a person cancels.
     private static func status(of number: CInt) -> ExitStatus {
         [SIGINT, SIGQUIT].contains(number) ? .userCancel : .systemCancel
     }
@@ -67,12 +68,12 @@ enum Interruption {
         return memory
     }
 
-    /// Who reads our output has gone: nobody is left to work for.
+    /// Cancels the work since the reader of the output has gone.
     static func outputIsGone() {
         interrupt(.systemCancel)
     }
 
-    /// What an interruption makes the program end with; `nil` when there was none.
+    /// The exit status after an interruption; `nil` when there was none.
     static var status: ExitStatus? { state.withLock(\.status) }
 
     /// Runs `work` so that an interruption cancels it.
@@ -88,7 +89,7 @@ enum Interruption {
 
     private static func end(by status: ExitStatus) {
         let isFirst = interrupt(status)
-        // exit(3), not _exit(2): a prompt gives the terminal back on the way out.
+        // exit(3), not _exit(2): a prompt restores the terminal on the way out.
         if !isFirst { exit(status.rawValue) }
     }
 

@@ -5,7 +5,7 @@ enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int)
-    /// Rounded to milliseconds, what all our figures need.
+    /// A number of seconds, rounded to milliseconds.
     case seconds(Double)
     case string(String)
     case array([JSONValue])
@@ -35,8 +35,8 @@ enum JSONValue: Sendable, Equatable {
         return String((value * 1000).rounded() / 1000)
     }
 
-    /// What a terminal may obey or show in its own way is escaped, so that a line does nothing there but be read: control
-    /// and format characters, and what Unicode has given no meaning yet.
+    /// Returns the text as a JSON string, in which characters that a terminal may obey or show in its own way are
+    /// escaped: control and format characters, and those that Unicode has not assigned yet.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -72,14 +72,14 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     init(integerLiteral value: Int) { self = .integer(value) }
     init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Members in the order of the literal; `nil` leaves a member out.
+    /// Makes an object with the members in the order of the literal; `nil` leaves a member out.
     init(dictionaryLiteral elements: (String, JSONValue?)...) {
         self = .object(elements.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
-    /// The object with one member more; `nil` leaves it out.
+    /// Returns the object with one more member; `nil` leaves it out.
     ///
-    /// What is no object stays as it is.
+    /// Other values are returned unchanged.
     func adding(_ name: String, _ value: JSONValue?) -> JSONValue {
         guard case .object(let members) = self, let value else { return self }
         return .object(members + [Member(name: name, value: value)])

@@ -3,19 +3,19 @@
 import FoundationEssentials
 import Glibc
 
-/// Times as people on this machine read them; programs get ISO 8601 in UTC.
+/// Times in local form for people; programs get ISO 8601 in UTC.
 enum LocalTime {
-    /// Such as `2026-03-01`.
+    /// Returns the day, such as `2026-03-01`.
     static func day(_ date: Date) -> String { text(date, "%F") }
 
-    /// Such as `17:04:05`.
+    /// Returns the time of day, such as `17:04:05`.
     static func clock(_ date: Date) -> String { text(date, "%T") }
 
-    /// Such as `2026-03-01 17:04:05`.
+    /// Returns the day and the time, such as `2026-03-01 17:04:05`.
     static func second(_ date: Date) -> String { text(date, "%F %T") }
 
     private static func text(_ date: Date, _ format: String) -> String {
-        // A stored time may be any number: those that no calendar has are not shown.
+        // A stored time may be any number: those outside of the calendar are not shown.
         guard var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) else { return "?" }
         var parts = tm()
         guard localtime_r(&seconds, &parts) != nil else { return "?" }

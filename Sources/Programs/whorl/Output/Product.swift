@@ -3,9 +3,9 @@
 import SecretMemory
 import WhorlSystem
 
-/// What stands behind the state directory.
+/// The protection of the state directory.
 struct Protection: Sendable {
-    /// Whether a real chip keeps it.
+    /// Whether a real chip protects it.
     let isHardware: Bool
     let usedSimulatedTPM: Bool
 
@@ -14,16 +14,16 @@ struct Protection: Sendable {
         usedSimulatedTPM = services.usedSimulatedTPM
     }
 
-    /// The member that names a TPM which is none.
+    /// The member that names a simulated TPM.
     var usedTPM: JSONValue? { usedSimulatedTPM ? "simulated" : nil }
 }
 
-/// What an item gave: bytes that never become text in Swift's memory, since they may be a secret.
+/// The bytes that an item released; they never become text in Swift's memory, since they may be a secret.
 struct Product: Sendable {
-    /// How the bytes stand in JSON.
+    /// The form of the bytes in JSON.
     enum Form: Sendable {
         case base64
-        /// As they are: characters that JSON does not escape.
+        /// Unchanged: characters that JSON does not escape.
         case text
     }
 
@@ -32,7 +32,7 @@ struct Product: Sendable {
     let bytes: SecretBox
     var form = Form.base64
 
-    /// The line of a result with this as its last member.
+    /// Returns the line of a result with this as its last member.
     func line(closing line: String) -> SecretBytes {
         let end = "}}"
         precondition(line.hasSuffix(end), "the line is no result")

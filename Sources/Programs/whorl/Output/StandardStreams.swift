@@ -2,16 +2,16 @@
 
 import Glibc
 
-/// Keeps the numbers of the three standard streams from being given to something else.
+/// Keeps the descriptors of the three standard streams from being assigned to other files.
 enum StandardStreams {
-    /// To be called before anything is opened.
+    /// Opens missing standard streams; must be called before anything is opened.
     ///
-    /// Whoever starts a program with `>&-` leaves a number free, and the next file, pipe or reader that is opened
-    /// would get it, and with it every word that is meant for a person. In its place stands `/dev/null`, opened the
-    /// wrong way round: what is written to a closed output still fails, and an answer that is lost stays lost.
+    /// A program that is started with `>&-` has a free descriptor. The next file, pipe or reader that is opened would
+    /// get it, and with it every text that is meant for a person. So `/dev/null` takes the place, opened in the wrong
+    /// direction: writing to a closed output still fails, and a lost answer is still reported.
     static func fillGaps() {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
-            // open(2) gives the lowest free number, which is this one: those below are filled.
+            // open(2) returns the lowest free number, which is this one: those below are filled.
             _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }

@@ -54,7 +54,7 @@ extension VaultStatus {
         return lines + problems.flatMap { ["problem: \($0.message)", "  → \($0.recovery)"] }
     }
 
-    /// Where the state key is.
+    /// The place of the state key, in words.
     var stateKeyWords: String {
         switch stateKey {
         case .none: "none yet"
@@ -64,6 +64,6 @@ extension VaultStatus {
         }
     }
 
-    /// A handle as tpm2-tools write it.
+    /// Returns a handle in the notation of tpm2-tools.
     static func handle(_ number: UInt32) -> String { "0x" + String(number, radix: 16) }
 }

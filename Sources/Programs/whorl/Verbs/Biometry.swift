@@ -64,7 +64,7 @@ struct Biometry: AsyncParsableCommand {
         }
     }
 
-    /// Which program is meant.
+    /// The option that names the program.
     struct ProgramOption: ParsableArguments {
         @Option(
             help: ArgumentHelp(
@@ -74,7 +74,7 @@ struct Biometry: AsyncParsableCommand {
         )
         var application: String?
 
-        /// The name that was given, or this program's own.
+        /// Returns the ID of the named program, or of this program.
         fileprivate func id(_ session: Session) throws(Failure) -> ApplicationID {
             guard let application else { return session.services.application }
             guard !DisplayText.clean(application).allSatisfy(\.isWhitespace), application.count <= 200 else {

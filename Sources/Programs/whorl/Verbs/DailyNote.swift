@@ -3,18 +3,18 @@
 import Glibc
 import WhorlSystem
 
-/// Whether a note was on this terminal within a day, so that whoever works with a pretended reader reads it once and
-/// not at each command.
+/// A note that a terminal shows once a day, so that a person who works with a pretended reader does not read it at each
+/// command.
 ///
-/// It is remembered by the time of an empty file in the user's runtime directory, which the system empties at the
-/// login's end. Whatever keeps it from being remembered, or makes the terminal unclear, has the note printed.
+/// The time of an empty file in the user's runtime directory records it; the system empties that directory at the end
+/// of the login. If that fails, or the terminal is unclear, the note is printed.
 enum DailyNote {
     private static let day: time_t = 86_400
 
-    /// Whether a note is to be printed on standard error now; then it is remembered as printed.
+    /// Whether a note is to be printed on standard error now; if so, it is recorded as printed.
     ///
-    /// - Parameter name: Letters, which tell the note apart from others.
-    /// - Returns: `true` also where that cannot be told.
+    /// - Parameter name: The name of the note, in letters.
+    /// - Returns: `true` also if that is unknown.
     static func isDue(_ name: String) -> Bool {
         guard let path = path(of: name) else { return true }
         var file = stat()
@@ -28,16 +28,17 @@ enum DailyNote {
         return true
     }
 
-    /// The file for a note on this terminal; `nil` where standard error is no terminal, or there is no place for it.
+    /// Returns the file for a note on this terminal; `nil` if standard error is not a terminal, or no directory is
+    /// available.
     ///
-    /// The session tells a terminal from an earlier one of the same number.
+    /// The session distinguishes a terminal from an earlier one of the same number.
     private static func path(of name: String) -> String? {
         var terminal = stat()
         guard isatty(STDERR_FILENO) == 1, fstat(STDERR_FILENO, &terminal) == 0,
             let place = SystemConfiguration.processEnvironment["XDG_RUNTIME_DIR"], place.hasPrefix("/")
         else { return nil }
         let folder = place + "/whorl-notes"
-        // Whether it is there shows when a file is made in it.
+        // If the folder is missing, making a file in it fails.
         _ = mkdir(folder, 0o700)
         return "\(folder)/\(name)-\(terminal.st_rdev)-\(getsid(0))"
     }
@@ -46,7 +47,7 @@ enum DailyNote {
         let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { return }
-        // Without times it is now; a failure has the note printed again.
+        // Without times, the current time is set; after a failure the note is printed again.
         _ = futimens(descriptor, nil)
         close(descriptor)
     }

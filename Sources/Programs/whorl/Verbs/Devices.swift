@@ -63,7 +63,7 @@ extension ReaderInfo {
 
 /// Columns of text.
 enum Table {
-    /// The rows with their columns aligned, without columns that are empty; nothing in them acts on a terminal.
+    /// Returns the rows with their columns aligned, without empty columns; no text in them acts on a terminal.
     static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map { DisplayText.clean($0, limit: 120) } }
         let count = rows.map(\.count).max() ?? 0

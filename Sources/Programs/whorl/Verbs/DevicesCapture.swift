@@ -34,7 +34,7 @@ struct DevicesCapture: Verb {
     }
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
-        // Before a finger is asked for.
+        // The place is checked before a finger is asked for.
         try failing { () throws(GreyscalePNGError) in try GreyscalePNG.checkPlace(output) }
         let reader = try await session.reader()
         let image = try await Activity.run(
@@ -76,7 +76,7 @@ struct DevicesCapture: Verb {
     }
 }
 
-/// Closes a reader whose work has an outcome already, cancelled or not; that closing fails changes nothing then.
+/// Closes a reader whose work has a result already, cancelled or not; an error of closing does not change the result.
 func closeAnyway(_ reader: any FingerprintReader) async {
     await Task { try? await reader.close() }.value
 }

@@ -86,7 +86,7 @@ struct DomainState: Verb {
 }
 
 extension EnrollmentDifference {
-    /// Since any earlier value, where nothing is stored.
+    /// The difference from any earlier value, if nothing is stored.
     fileprivate static let everythingGone = EnrollmentDifference(
         changed: true,
         added: [],

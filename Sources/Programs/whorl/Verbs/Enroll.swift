@@ -64,7 +64,7 @@ struct Enroll: Verb {
                 )
             }
         }
-        // Some drivers know their stages only once they were open.
+        // Some drivers know their stages only after they were open.
         let stages = await reader.info.enrollStages
         return Answer(
             result: [

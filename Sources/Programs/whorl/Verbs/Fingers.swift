@@ -95,7 +95,7 @@ struct Fingers: AsyncParsableCommand {
 }
 
 extension Session {
-    /// The enrolled fingers of the profile; none where nothing was ever stored, and nothing is made then.
+    /// Returns the enrolled fingers of the profile; none if nothing was ever stored, and then makes nothing.
     func enrolledFingers() async throws(Failure) -> [EnrolledFinger] {
         guard let store = try await existingStore() else {
             return []

@@ -224,7 +224,7 @@ struct Login: AsyncParsableCommand {
 }
 
 extension EnabledLogin {
-    /// What JSON tells of a login.
+    /// The members of a login in JSON.
     fileprivate var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = [
             .init(name: "user", value: .string(user.text)),

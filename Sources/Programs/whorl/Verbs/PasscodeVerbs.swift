@@ -20,10 +20,10 @@ struct Passcode: AsyncParsableCommand {
         subcommands: [Set.self, Change.self, Verify.self, Remove.self]
     )
 
-    /// The size from which a new passcode is taken without a word.
+    /// The size from which a new passcode is accepted without advice.
     private static let recommendedSize = 8
 
-    /// A line about a short passcode, which is taken all the same.
+    /// Returns a line about a short passcode, which is accepted all the same.
     private static func advice(on new: SecretBox) -> [String] {
         guard new.bytes.count < recommendedSize else { return [] }
         return [
@@ -45,7 +45,7 @@ struct Passcode: AsyncParsableCommand {
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let vault = try await session.vault()
             let profile = session.services.profile
-            // Said before anything is typed.
+            // This is reported before anything is typed.
             if try await failing({ () async throws(VaultError) in
                 try await vault.isPasscodeSet(of: profile)
             }) {
@@ -148,22 +148,22 @@ struct Passcode: AsyncParsableCommand {
 }
 
 extension Session {
-    /// The vault for making something; there is one wherever there is a chip.
+    /// Returns the vault for making items; it is available if there is a chip.
     func vault() async throws(Failure) -> Vault {
         try await failing { () async throws(VaultError) in try await services.vault() }
     }
 
-    /// The vault for what was made before; `nil` when nothing was.
+    /// Returns the vault of existing items; `nil` when nothing was made before.
     func existingVault() async throws(Failure) -> Vault? {
         try await failing { () async throws(VaultError) in try await services.existingVault() }
     }
 
-    /// The vault for what needs no chip; `nil` when nothing was ever stored.
+    /// Returns the vault for operations that need no chip; `nil` when nothing was ever stored.
     func storedVault() async throws(Failure) -> Vault? {
         try await failing { () async throws(VaultError) in try await services.storedVault() }
     }
 
-    /// The vault of a profile that has a passcode.
+    /// Returns the vault of a profile that has a passcode.
     fileprivate func vaultWithPasscode() async throws(Failure) -> Vault {
         let profile = services.profile
         guard let vault = try await existingVault() else {

@@ -4,37 +4,37 @@ import Authentication
 import Enrollment
 import Fingerprint
 
-/// One thing that a reader is tried with; the order of the cases is the order of the trial.
+/// A step of the trial of a reader; the order of the cases is the order of the trial.
 enum ExerciseStep: String, CaseIterable, Sendable {
     case open
     case clearStorage = "clear-storage"
     case enroll, list, verify, identify, delete, close
 
-    /// Those that the others can do without.
+    /// The steps that the others do not need.
     ///
-    /// Without its deletion the print would stay in the reader.
+    /// The deletion is not among them: without it the print would stay in the reader.
     static let skippable: [ExerciseStep] = [.list, .verify, .identify]
 }
 
-/// How one step went.
+/// The result of one step.
 struct StepReport: Sendable {
     let step: ExerciseStep
     let seconds: Double
-    /// Why it went wrong; `nil` when it did not.
+    /// The failure of the step; `nil` if it succeeded.
     let failure: Failure?
 }
 
-/// Runs a reader through what it supports, with a bare print of its own.
+/// A trial of all operations that a reader supports, with a bare print of its own.
 ///
-/// It sends the reader nothing but the steps, each once: a recorded reader answers nothing else. Whatever goes
-/// wrong after the print is enrolled, the print is deleted and the reader closed.
+/// It sends the reader only the steps, each once: a recorded reader answers nothing else. After the print is enrolled,
+/// every error still leads to the deletion of the print and the closing of the reader.
 struct ReaderExercise: Sendable {
     struct Report: Sendable {
         var steps: [StepReport] = []
-        /// Set when the caller cancelled.
+        /// The failure of the cancellation, if the caller cancelled.
         var cancellation: Failure?
 
-        /// Whether every step went well.
+        /// Whether every step succeeded.
         var isGood: Bool { steps.allSatisfy { $0.failure == nil } }
     }
 
@@ -43,7 +43,7 @@ struct ReaderExercise: Sendable {
     let skipped: Set<ExerciseStep>
     let patience: Duration
 
-    /// How often a finger that cannot be read is asked for again within a step.
+    /// The number of times that an unreadable finger is asked for again within a step.
     private static let retries = 5
 
     func run(_ activity: Activity) async -> Report {
@@ -54,7 +54,7 @@ struct ReaderExercise: Sendable {
         }
         guard opened != nil else { return report }
         await tryOut(&report, activity)
-        // Not cancelled with the rest: an open reader is of no use to anybody.
+        // This is not cancelled with the rest: a reader must not stay open.
         await step(.close, &report) { () async throws(Failure) in
             try await uncancelled { () async throws(ReaderError) in try await reader.close() }
         }
@@ -63,7 +63,7 @@ struct ReaderExercise: Sendable {
 
     private func tryOut(_ report: inout Report, _ activity: Activity) async {
         let reader = reader
-        // Some drivers know what they can do only now.
+        // Some drivers know their features only now.
         let features = await reader.info.features
         if clears {
             let cleared: Void? = await step(.clearStorage, &report) { () async throws(Failure) in
@@ -84,7 +84,7 @@ struct ReaderExercise: Sendable {
         }
     }
 
-    /// The steps between enrolling and deleting; the first that fails ends them.
+    /// Runs the steps between enrolling and deleting; the first that fails ends them.
     private func compare(
         _ template: Template,
         _ features: ReaderFeatures,
@@ -122,7 +122,7 @@ struct ReaderExercise: Sendable {
         activity.part("Enroll: the same finger each time.")
         return try await patiently(patience, observer: activity.scan) {
             (observer) async throws(ReaderError) in
-            // Bare: a match-on-chip driver writes anything else into the reader.
+            // The metadata are empty: a match-on-chip driver writes all other metadata into the reader.
             try await reader.enroll(EnrollmentMetadata(), whenBusy: .fail, observer: observer)
         }
     }
@@ -161,7 +161,7 @@ struct ReaderExercise: Sendable {
         throw Failure(EnrollmentError(.tooManyRetries))
     }
 
-    /// Runs one step and writes down how it went; `nil` when it failed.
+    /// Runs one step and records its result; returns `nil` if it failed.
     @discardableResult
     private func step<Value>(
         _ step: ExerciseStep,
@@ -185,7 +185,7 @@ struct ReaderExercise: Sendable {
     }
 }
 
-/// Does what must be done although the task was cancelled.
+/// Runs work that must be done even if the task was cancelled.
 private func uncancelled(
     _ body: @escaping @Sendable () async throws(ReaderError) -> Void
 ) async throws(Failure) {

@@ -60,7 +60,7 @@ struct Remove: Verb {
         return answer(removed)
     }
 
-    /// The reader that was named for this command; a mock's script is no id.
+    /// The reader that was named for this command; a mock's script is not an ID.
     private var namedReader: ReaderID? {
         guard let reader = global.reader, reader != "mock", !reader.hasPrefix("mock:") else { return nil }
         return ReaderID(rawValue: reader)

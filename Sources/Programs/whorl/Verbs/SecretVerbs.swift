@@ -22,7 +22,7 @@ struct Secret: AsyncParsableCommand {
         subcommands: [Add.self, Get.self, List.self, Delete.self]
     )
 
-    /// The most bytes of a secret.
+    /// The maximum number of bytes of a secret.
     private static let largest = 1 << 20
 
     /// The command `whorl secret add`.
@@ -38,7 +38,7 @@ struct Secret: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let id = try await session.item(.secret, name)
-            // What can be refused is refused before anything is read.
+            // Refusals come before anything is read.
             let vault = try await session.vault()
             let (control, password) = try await access.read()
             let secret = try await Secret.fromStandardInput()
@@ -114,7 +114,7 @@ struct Secret: AsyncParsableCommand {
         }
     }
 
-    /// A pipe or a file as it is; a person types one line that is not shown.
+    /// Reads a pipe or a file unchanged, or one line that a person types and that is not shown.
     private static func fromStandardInput() async throws(Failure) -> SecretBox {
         guard StandardInput.isTerminal else { return try await StandardInput.read(atMost: largest) }
         return try await failing { () async throws(PasscodeReadingError) in

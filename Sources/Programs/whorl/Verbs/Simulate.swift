@@ -82,7 +82,7 @@ struct SimulateTouch: Verb {
         )
     }
 
-    /// What to say to the reader, and its name in JSON.
+    /// Returns the message for the reader, and its name in JSON.
     private func message() throws(Failure) -> (VirtualReaderMessage, String) {
         let choices = [seed != nil, bad != nil, unplug, image != nil].filter(\.self).count
         guard choices == 1 else {
@@ -124,13 +124,13 @@ struct SimulateTouch: Verb {
         }
     }
 
-    /// The number itself, or FNV-1a (64 bits) of a word.
+    /// Returns the number itself, or FNV-1a (64 bits) of a word.
     static func number(_ seed: String) -> UInt64 {
         if let number = UInt64(seed) { return number }
         return seed.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 
-    /// Sends from a thread of its own, since that waits for the scan.
+    /// Sends from a thread of its own, since sending waits for the scan.
     private func send(_ message: VirtualReaderMessage, to reader: VirtualReader) async throws(Failure) {
         let once = Once()
         let patience = global.patience
@@ -151,7 +151,7 @@ struct SimulateTouch: Verb {
                 }
             }
         } onCancel: {
-            // An unread message would be the first thing that a later scan sees; a new connection displaces it.
+            // An unread message would reach a later scan first; a new connection displaces it.
             _ = try? VirtualReaderSocket(connectingTo: reader.path, timeout: .zero)
             once.resume(.failure(Failure(ReaderError(.cancelled, operation: "simulate"))))
         }
@@ -159,7 +159,7 @@ struct SimulateTouch: Verb {
     }
 }
 
-/// The first of two answers.
+/// A holder of the first of two results.
 private final class Once: Sendable {
     private struct State {
         var waiting: CheckedContinuation<Result<Void, Failure>, Never>?

@@ -5,12 +5,12 @@ import Authentication
 import Fingerprint
 import WhorlSystem
 
-/// A command that answers once: with a result, or with a failure.
+/// A command that gives one answer: a result, or a failure.
 protocol Verb: AsyncParsableCommand, Sendable {
     /// The options that every command takes.
     var global: GlobalOptions { get }
 
-    /// Does what the command is for.
+    /// Runs the command.
     func answer(_ session: Session) async throws(Failure) -> Answer
 }
 
@@ -51,7 +51,7 @@ extension Verb {
 }
 
 extension Failure {
-    /// The failure in the words of the signal, where the work ended because of one.
+    /// Returns the failure in the words of the signal, if a signal ended the work.
     func interrupted(by status: ExitStatus?) -> Failure {
         guard isCancellation, let status else { return self }
         return status == .userCancel
@@ -66,7 +66,7 @@ extension Failure {
     }
 }
 
-/// What one command works with.
+/// The environment of one command.
 struct Session: Sendable {
     let options: GlobalOptions
     let console: Console
@@ -78,7 +78,7 @@ struct Session: Sendable {
         services = SystemServices(configuration)
     }
 
-    /// The reader that is meant, remembered as used.
+    /// Returns the chosen reader, and records it as used.
     func reader() async throws(Failure) -> any FingerprintReader {
         let reader = try await failing { () async throws(AuthenticationError) in
             try await services.chosenReader()

@@ -28,7 +28,7 @@ struct Whorl: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    /// Without a command: the help, or for a program the error.
+    /// Prints the help if no command is given, or the error for a program.
     func run() async throws {
         if global.json { throw ValidationError("A command is missing.") }
         throw CleanExit.helpRequest(self)

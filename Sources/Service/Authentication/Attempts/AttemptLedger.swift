@@ -5,26 +5,26 @@ import StateStore
 
 /// The tries of one profile on one class of readers, on disk, in the table `attempts`.
 ///
-/// Its functions work inside a transaction of the caller, which is IMMEDIATE: nobody reads a record, changes
-/// it and writes it back while another does the same.
+/// Its functions work inside an IMMEDIATE transaction of the caller: no two connections read, change and write back the
+/// same record at a time.
 package struct AttemptLedger: Sendable {
-    /// Whose tries.
+    /// The profile whose tries are counted.
     package let profile: String
-    /// On which readers.
+    /// The class of readers that the tries are made on.
     package let readers: ReaderClass
 
-    /// Looks after the tries of a profile on a class of readers.
+    /// Makes the ledger of a profile's tries on a class of readers.
     package init(profile: String, readers: ReaderClass) {
         self.profile = profile
         self.readers = readers
     }
 
-    /// Those of a profile on every class of readers.
+    /// Returns the ledgers of a profile, one for each class of readers.
     package static func all(of profile: String) -> [AttemptLedger] {
         ReaderClass.allCases.map { AttemptLedger(profile: profile, readers: $0) }
     }
 
-    /// The record as it is on disk; a fresh one where nobody has tried yet.
+    /// Returns the record on disk, or ``AttemptRecord/fresh`` if the profile has none yet.
     package func record(in db: Database) throws -> AttemptRecord {
         let statement = try db.cachedStatement(
             sql: """
@@ -44,7 +44,7 @@ package struct AttemptLedger: Sendable {
         )
     }
 
-    /// Puts a record on disk in place of the one that is there.
+    /// Writes a record to disk, in place of the earlier one.
     package func save(_ record: AttemptRecord, in db: Database) throws {
         let end = record.lockedAt.map { ($0, AttemptRecord.lockLength(number: record.lockouts)) }
         try db.cachedStatement(
@@ -62,8 +62,8 @@ package struct AttemptLedger: Sendable {
         ])
     }
 
-    /// Does to the record on disk what ``AttemptRecord/reset()`` does to a value, in one statement: it stands between a
-    /// match and its answer.
+    /// Applies ``AttemptRecord/reset()`` to the record on disk, in one statement, since it runs between a match and its
+    /// answer.
     package func reset(in db: Database) throws {
         try db.cachedStatement(
             sql: """
@@ -74,12 +74,12 @@ package struct AttemptLedger: Sendable {
         ).execute(arguments: [profile, readers.rawValue])
     }
 
-    /// The table holds when a lock ends, by both clocks, and the record when it began: what has passed since
-    /// then is what counts after a restart.
+    /// Returns the beginning of a lock, computed from the end that the table holds by both clocks: after a restart, the
+    /// time since the beginning counts.
     private static func beginning(of row: Row, lockouts: Int) throws -> Moment? {
         guard let boot: Double = try row.optionalColumn(4), let wall: Double = try row.optionalColumn(5),
             let bootID: String = try row.optionalColumn(6),
-            // A time that no clock shows tells nothing: the lock has no known beginning, and so no end yet.
+            // A time that no clock can show is useless: the lock has no known beginning, and so no end yet.
             boot.isFinite, wall.isFinite
         else { return nil }
         let length = AttemptRecord.lockLength(number: lockouts)
@@ -94,7 +94,7 @@ package struct AttemptLedger: Sendable {
 /// Milliseconds as the database's seconds.
 package func seconds(_ milliseconds: Int64) -> Double { Double(milliseconds) / 1000 }
 
-/// The database's seconds as milliseconds; what no clock shows is cut off.
+/// The database's seconds as milliseconds; values that no clock can show are limited.
 package func milliseconds(_ seconds: Double) -> Int64 {
     guard seconds.isFinite else { return 0 }
     return Int64(min(max(seconds * 1000, -0x1p53), 0x1p53).rounded())

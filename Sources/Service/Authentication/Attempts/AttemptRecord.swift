@@ -2,7 +2,7 @@
 
 package import StateStore
 
-/// What is known about the tries of one profile, and the rules by which it changes.
+/// The counted tries of one profile, and the rules by which they change.
 ///
 /// It is a plain value: ``AttemptLedger`` keeps it on disk.
 ///
@@ -10,10 +10,10 @@ package import StateStore
 ///   counts as a failure, so that killing a run between scan and bookkeeping gains nothing.
 /// - Five failures in a row lock. Only a verified passcode unlocks; where none is set, time does: 5 minutes,
 ///   twice as long each time it locks again without a success in between, at most 24 hours.
-/// - After a timed lock there is *one* try: a failure locks again, a match sets everything to zero. Whoever
-///   has only time, and not the finger, gets one try for each ever longer wait.
+/// - After a timed lock there is *one* try: a failure locks again, a match sets everything to zero. A person without
+///   the finger gets one try after each wait, and the waits get longer.
 package struct AttemptRecord: Sendable, Hashable {
-    /// Failures in a row that lock.
+    /// The number of failures in a row that locks fingers.
     package static let limit = 5
 
     /// Failures since the last match or verified passcode; ``limit`` and more means locked.
@@ -22,15 +22,14 @@ package struct AttemptRecord: Sendable, Hashable {
     ///
     /// It never goes down.
     package private(set) var totalFailures: Int
-    /// How often it locked since the last match or verified passcode; the length of the next lock follows
-    /// from it.
+    /// The number of locks since the last match or verified passcode, which determines the length of the next lock.
     package private(set) var lockouts: Int
-    /// Whether a scan was reserved and not settled.
+    /// Whether a scan is reserved and not settled.
     package private(set) var isPending: Bool
-    /// When the present lock began; `nil` when it is open.
+    /// The time when the present lock began; `nil` when fingers are not locked.
     package private(set) var lockedAt: Moment?
 
-    /// A record as it was stored; nonsense in it means locked.
+    /// Makes a record from stored values; a negative number of failures means locked.
     package init(failures: Int, totalFailures: Int, lockouts: Int, isPending: Bool, lockedAt: Moment?) {
         self.failures = failures < 0 ? AttemptRecord.limit : failures
         self.totalFailures = min(max(0, totalFailures), 1 << 40)
@@ -39,7 +38,7 @@ package struct AttemptRecord: Sendable, Hashable {
         self.lockedAt = lockedAt
     }
 
-    /// The record of a profile that nobody has tried yet.
+    /// The record of a profile without any try.
     package static let fresh = AttemptRecord(
         failures: 0,
         totalFailures: 0,
@@ -48,34 +47,34 @@ package struct AttemptRecord: Sendable, Hashable {
         lockedAt: nil
     )
 
-    /// Failures that remain before it locks.
+    /// The number of failures that remain before fingers are locked.
     package var remaining: Int { max(0, AttemptRecord.limit - failures) }
 
-    /// Whether it is locked, and for how long.
+    /// Returns whether fingers are locked, and for how long.
     ///
     /// - Parameters:
-    ///   - now: The time that it is.
+    ///   - now: The current time.
     ///   - endsByTime: Whether no passcode is set, so that a lock ends by itself.
     /// - Returns: The state of the lock at that time.
     package func lock(at now: Moment, endsByTime: Bool) -> LockState {
         guard failures >= AttemptRecord.limit else { return .open }
         guard endsByTime else { return .untilPasscode }
         let length = AttemptRecord.lockLength(number: lockouts)
-        // Without a beginning nothing has certainly passed yet.
+        // Without a known beginning, no time has certainly passed.
         let left = length - (lockedAt.map(now.certainlyAfter) ?? 0)
         return left > 0 ? .for(.milliseconds(left)) : .open
     }
 
-    /// Reserves the next scan, or says why there is none.
+    /// Reserves the next scan, unless fingers are locked.
     ///
-    /// It is to be called only where no other run can be alive: a pending reservation is taken as a dead
-    /// run's. The record changes in either case and is to be stored in either case.
+    /// Call it only where no other run can be alive: a pending reservation is taken as a dead run's. Store the record
+    /// afterwards in either case, since it changes in either case.
     package mutating func reserve(at now: Moment, endsByTime: Bool) -> LockState {
         if isPending { charge(at: now) }
         let lock = lock(at: now, endsByTime: endsByTime)
         switch lock {
         case .open:
-            // A timed lock has ended: one try.
+            // After a timed lock that has ended, one try is left.
             failures = min(failures, AttemptRecord.limit - 1)
             lockedAt = nil
             isPending = true
@@ -84,7 +83,7 @@ package struct AttemptRecord: Sendable, Hashable {
         return lock
     }
 
-    /// The reserved scan did not match.
+    /// Counts the reserved scan as a failure, since it did not match.
     package mutating func charge(at now: Moment) {
         isPending = false
         failures = min(failures, AttemptRecord.limit - 1) + 1
@@ -94,25 +93,25 @@ package struct AttemptRecord: Sendable, Hashable {
         lockedAt = now
     }
 
-    /// The reserved scan came to no answer: a retry, a cancellation, a time-out, an error.
+    /// Drops the reservation of a scan without an answer: a retry, a cancellation, a time-out, an error.
     package mutating func release() { isPending = false }
 
-    /// The reserved scan matched.
+    /// Sets the failures to zero, since the reserved scan matched.
     package mutating func reset() {
         unlock()
         isPending = false
     }
 
-    /// The passcode was verified.
+    /// Sets the failures to zero, since the passcode was verified.
     ///
-    /// A scan that goes on meanwhile stays reserved.
+    /// A scan that is going on stays reserved.
     package mutating func unlock() {
         failures = 0
         lockouts = 0
         lockedAt = nil
     }
 
-    /// Milliseconds that the lock of this number (from 1) lasts where time ends it.
+    /// Returns the length in milliseconds of the lock with this number (from 1), where time ends locks.
     package static func lockLength(number: Int) -> Int64 {
         let doublings = min(max(1, number), 21) - 1
         return min(300_000 << Int64(doublings), 86_400_000)
@@ -123,7 +122,7 @@ package struct AttemptRecord: Sendable, Hashable {
 package enum LockState: Sendable, Hashable {
     /// A finger may be tried.
     case open
-    /// Locked for so long.
+    /// Locked for the given time.
     case `for`(Duration)
     /// Locked until the passcode is verified.
     case untilPasscode

@@ -8,12 +8,12 @@ internal import WhorlSupport
 
 /// One line of the audit log.
 public struct AuditEntry: Sendable, Hashable, Identifiable {
-    /// What kind of thing happened; an older log may hold kinds that have no name here.
+    /// The kind of an event; an older log may hold kinds that have no name here.
     public struct Event: RawRepresentable, Sendable, Hashable {
         /// The name in the log.
         public let rawValue: String
 
-        /// Takes any name.
+        /// Makes a kind from any name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// An evaluation ended.
@@ -22,22 +22,22 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
         public static let evaluation = Event(rawValue: "evaluation")
         /// A try was charged.
         ///
-        /// The outcome is `noMatch`, or `abandoned` when its process died before it told.
+        /// The outcome is `noMatch`, or `abandoned` when its process died before it reported one.
         public static let failedTry = Event(rawValue: "failedTry")
         /// Fingers were locked.
         ///
         /// The outcome is `locked`.
         public static let lockout = Event(rawValue: "lockout")
-        /// A passcode came.
+        /// A passcode was handed in.
         ///
-        /// The outcome is `unlocked` when it lifted the lock on fingers, `wrong` when it was not the right one,
+        /// The outcome is `unlocked` when the passcode lifted the lock on fingers, `wrong` when it was wrong,
         /// `throttled` when it was not compared.
         public static let passcode = Event(rawValue: "passcode")
-        /// A reader said what cannot be true.
+        /// A reader gave an answer that cannot be true.
         ///
         /// The outcome is `untrustworthy`.
         public static let reader = Event(rawValue: "reader")
-        /// A program was opted out (`out`) or in again (`in`).
+        /// A program was opted out (outcome `out`) or in again (outcome `in`).
         public static let optOut = Event(rawValue: "optOut")
     }
 
@@ -45,26 +45,26 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
     ///
     /// 0 before it is stored.
     public let id: Int64
-    /// When, by the wall clock.
+    /// The time of the event, by the wall clock.
     public let at: Date
-    /// Whose fingers.
+    /// The profile whose fingers are meant.
     public let profile: String
     /// The program that asked, as it named itself; cleaned.
     public let application: String
-    /// What kind of thing happened.
+    /// The kind of the event.
     public let event: Event
-    /// How it ended.
+    /// The outcome of the event.
     public let outcome: String
-    /// The finger that matched, where one did.
+    /// The finger that matched, if one did.
     public let finger: Finger?
-    /// The reader that was asked, where one was.
+    /// The reader that was asked, if one was.
     public let reader: ReaderID?
-    /// The reason of the request, or what is known about the cause; cleaned, at most 200 characters.
+    /// The reason of the request, or details of the cause; cleaned, at most 200 characters.
     public let detail: String?
 
-    /// Describes what happened.
+    /// Makes a line of the log.
     ///
-    /// Texts are cleaned here, so that nothing else reaches the log.
+    /// Texts are cleaned here, so that only cleaned texts reach the log.
     public init(
         id: Int64 = 0,
         at: Date,
@@ -88,9 +88,9 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
     }
 }
 
-/// What happened around fingers, newest last, at most ``capacity`` lines; in the table `audit`.
+/// The log of events about fingers, newest last, at most ``capacity`` lines, in the table `audit`.
 ///
-/// It holds no templates and no images. Whoever can write the state directory can change it: it tells the
+/// It holds no templates and no images. A program that can write the state directory can change the log: it tells the
 /// owner what happened, and proves nothing to others.
 public struct AuditLog: Sendable {
     /// The most lines that are kept; the oldest ones go first.
@@ -98,14 +98,14 @@ public struct AuditLog: Sendable {
 
     private let database: StateDatabase
 
-    /// Works on a database.
+    /// Makes a log on a database.
     public init(database: StateDatabase) { self.database = database }
 
-    /// The newest lines, newest first.
+    /// Returns the newest lines, newest first.
     ///
     /// - Parameters:
-    ///   - limit: The most lines that come back; fewer than 1 is none.
-    ///   - profile: Whose lines; `nil` means everybody's.
+    ///   - limit: The largest number of lines that are returned; less than 1 returns none.
+    ///   - profile: The profile whose lines are returned; `nil` means those of every profile.
     /// - Returns: At most `limit` lines.
     /// - Throws: `storeFailed`.
     public func entries(
@@ -130,7 +130,7 @@ public struct AuditLog: Sendable {
 
     /// Adds a line.
     ///
-    /// It survives the process being killed, not a power cut within seconds.
+    /// The line survives the process being killed, but not a power cut within seconds.
     ///
     /// - Throws: `storeFailed`.
     public func append(_ entry: AuditEntry) async throws(AuthenticationError) {
@@ -141,7 +141,7 @@ public struct AuditLog: Sendable {
         }
     }
 
-    /// Adds a line within the transaction of what it tells about.
+    /// Adds a line within the transaction of the event that it describes.
     package static func append(_ entry: AuditEntry, in db: Database) throws {
         try db.cachedStatement(
             sql: """

@@ -9,23 +9,24 @@ public struct AttemptStanding: Sendable, Hashable {
     public enum Lock: Sendable, Hashable {
         /// A finger may be tried.
         case open
-        /// Locked until then, by the wall clock as it is set now; setting it does not move the end.
+        /// Locked until the given time, by the wall clock as it is set now; setting the clock does not move the end.
         case until(Date)
         /// Locked until the passcode is verified.
         case untilPasscode
     }
 
-    /// On which readers.
+    /// The class of readers that the tries are made on.
     public let readers: ReaderClass
     /// Failed tries since the last match or verified passcode.
     public let failures: Int
-    /// Failed tries that remain before fingers are locked: 0 while they are, 1 after a lock that has ended by time.
+    /// Failed tries that remain before fingers are locked: 0 while they are locked, 1 after a lock that has ended by
+    /// time.
     public let remaining: Int
     /// Failed tries ever.
     public let totalFailures: Int
     /// Locks since the last match or verified passcode; each is twice as long as the one before.
     public let lockouts: Int
-    /// Whether a scan goes on now, or was ended by the end of its process; the next evaluation counts that one as a
+    /// Whether a scan is going on, or its process ended during it; the next evaluation counts an ended one as a
     /// failure.
     public let isPending: Bool
     /// Whether fingers are locked.
@@ -58,7 +59,7 @@ extension AttemptStanding.Lock {
 }
 
 extension AttemptRecord {
-    /// Failures that remain; a lock that has ended by time leaves one try.
+    /// Returns the number of failures that remain; a lock that has ended by time leaves one try.
     fileprivate func remaining(under lock: LockState) -> Int {
         switch lock {
         case .open: max(1, remaining)
@@ -68,11 +69,11 @@ extension AttemptRecord {
 }
 
 extension AuthenticationEngine {
-    /// How the tries of the profile stand, for each class of readers.
+    /// Returns the counted tries of the profile, for each class of readers.
     ///
     /// It changes nothing, and needs no reader.
     ///
-    /// - Returns: One for each ``ReaderClass``, also where nobody has tried.
+    /// - Returns: One value for each ``ReaderClass``, also where there was no try.
     /// - Throws: `storeFailed`.
     @concurrent
     public func attempts() async throws(AuthenticationError) -> [AttemptStanding] {
@@ -99,10 +100,10 @@ extension AuthenticationEngine {
         }
     }
 
-    /// What stands in the place of the file by which evaluations take turns, such as a directory or a link; `nil` when
-    /// nothing is wrong.
+    /// Returns the fault of the profile's lock file, such as a directory or a link in its place; `nil` when nothing is
+    /// wrong.
     ///
-    /// An evaluation ends with the same error. A preflight does not look there.
+    /// An evaluation ends with the same error. A preflight does not check the lock file.
     @concurrent
     public func turnsFault() async -> AuthenticationError? {
         do throws(StateError) {
@@ -113,7 +114,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// A lock ends by time only where it is certain that no passcode is set.
+    /// Whether a lock ends by time: only where it is certain that no passcode is set.
     var lockEndsByTime: Bool {
         get async {
             do throws(AuthenticationError) { return try await !passcode.isSet } catch { return false }

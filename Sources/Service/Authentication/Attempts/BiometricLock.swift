@@ -4,9 +4,9 @@ import GRDB
 
 /// The lock on the fingers of a profile, over all kinds of readers.
 enum BiometricLock {
-    /// Lifts it, as a verified passcode does: no failure counts any more, and no wait goes on.
+    /// Lifts the lock, as a verified passcode does: sets the counted failures to zero and ends the wait.
     ///
-    /// A scan that goes on meanwhile stays reserved.
+    /// A scan that is going on stays reserved.
     ///
     /// - Returns: Whether fingers were locked on any kind of reader.
     @discardableResult

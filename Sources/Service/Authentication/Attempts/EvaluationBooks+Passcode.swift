@@ -4,9 +4,9 @@ import GRDB
 import StateStore
 
 extension EvaluationBooks {
-    /// The passcode was the right one: lifts the lock on fingers and logs the success, together or not at all.
+    /// Lifts the lock on fingers and logs the success after the right passcode, both together or not at all.
     ///
-    /// It opens no reuse window, which is for fingers alone, and leaves an open one as it is.
+    /// It opens no reuse window, since that is for fingers alone, and leaves an open one as it is.
     ///
     /// - Throws: `appCancel` when a finger was faster; `storeFailed`.
     package func settlePasscode(_ decision: Decision) async throws(AuthenticationError) {
@@ -22,9 +22,9 @@ extension EvaluationBooks {
         guard isFirst else { throw AuthenticationError(.appCancel) }
     }
 
-    /// Logs a passcode that was not the right one, or was not compared.
+    /// Logs a passcode that was wrong, or was not compared.
     ///
-    /// Counting them is the authority's part: a log that cannot be written changes nothing.
+    /// The ``PasscodeAuthority`` counts wrong passcodes, so a log that cannot be written changes nothing.
     func logPasscode(_ outcome: String) async {
         await logQuietly(.passcode, outcome, detail: reason)
     }

@@ -7,16 +7,16 @@ import GRDB
 import Logging
 package import StateStore
 
-/// What one evaluation writes down: its tries, its match, its end.
+/// The records that one evaluation writes: its tries, its match, its end.
 ///
-/// Each function is one transaction. Those that take something from the person or guard a try (``reserve()``,
-/// ``charge()``) survive a power cut when they return. A match does not wait for the disk: what a power cut
-/// can lose of it is the good news, and the reservation then counts as a failure.
+/// Each function is one transaction. Changes that count against the person or guard a try (``reserve()``, ``charge()``)
+/// survive a power cut once the function returns. A match does not wait for the disk: a power cut can lose it, and the
+/// reservation then counts as a failure.
 package struct EvaluationBooks: Sendable {
     package let database: StateDatabase
     package let profile: String
     package let application: ApplicationID
-    /// The reader that is asked; `nil` where none is, and nothing but the end is written down.
+    /// The reader that is asked; `nil` where none is asked, and only the end of the evaluation is written.
     package let reader: ReaderInfo?
     /// The reason of the request.
     package let reason: String
@@ -48,9 +48,9 @@ package struct EvaluationBooks: Sendable {
         AttemptLedger(profile: profile, readers: reader.map { ReaderClass($0.kind) } ?? .real)
     }
 
-    /// Reserves the next scan; to be called only by the holder of the profile's ``EvaluationLock``.
+    /// Reserves the next scan; only the holder of the profile's ``EvaluationLock`` may call it.
     ///
-    /// - Throws: `biometryLockout` when there is no try; `storeFailed`.
+    /// - Throws: `biometryLockout` when no try is left; `storeFailed`.
     package func reserve() async throws(AuthenticationError) {
         let now = time.now()
         let lock = try await write(.full) { db in
@@ -65,9 +65,9 @@ package struct EvaluationBooks: Sendable {
         if let error = AuthenticationError.lockout(lock) { throw error }
     }
 
-    /// The reserved scan did not match.
+    /// Counts the reserved scan as a failure, since it did not match.
     ///
-    /// - Returns: What is left: so many tries, or a lock.
+    /// - Returns: The number of tries that are left, and the state of the lock.
     package func charge() async throws(AuthenticationError) -> (remaining: Int, lock: LockState) {
         let now = time.now()
         let record = try await write(.full) { db in
@@ -82,9 +82,9 @@ package struct EvaluationBooks: Sendable {
         return (record.remaining, record.lock(at: now, endsByTime: lockEndsByTime))
     }
 
-    /// The reserved scan came to no answer.
+    /// Drops the reservation of a scan without an answer.
     ///
-    /// When this cannot be written, the reservation stays and will be charged.
+    /// If this cannot be written, the reservation stays and is charged later.
     package func release() async {
         do {
             try await write(.relaxed) { db in
@@ -97,17 +97,18 @@ package struct EvaluationBooks: Sendable {
         }
     }
 
-    /// The reserved scan matched.
+    /// Records that the reserved scan matched.
     ///
-    /// Tries, reuse window and log change together or not at all. They do not change when the passcode was faster.
+    /// Tries, reuse window and log change together or not at all. If the passcode was faster, the window stays as it
+    /// is, the reservation is dropped, and no success is logged.
     ///
-    /// This stands between the match and its answer, so it does what must be done before, and no more. The try was
-    /// charged durably before the scan; what a power cut can take is the good news. Before the answer, a killed process
-    /// must not lose that the match happened, and the set must be found to be the one that the gallery was of. When a
-    /// print matched last only orders the next gallery, and its row is large: it is written after the answer.
+    /// This runs between the match and its answer, so it does only what must precede the answer. The try was reserved
+    /// durably before the scan, so a power cut can lose only the success. A killed process must not lose the match, and
+    /// the set of enrolled fingers must still be the one that the gallery was made of. The time of a print's last match
+    /// only orders the next gallery, and its row is large: it is written after the answer.
     ///
-    /// - Throws: `systemCancel` when the set of enrolled fingers is not the one of `fingers` any more: the print that
-    ///   matched may be gone. `appCancel` when the passcode was faster. `storeFailed`.
+    /// - Throws: `systemCancel` when the set of enrolled fingers has changed since `fingers`: the print that matched
+    ///   may be gone. `appCancel` when the passcode was faster. `storeFailed`.
     package func settle(
         _ match: ReusableMatch,
         of fingers: EnrollmentSnapshot,
@@ -130,7 +131,7 @@ package struct EvaluationBooks: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Writes a success down; when that fails, it was not the first.
+    /// Writes a success; if that fails, it does not count as the first success.
     func first<Value: Sendable>(
         _ method: Evaluation.Method,
         _ decision: Decision,
@@ -144,10 +145,10 @@ package struct EvaluationBooks: Sendable {
         }
     }
 
-    /// The match that may stand in for a new touch; `nil` when there is none, or when the set of enrolled fingers is
-    /// not the one of `fingers` any more, be it by a template that was edited.
+    /// Returns the match that may stand in for a new touch; `nil` without one, or if the set of enrolled fingers has
+    /// changed since `fingers`, even by an edited template.
     ///
-    /// - Throws: `storeFailed`, also when its use cannot be logged.
+    /// - Throws: `storeFailed`, also when the use of the match cannot be logged.
     package func reusableMatch(
         of fingers: EnrollmentSnapshot,
         within window: Duration
@@ -171,14 +172,14 @@ package struct EvaluationBooks: Sendable {
         }
     }
 
-    /// Logs the end of an evaluation that was no success, and what else is worth knowing.
+    /// Logs the end of an evaluation without success.
     ///
-    /// A log that cannot be written changes nothing about the answer.
+    /// If the log cannot be written, the answer stays the same.
     package func logEnd(_ error: AuthenticationError) async {
         await logQuietly(.evaluation, error.code.rawValue, detail: reason)
     }
 
-    /// Logs a reader that said what cannot be true.
+    /// Logs a reader whose answer cannot be true.
     package func logUntrustworthy(_ cause: String) async {
         await logQuietly(.reader, "untrustworthy", detail: cause)
     }

@@ -5,10 +5,10 @@ package import WhorlSupport
 
 /// The right to evaluate a profile: one holder at a time, over all processes that share a state directory.
 ///
-/// The kernel drops the lock when its holder dies, so a holder knows that a reservation it finds is a dead run's.
+/// The kernel drops the lock when its holder dies. So a holder that finds a reservation knows that its run is dead.
 package enum EvaluationLock {
-    /// The name of the lock file of a profile: letters, digits, `-`, `_` and `.` as they are, any other byte
-    /// as `%` and two hexadecimal digits; a name too long for a file is cut and made unique by its hash.
+    /// Returns the name of a profile's lock file: letters, digits, `-`, `_` and `.` as they are, any other byte as `%`
+    /// and two hexadecimal digits; a name too long for a file is cut and made unique by its hash.
     package static func fileName(profile: String) -> String {
         let plain = profile.utf8.map { byte -> String in
             switch byte {
@@ -24,7 +24,7 @@ package enum EvaluationLock {
         return "evaluation-\(name).lock"
     }
 
-    /// Where the lock file of a profile is.
+    /// Returns the path of a profile's lock file.
     package static func path(in directory: StateDirectory, profile: String) -> String {
         directory.file(fileName(profile: profile))
     }
@@ -53,14 +53,14 @@ package enum EvaluationLock {
         }
     }
 
-    /// The reason why a file cannot be the lock; `nil` if it can, or does not exist yet.
+    /// Returns the reason why a file cannot be the lock; `nil` if it can, or does not exist yet.
     ///
-    /// It takes nothing and makes nothing.
+    /// It neither takes the lock nor makes the file.
     package static func fault(at path: String) -> AuthenticationError? {
         FileLock.fault(at: path).map { AuthenticationError(StateError(file: $0, path: path)) }
     }
 
-    /// FNV-1a, 64 bits: it keeps names apart and is no secret.
+    /// Returns a 64-bit FNV-1a hash, which keeps names apart and is not secret.
     private static func fnv1a(_ text: String) -> String {
         let hash = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)

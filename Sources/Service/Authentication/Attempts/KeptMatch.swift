@@ -5,10 +5,10 @@ import Logging
 import StateStore
 import Synchronization
 
-/// What is written down of a match after its answer: when the print matched last, which puts it first in the next
-/// gallery, and the better template that some readers make.
+/// The part of a match that is written after its answer: the time of the print's last match, which puts it first in the
+/// next gallery, and the better template that some readers make.
 ///
-/// Nothing depends on it. The next evaluation of the profile waits for it, so that it sees the new order.
+/// No decision depends on it. The next evaluation of the profile waits for it, so that it sees the new order.
 final class KeptMatch: Sendable {
     private let match = Mutex<(success: ScanLoop.Success, store: EnrollmentStore)?>(nil)
 
@@ -17,7 +17,7 @@ final class KeptMatch: Sendable {
         match.withLock { $0 = (success, store) }
     }
 
-    /// Writes down what was kept, if anything was.
+    /// Writes the match that was kept, if one was.
     func write(at time: MachineTime) async {
         guard let (success, store) = match.withLock({ $0 }) else { return }
         do throws(EnrollmentError) {

@@ -2,15 +2,15 @@
 
 package import GRDB
 
-/// Which programs a person has told not to use fingers, in the table `opt_outs`.
+/// The programs that a person has told not to use fingers, in the table `opt_outs`.
 package struct OptOuts: Sendable {
-    /// Whose choice.
+    /// The profile that the choices belong to.
     package let profile: String
 
-    /// Looks after the choices of a profile.
+    /// Makes access to the choices of a profile.
     package init(profile: String) { self.profile = profile }
 
-    /// Whether a program is opted out.
+    /// Returns whether a program is opted out.
     package func contains(_ application: ApplicationID, in db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
@@ -20,9 +20,9 @@ package struct OptOuts: Sendable {
         ) ?? false
     }
 
-    /// Remembers or forgets a program.
+    /// Adds a program to the opted-out ones, or removes it.
     ///
-    /// Doing it twice changes nothing.
+    /// A second call with the same values changes nothing.
     package func set(_ optedOut: Bool, _ application: ApplicationID, in db: Database) throws {
         let change =
             optedOut

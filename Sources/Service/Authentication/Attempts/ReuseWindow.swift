@@ -8,24 +8,24 @@ package import StateStore
 /// A match that a later evaluation may take instead of a new touch.
 ///
 /// It holds only in the boot, for the profile, for the set of enrolled fingers, for the reader and for the kind of
-/// reader that it was made with. So a restart, an added or removed finger, and another reader end it, and a match on
-/// a mock is never taken for one on hardware.
+/// reader that it was made with. So a restart, an added or removed finger, and another reader end it. A match on a mock
+/// is never taken for one on hardware.
 package struct ReusableMatch: Sendable, Hashable {
     /// The print that matched.
     package let print: PrintID
     /// The finger of that print.
     package let finger: Finger
-    /// Whose finger.
+    /// The profile that the finger belongs to.
     package let profile: String
     /// The generation of the set of enrolled fingers.
     package let generation: UInt64
-    /// The reader that it matched on.
+    /// The reader that the finger matched on.
     package let reader: ReaderID
-    /// What stands behind that reader.
+    /// The kind of that reader.
     package let kind: ReaderInfo.Kind
-    /// The start of the machine.
+    /// The identifier of the boot in which the match was made.
     package let bootID: String
-    /// When, in milliseconds by the boot clock.
+    /// The time of the match, in milliseconds by the boot clock.
     package let sinceBoot: Int64
 
     package init(
@@ -46,7 +46,7 @@ package struct ReusableMatch: Sendable, Hashable {
         self.sinceBoot = moment.sinceBoot
     }
 
-    /// Whether it may be taken now, for these bindings, when matches of the last `window` may.
+    /// Returns whether the match may be taken now, for these bindings, if it was made within the last `window`.
     package func holds(
         for profile: String,
         generation: UInt64,
@@ -65,17 +65,17 @@ package struct ReusableMatch: Sendable, Hashable {
 
 /// The last match of each profile, in the table `reuse`, authenticated by a MAC.
 ///
-/// The MAC keeps whoever can write the database but has not the key from making a match up.
+/// The MAC prevents a program that can write the database but does not have the key from forging a match.
 package struct ReuseWindow: Sendable {
     /// The longest window; a request for more counts as this.
     package static let longest = Duration.seconds(300)
 
     private let keys: StateKeys
 
-    /// Authenticates with the key for reuse.
+    /// Makes a reuse window that authenticates matches with the key for reuse.
     package init(keys: StateKeys) { self.keys = keys }
 
-    /// The match on record of a profile; `nil` when there is none, or what is there is not authentic.
+    /// Returns the recorded match of a profile; `nil` if none is recorded, or it is not authentic.
     package func match(of profile: String, in db: Database) throws -> ReusableMatch? {
         let statement = try db.cachedStatement(sql: "SELECT payload, mac FROM reuse WHERE profile = ?")
         guard let row = try Row.fetchOne(statement, arguments: [profile]) else { return nil }
@@ -85,14 +85,14 @@ package struct ReuseWindow: Sendable {
         return ReusableMatch(decoding: payload)
     }
 
-    /// Puts a match on record in place of an earlier one.
+    /// Records a match in place of an earlier one.
     package func remember(_ match: ReusableMatch, in db: Database) throws {
         let payload = match.encoding
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO reuse (profile, payload, mac) VALUES (?, ?, ?)")
             .execute(arguments: [match.profile, payload, keys.code(for: payload, .reuse)])
     }
 
-    /// Forgets the match of a profile.
+    /// Deletes the recorded match of a profile.
     package static func forget(_ profile: String, in db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM reuse WHERE profile = ?").execute(arguments: [profile])
     }
@@ -101,8 +101,8 @@ package struct ReuseWindow: Sendable {
 extension ReusableMatch {
     private static let version: UInt8 = 2
 
-    /// Canonical: a version byte, the numbers as 8 bytes each (big endian), then each text as 4 bytes of
-    /// length and UTF-8.
+    /// The canonical encoding: a version byte, the finger's number, the other numbers as 8 bytes each (big endian),
+    /// then each text as 4 bytes of length and UTF-8.
     ///
     /// Two different matches never have the same bytes.
     fileprivate var encoding: Data {

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything that decides whether an evaluation may begin, gathered before anything is decided.
+/// The facts that decide whether an evaluation may begin, gathered before the decision.
 package struct Standing: Sendable {
-    /// Which reader there is.
+    /// The state of the reader.
     package enum Reader: Sendable {
-        /// The one that is meant is connected.
+        /// The chosen reader is connected.
         case connected
-        /// None is connected.
+        /// No reader is connected.
         case none
-        /// It cannot be told or used; the error says why.
+        /// The reader cannot be determined or used, for the reason in the error.
         case unclear(AuthenticationError)
     }
 
-    /// For which readers fingers are enrolled.
+    /// The readers that fingers are enrolled for.
     package enum Fingers: Sendable {
-        /// For the connected reader, among others perhaps.
+        /// For the connected reader, and perhaps others.
         case usable
-        /// Only for readers that are not the connected one.
+        /// Only for readers other than the connected one.
         case elsewhere
-        /// For none.
+        /// No finger is enrolled for any reader.
         case none
     }
 
     /// Whether the owner has a passcode.
     package enum Passcode: Sendable {
-        /// One is set.
+        /// A passcode is set.
         case set
-        /// None is set.
+        /// No passcode is set.
         case notSet
-        /// It cannot be told; the error says why.
+        /// Whether a passcode is set cannot be determined, for the reason in the error.
         case unknown(AuthenticationError)
     }
 
-    /// Why the store cannot be used; `nil` when it can.
+    /// The reason why the store cannot be used; `nil` when it can.
     package var storeFailure: AuthenticationError?
-    /// Why the enrolled fingers cannot be trusted (tampered with, rolled back); `nil` when they can.
+    /// The reason why the enrolled fingers cannot be trusted (tampered with, rolled back); `nil` when they can.
     package var enrollmentFault: AuthenticationError?
     /// Whether the person has told the program not to use fingers.
     package var isOptedOut = false
-    /// Which reader there is.
+    /// The state of the reader.
     package var reader = Reader.none
-    /// For which readers fingers are enrolled.
+    /// The readers that fingers are enrolled for.
     package var fingers = Fingers.none
     /// Whether fingers are locked after too many failures.
     package var lock = LockState.open
     /// Whether the owner has a passcode.
     package var passcode = Passcode.notSet
 
-    /// Where nothing is stored, nothing connected and nothing set.
+    /// Makes the standing of a system with an empty store, no reader and no passcode.
     package init() {}
 
     /// Whether a lock ends by time: only where it is certain that no passcode is set.
@@ -66,15 +66,14 @@ package struct Standing: Sendable {
         }
     }
 
-    /// Why no finger can be asked for; `nil` when one can.
+    /// The reason why no finger can be asked for; `nil` when one can.
     ///
-    /// Where several reasons hold, the first of this order is told: the store cannot be used; the enrolled
-    /// fingers cannot be trusted; the program is opted out; no reader; no finger for it; locked. So what
-    /// cannot be mended by touching something else comes first, and a lock never hides that something is
-    /// broken.
+    /// Where several reasons hold, the first of this order is given: the store cannot be used; the enrolled fingers
+    /// cannot be trusted; the program is opted out; no reader; no finger for it; locked. So a fault that another touch
+    /// cannot mend comes first, and a lock never hides a fault.
     ///
-    /// Without any reader it is "disconnected" where fingers are enrolled, since plugging the reader in mends
-    /// it, and "not available" where none are.
+    /// Without a reader, the reason is "disconnected" where fingers are enrolled, since plugging the reader in mends
+    /// it, and "not available" where none are enrolled.
     package var biometryObstacle: AuthenticationError? {
         if let storeFailure { return storeFailure }
         if let enrollmentFault { return enrollmentFault }
@@ -91,21 +90,21 @@ package struct Standing: Sendable {
     }
 }
 
-/// How an evaluation goes on after the preflight.
+/// The course of an evaluation after the preflight.
 package enum Plan: Sendable {
-    /// A finger is asked for; the passcode may stand in where one is set.
+    /// A finger is asked for; if a passcode is set, it may stand in.
     case finger
-    /// Only the passcode can meet the policy; the error says why no finger can.
+    /// Only the passcode can meet the policy; no finger can, for the reason in the error.
     case passcode(insteadOf: AuthenticationError)
-    /// Nothing can meet the policy.
+    /// Neither a finger nor the passcode can meet the policy.
     case refuse(AuthenticationError)
 }
 
 extension Standing {
-    /// What can meet a policy.
+    /// Returns the plan for an evaluation with a policy.
     ///
-    /// A device-owner policy is met by a finger where no passcode is set, which is a departure from Apple's
-    /// table (there it is `passcodeNotSet`): the passcode is one more way here, not what biometry rests on.
+    /// Where no passcode is set, a finger meets a device-owner policy. This departs from Apple's table (there it is
+    /// `passcodeNotSet`): here, biometry does not depend on a passcode.
     package func plan(for policy: Policy) -> Plan {
         guard let obstacle = biometryObstacle else { return .finger }
         switch policy {
@@ -114,7 +113,7 @@ extension Standing {
         }
     }
 
-    /// What can meet the wish for a passcode and nothing else.
+    /// The plan for an evaluation that asks only for the passcode.
     package var planForPasscode: Plan {
         if let storeFailure { return .refuse(storeFailure) }
         return switch passcode {
@@ -138,7 +137,7 @@ extension Standing {
 }
 
 extension AuthenticationError {
-    /// The error of a lock; `nil` when it is open.
+    /// Returns the error of a lock; `nil` when fingers are not locked.
     package static func lockout(_ lock: LockState) -> AuthenticationError? {
         switch lock {
         case .open:
@@ -158,10 +157,10 @@ extension AuthenticationError {
         }
     }
 
-    /// What is told under a device-owner policy where no passcode is set either.
+    /// The error under a device-owner policy when no passcode is set either.
     ///
-    /// "No passcode is set" fits only where setting one, or a finger, is the remedy. A lock, a set of fingers
-    /// that cannot be trusted and an unclear reader have remedies of their own and stay what they are.
+    /// `passcodeNotSet` fits only where the remedy is to set a passcode or use a finger. A lock, a set of fingers that
+    /// cannot be trusted and an unclear reader have remedies of their own, so their errors stay.
     fileprivate var withoutPasscode: AuthenticationError {
         switch code {
         case .biometryNotAvailable, .biometryNotEnrolled, .biometryDisconnected, .biometryOptedOut:

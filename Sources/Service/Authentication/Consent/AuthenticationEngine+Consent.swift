@@ -9,12 +9,12 @@ public import Vault
 public struct ConsentRequest: Sendable {
     /// The program that asks.
     public var application: ApplicationID
-    /// For how long each touch, key or verdict is waited for.
+    /// The time limit for each touch, key or verdict.
     public var timeout: Duration
-    /// Whether only the passcode is asked for: for programs that have it already.
+    /// Whether only the passcode is asked for, as by programs that have it already.
     public var passcodeAlone: Bool
 
-    /// A request that takes a finger or the passcode.
+    /// Makes a request that takes a finger or the passcode.
     public init(
         application: ApplicationID,
         timeout: Duration = .seconds(60),
@@ -29,26 +29,26 @@ public struct ConsentRequest: Sendable {
 extension AuthenticationEngine {
     /// Asks the owner to agree to a change of the enrolled fingers.
     ///
-    /// It is an evaluation like any other: each touch is charged before its scan, a lockout leaves the passcode alone, and
-    /// the log has a line with the reason. No earlier match stands in for a touch. Where the fingers cannot be trusted, only
-    /// the passcode counts.
+    /// It is an evaluation like any other: each touch is charged before its scan, after a lockout only the passcode is
+    /// taken, and the log has a line with the reason. No earlier match stands in for a touch. Where the fingers cannot
+    /// be trusted, only the passcode counts.
     ///
     /// - Parameters:
-    ///   - change: What the owner is asked for.
-    ///   - request: How the owner is asked.
+    ///   - change: The change that the owner is asked to agree to.
+    ///   - request: The way in which the owner is asked.
     ///   - presenter: Shows the prompt.
-    /// - Returns: The consent, for this change of the fingers as they were before the owner was asked. `nil` where nobody
-    ///   needs to be asked: the first finger where no passcode is set, giving all fingers up that cannot be trusted
-    ///   where none is set, removing all where none is enrolled, or accepting fingers that are in order.
-    /// - Throws: what ``evaluate(_:presenter:)`` throws; `enrollmentTampered` and `enrollmentRolledBack` for a change that
-    ///   needs sound fingers; `passcodeNotSet` for accepting where none is set.
+    /// - Returns: The consent, for this change of the fingers as they were before the owner was asked. `nil` where no
+    ///   consent is needed: enrolling the first finger without a passcode, giving up all fingers that cannot be trusted
+    ///   without a passcode, removing all where none is enrolled, or accepting fingers that are in order.
+    /// - Throws: the errors of ``evaluate(_:presenter:)``; `enrollmentTampered` and `enrollmentRolledBack` for a change
+    ///   that needs sound fingers; `passcodeNotSet` for accepting without a passcode.
     @concurrent
     public func consent(
         to change: OwnerConsent.Change,
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> OwnerConsent? {
-        // Where nothing was ever stored, there is neither a finger nor a passcode.
+        // If nothing was ever stored, neither a finger nor a passcode is set.
         guard let standing = try await standingFingers() else { return nil }
         if let fault = standing.fault, change.needsSoundFingers { throw AuthenticationError(fault) }
         if change.isEmpty(in: standing) { return nil }
@@ -69,7 +69,8 @@ extension AuthenticationEngine {
         } catch {
             throw error.code == .biometryDisconnected ? .ownersReaderAway(error) : error
         }
-        // Neither can happen: no window is open to a request without one, and no finger is asked for beside a lone passcode.
+        // Neither can happen: a request without a reuse window takes no earlier match, and a request for the passcode
+        // alone asks for no finger.
         guard !owner.isReused, standing.need != .passcode || owner.method == .passcode else {
             throw AuthenticationError(.authenticationFailed, cause: "not shown for this change")
         }
@@ -78,7 +79,7 @@ extension AuthenticationEngine {
 
     /// Asks the owner to agree to a first passcode, by an enrolled finger.
     ///
-    /// - Returns: What `Vault.setPasscode(_:of:shown:)` needs; `nil` where no finger is enrolled.
+    /// - Returns: The proof that `Vault.setPasscode(_:of:shown:)` needs; `nil` where no finger is enrolled.
     /// - Throws: as ``consent(to:_:presenter:)``.
     @concurrent
     public func proofForFirstPasscode(
@@ -113,7 +114,8 @@ extension AuthenticationEngine {
         }
     }
 
-    /// What the owner can show now; a finger also where it is the only thing, so that its obstacle is told.
+    /// Returns the ways in which the owner can consent now; without a passcode always a finger, so that its obstacle is
+    /// reported.
     private func ways(_ standing: FingersStanding, _ request: ConsentRequest) async -> Prompt.Parts {
         guard !request.passcodeAlone else { return .passcode }
         guard standing.isPasscodeSet else { return .finger }
@@ -131,18 +133,18 @@ extension AuthenticationEngine {
             policy: ways.contains(.passcode) ? .deviceOwner : .biometrics,
             reason: "\(ways.instruction) to \(change.spoken)",
             application: request.application,
-            // Without a passcode nothing is left to fall back on.
+            // Without a passcode, the prompt has no fallback.
             fallbackTitle: ways.contains(.passcode) ? nil : "",
             timeout: request.timeout
         )
-        // Where only a lock keeps fingers away, the prompt says so.
+        // If only a lock keeps fingers away, this stays `false`, so that the prompt mentions the lock.
         evaluation.takesPasscodeAlone = request.passcodeAlone || need == .passcode
         return evaluation
     }
 }
 
 extension OwnerConsent.Change {
-    /// Whether it is refused where the fingers cannot be trusted.
+    /// Whether the change is refused where the fingers cannot be trusted.
     fileprivate var needsSoundFingers: Bool {
         switch self {
         case .add, .remove(.print), .remove(.finger): true
@@ -150,7 +152,7 @@ extension OwnerConsent.Change {
         }
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether the change has no effect.
     fileprivate func isEmpty(in standing: FingersStanding) -> Bool {
         switch self {
         case .add, .remove(.print), .remove(.finger): false
@@ -172,7 +174,7 @@ extension OwnerConsent.Change {
 }
 
 extension Prompt.Parts {
-    /// What the person does, as the beginning of a sentence.
+    /// The instruction for the person, as the beginning of a sentence.
     fileprivate var instruction: String {
         switch self {
         case [.finger, .passcode]: "touch an enrolled finger, or type the passcode,"
@@ -183,7 +185,7 @@ extension Prompt.Parts {
 }
 
 extension AuthenticationError {
-    /// A finger on another reader can agree there, and nowhere else.
+    /// Returns the error for fingers that are enrolled only on another reader, where alone they can agree.
     fileprivate static func ownersReaderAway(_ error: AuthenticationError) -> AuthenticationError {
         AuthenticationError(
             error.code,

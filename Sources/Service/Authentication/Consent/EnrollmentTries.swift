@@ -6,10 +6,11 @@ import StateStore
 import WhorlSupport
 
 extension AuthenticationEngine {
-    /// What enrolls, removes and accepts fingers, and counts the touches that are compared with enrolled ones.
+    /// Makes an enroller that enrolls, removes and accepts fingers, and counts the touches that are compared with
+    /// enrolled ones.
     ///
     /// - Parameters:
-    ///   - store: Where the fingers go: the store of this engine's state.
+    ///   - store: The store of this engine's state, which takes the fingers.
     ///   - application: The program that enrolls, for the log.
     /// - Returns: The enroller of this engine's profile.
     public func enroller(_ store: EnrollmentStore, for application: ApplicationID) -> FingerEnroller {
@@ -17,7 +18,7 @@ extension AuthenticationEngine {
     }
 }
 
-/// Counts an enrollment's touches on the books of evaluations.
+/// The counter of an enrollment's touches, which counts them as tries of evaluations.
 struct EnrollmentTries: TouchCounter {
     let engine: AuthenticationEngine
     let application: ApplicationID
@@ -50,7 +51,7 @@ struct EnrollmentTries: TouchCounter {
         return Touches(books: books, lock: lock)
     }
 
-    /// The touches of one enrollment, which has the profile's lock.
+    /// The touches of one enrollment, which holds the profile's lock.
     private struct Touches: CountedTouches {
         let books: EvaluationBooks
         let lock: FileLock
@@ -74,7 +75,7 @@ struct EnrollmentTries: TouchCounter {
     }
 }
 
-/// Tells in an enrollment's words why a try could not be counted.
+/// Runs a function, and turns its error into an enrollment's error.
 private func counting<Value: Sendable>(
     in directory: StateDirectory,
     _ body: () async throws(AuthenticationError) -> Value

@@ -2,9 +2,9 @@
 
 public import Fingerprint
 
-/// Why an evaluation did not succeed.
+/// An error of an evaluation.
 public struct AuthenticationError: Error, Sendable, Hashable {
-    /// What kind of failure it is; the names are Apple's where Apple has one.
+    /// The kind of failure; the names are Apple's where Apple has one.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// Three presentations did not match.
         case authenticationFailed
@@ -16,7 +16,7 @@ public struct AuthenticationError: Error, Sendable, Hashable {
         case systemCancel
         /// No passcode is set, and nothing else can meet the policy.
         case passcodeNotSet
-        /// There is no usable reader.
+        /// No usable reader is connected.
         case biometryNotAvailable
         /// The person has told this program not to use fingers.
         case biometryOptedOut
@@ -48,18 +48,18 @@ public struct AuthenticationError: Error, Sendable, Hashable {
         case readerNotChosen
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public let message: String
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public let recovery: String
-    /// What a lower layer said; may be empty.
+    /// The cause that a lower layer reported; may be empty.
     ///
-    /// It may hold text from outside.
+    /// It may contain text from outside.
     public let cause: String
 
-    /// Describes a failure in the words of its kind, or in others.
+    /// Makes an error with the texts of its kind, or with other texts.
     public init(_ code: Code, message: String? = nil, recovery: String? = nil, cause: String = "") {
         self.code = code
         self.message = message ?? code.message
@@ -67,7 +67,7 @@ public struct AuthenticationError: Error, Sendable, Hashable {
         self.cause = cause
     }
 
-    /// What a reader's failure means for an evaluation.
+    /// Makes the evaluation's error for a reader's failure.
     public init(_ error: ReaderError) {
         let code: Code =
             switch error.code {
@@ -86,7 +86,7 @@ public struct AuthenticationError: Error, Sendable, Hashable {
 }
 
 extension AuthenticationError.Code {
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var message: String {
         switch self {
         case .authenticationFailed: "The finger did not match."
@@ -112,7 +112,7 @@ extension AuthenticationError.Code {
         }
     }
 
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public var recovery: String {
         switch self {
         case .authenticationFailed: "Try again with an enrolled finger; `whorl fingers` lists them."

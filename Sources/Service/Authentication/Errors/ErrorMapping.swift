@@ -5,7 +5,7 @@ package import Fingerprint
 package import StateStore
 
 extension AuthenticationError {
-    /// What a failure of the state directory means for an evaluation.
+    /// Makes the evaluation's error for a failure of the state directory.
     package init(_ error: StateError) {
         self.init(
             error.code == .chipUnavailable ? .chipUnavailable : .storeFailed,
@@ -15,7 +15,7 @@ extension AuthenticationError {
         )
     }
 
-    /// What a failure to look the enrolled fingers up means for an evaluation.
+    /// Makes the evaluation's error for a failure to look up the enrolled fingers.
     package init(_ error: EnrollmentError) {
         switch error.code {
         case .enrollmentTampered: self.init(.enrollmentTampered, cause: error.cause)
@@ -25,7 +25,7 @@ extension AuthenticationError {
         case .lockedOut: self.init(.biometryLockout, cause: error.cause)
         case .changedMeanwhile:
             self.init(.systemCancel, message: error.message, recovery: error.recovery, cause: error.cause)
-        // None of these comes from looking fingers up; none of them is a success.
+        // Looking up fingers never throws these errors; they count as failures.
         case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
             .readerNotConnected, .ownerNeeded:
             self.init(
@@ -39,10 +39,10 @@ extension AuthenticationError {
 }
 
 extension AuthenticationError {
-    /// What a reader's failure means in the evaluation of the current task.
+    /// Makes the error for a reader's failure in the evaluation of the current task.
     ///
-    /// "Cancelled" without this task having been cancelled comes from the system, which goes to sleep, or
-    /// from the driver.
+    /// If a reader reports "cancelled" and this task was not cancelled, the cause is the system, which goes to sleep,
+    /// or the driver.
     package init(duringScan error: ReaderError) {
         guard error.code == .cancelled, !Task.isCancelled else {
             self.init(error)

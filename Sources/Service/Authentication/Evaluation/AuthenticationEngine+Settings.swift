@@ -6,7 +6,7 @@ public import SecretMemory
 import StateStore
 
 extension AuthenticationEngine {
-    /// Whether the person has told a program not to use fingers.
+    /// Returns whether the person has told a program not to use fingers.
     ///
     /// - Throws: `storeFailed`.
     @concurrent
@@ -20,8 +20,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Remembers that a program shall not use fingers, or that it may again; nothing is made on the disk to
-    /// remember what holds anyway.
+    /// Stores that a program must not use fingers, or that it may again; a choice that already holds creates no file.
     ///
     /// - Throws: `storeFailed`.
     @concurrent
@@ -44,12 +43,12 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Lifts the lock on fingers, on real and on pretended readers, when the passcode is the right one.
+    /// Lifts the lock on fingers, on real and on pretended readers, if the passcode is the right one.
     ///
-    /// Nothing else is changed by another verdict.
+    /// Any other verdict leaves the lock as it is.
     ///
-    /// - Parameter passcode: What the person typed.
-    /// - Returns: What the authority said; fingers are unlocked only after ``PasscodeVerdict/verified``.
+    /// - Parameter passcode: The passcode that the person typed.
+    /// - Returns: The authority's verdict; fingers are unlocked only after ``PasscodeVerdict/verified``.
     /// - Throws: `storeFailed`, when the authority cannot compare or the lock cannot be lifted.
     @concurrent
     public func unlock(with passcode: borrowing SecretBytes) async throws(AuthenticationError)

@@ -4,27 +4,27 @@ import Enrollment
 public import Fingerprint
 package import StateStore
 
-/// The authentication service in this process: it asks a reader, counts the tries, and keeps the books.
+/// The authentication service in this process: it asks a reader, counts the tries, and records the results.
 ///
-/// What it is sure of:
+/// It guarantees:
 ///
 /// - a success is a finger that the reader matched with a print of the profile, or a passcode that the authority
-///   verified, whose bookkeeping has not failed;
-/// - a try is on the disk before its scan, and a run that is killed is charged for it; runs in several
-///   processes take turns, so that none gains a try;
+///   verified, and its record is written;
+/// - a try is on the disk before its scan, and counts as a failure if the run is killed; runs in several processes take
+///   turns, so that none gains a try;
 /// - the reader is being closed when an answer is given, whatever the answer is; the next work on it waits for that;
 /// - every evaluation has exactly one answer: the return value or the thrown error.
 ///
 /// One engine serves any number of evaluations at a time. Those of one profile take turns in no particular
 /// order; one that waits longer than its request's timeout ends with `readerInUse`.
 public final class AuthenticationEngine: AuthenticationService {
-    /// Gives the reader that is to be asked, closed; `nil` when none is connected.
+    /// A function that returns the reader to ask, closed, or `nil` when none is connected.
     ///
     /// It may throw `readerNotChosen` where several are connected, and `biometryNotAvailable`.
     public typealias ReaderProvider =
         @Sendable () async throws(AuthenticationError) -> (any FingerprintReader)?
 
-    /// Whose fingers are asked for.
+    /// The profile whose fingers are asked for.
     public let profile: String
 
     let state: StateAccess
@@ -34,17 +34,17 @@ public final class AuthenticationEngine: AuthenticationService {
     let texts: PromptTexts
     let time: MachineTime
 
-    /// Composes an engine.
+    /// Makes an engine from its parts.
     ///
-    /// Nothing is opened, asked or stored before the first call.
+    /// It opens, asks and stores nothing before the first call.
     ///
     /// - Parameters:
-    ///   - profile: Whose fingers are asked for.
-    ///   - state: Where prints, tries and the log are.
-    ///   - passcode: Who knows the owner's passcode.
-    ///   - vault: Where the items are that a release opens.
-    ///   - texts: What prompts say where a request brings no text.
-    ///   - reader: Gives the reader, at each evaluation anew.
+    ///   - profile: The profile whose fingers are asked for.
+    ///   - state: The state with prints, tries and the log.
+    ///   - passcode: The authority for the owner's passcode.
+    ///   - vault: The vault with the items that a release opens.
+    ///   - texts: The texts of prompts for which a request brings none.
+    ///   - reader: Gives the reader; it is called for each evaluation.
     public convenience init(
         profile: String,
         state: StateAccess,
@@ -82,7 +82,7 @@ public final class AuthenticationEngine: AuthenticationService {
         self.time = time
     }
 
-    /// The same engine with another authority for the passcode.
+    /// Returns the same engine with another authority for the passcode.
     func with(_ passcode: any PasscodeAuthority) -> AuthenticationEngine {
         AuthenticationEngine(
             profile: profile,
@@ -95,12 +95,12 @@ public final class AuthenticationEngine: AuthenticationService {
         )
     }
 
-    /// Whether an evaluation could succeed now.
+    /// Returns whether an evaluation could succeed now.
     ///
     /// It never prompts, never opens the reader and stores nothing.
     ///
-    /// A try that a killed run left open is not counted here; the next evaluation charges it first, and may
-    /// then end with `biometryLockout` although this said yes.
+    /// A try that a killed run left open is not counted here. The next evaluation counts it first, and may then end
+    /// with `biometryLockout` although the preflight found no obstacle.
     @concurrent
     public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         let survey = await survey(for: application)
@@ -124,17 +124,18 @@ public final class AuthenticationEngine: AuthenticationService {
     /// all evaluations, processes and restarts ends it with `biometryLockout`. A reader that cannot search its prints
     /// compares with the most recently matched one alone.
     ///
-    /// Under `deviceOwner`, where a passcode is set and the presenter takes one, both are asked for in one prompt. The
-    /// first that is right is the answer; neither waits for the other, and a part that ends without success leaves the
-    /// prompt to the other one. Where no finger can be asked for, the passcode alone is. It lifts a lock on fingers and
-    /// opens no reuse window. Where the presenter takes none, the error that keeps fingers away is thrown.
+    /// Under `deviceOwner`, where a passcode is set and the presenter takes one, finger and passcode are asked for in
+    /// one prompt. The first that is right is the answer; neither waits for the other, and a part that ends without
+    /// success leaves the prompt to the other one. Where no finger can be asked for, the prompt asks for the passcode
+    /// alone. The passcode lifts a lock on fingers and opens no reuse window. Where the presenter takes no passcode,
+    /// the error that keeps fingers away is thrown.
     ///
-    /// - Throws: `reasonMissing` before anything else; then what ``preflight(_:for:)`` would answer;
-    ///   `notInteractive`, `readerInUse`, `systemCancel` when nothing came in time or the reader gave up,
-    ///   `userCancel`, `userFallback`, `appCancel` when the task was cancelled, `biometryDisconnected` when the
-    ///   reader was unplugged, `biometryNotAvailable` when it failed or said what cannot be true, `storeFailed`
-    ///   when something could not be written down, `passcodeNotSet` when the passcode was removed meanwhile. What ended
-    ///   the finger's part comes before what ended the passcode's.
+    /// - Throws: `reasonMissing` before any other error; then the obstacle that ``preflight(_:for:)`` would return;
+    ///   `notInteractive`, `readerInUse`, `systemCancel` when nothing came in time or the reader gave up, `userCancel`,
+    ///   `userFallback`, `appCancel` when the task was cancelled, `biometryDisconnected` when the reader was unplugged,
+    ///   `biometryNotAvailable` when it failed or gave an answer that cannot be true, `storeFailed` when a record could
+    ///   not be written, `passcodeNotSet` when the passcode was removed during the evaluation. The error of the
+    ///   finger's part takes precedence over the passcode's.
     @concurrent
     public func evaluate(
         _ request: EvaluationRequest,

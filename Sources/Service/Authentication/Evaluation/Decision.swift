@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// Which of the ways of one evaluation was the first: it alone becomes the result, and it alone is written down.
+/// The decision which method of one evaluation succeeded first: only that method becomes the result and is recorded.
 ///
-/// It is taken inside the transaction that writes the success down. Transactions come one after the other, so between
-/// two ways that succeed at the same moment there is always a first one, and the second one finds it on the disk.
+/// It is taken inside the transaction that records the success. Transactions run one after the other, so of two methods
+/// that succeed at the same moment one is always the first, and the second finds that record on the disk.
 package final class Decision: Sendable {
     private let first = Mutex<Evaluation.Method?>(nil)
 
-    /// Nobody was first yet.
+    /// Makes a decision that is still open.
     package init() {}
 
-    /// Whether this way is the first.
+    /// Takes the decision for a method, and returns whether that method is the first.
     package func take(_ method: Evaluation.Method) -> Bool {
         first.withLock { first in
             guard first == nil else { return false }
@@ -21,7 +21,7 @@ package final class Decision: Sendable {
         }
     }
 
-    /// The way that took it has not been written down after all.
+    /// Reopens the decision, since the success of the method that took it could not be recorded.
     package func giveBack(_ method: Evaluation.Method) {
         first.withLock { if $0 == method { $0 = nil } }
     }

@@ -4,7 +4,7 @@ import Enrollment
 import Fingerprint
 
 extension EvaluationSession {
-    /// Whether the passcode is asked for beside the finger.
+    /// Returns whether the prompt asks for the passcode as well as the finger.
     func asksPasscode(_ survey: Survey) async -> Bool {
         switch request.policy {
         case .biometrics: return false
@@ -21,7 +21,7 @@ extension EvaluationSession {
         _ books: EvaluationBooks
     ) async throws(AuthenticationError) -> Evaluation {
         try await ask([.finger, .passcode], survey, books) { decision, entry in
-            // The prompt as a whole has a time limit, so its parts have none of their own.
+            // The time limit applies to the prompt as a whole, so its parts have none of their own.
             let limits = Scan.Limits(
                 wait: EvaluationSession.longestTimeout,
                 touch: EvaluationSession.longestTimeout,
@@ -39,9 +39,9 @@ extension EvaluationSession {
         }
     }
 
-    /// Asks for the passcode alone, since no finger can be asked for.
+    /// Asks for only the passcode, since no finger can be asked for.
     ///
-    /// - Throws: `notInteractive` where nobody can be asked, and the obstacle where the prompt takes no passcode.
+    /// - Throws: `notInteractive` where no person can be asked, and the obstacle where the prompt takes no passcode.
     func answer(
         insteadOf obstacle: AuthenticationError,
         _ survey: Survey,
@@ -81,7 +81,7 @@ extension EvaluationSession {
 }
 
 extension PasscodeEntry {
-    /// Passes on what the finger's part tells; how it ends is told for the prompt as a whole.
+    /// Passes on the updates of the finger's part, except its end, which is reported for the prompt as a whole.
     fileprivate func pass(_ update: PromptUpdate) {
         switch update {
         case .scan(let event): send(.scan(event))
@@ -92,7 +92,8 @@ extension PasscodeEntry {
 }
 
 extension AuthenticationError {
-    /// What keeps fingers away, where a person may wonder; that there is no reader, or no enrolled finger, is known.
+    /// The message that says why fingers are refused; `nil` where the person knows, such as without a reader or an
+    /// enrolled finger.
     fileprivate var worthTelling: String? {
         switch code {
         case .biometryLockout, .enrollmentTampered, .enrollmentRolledBack, .biometryDisconnected,

@@ -8,7 +8,7 @@ import WhorlSupport
 
 /// One evaluation, from its request to its answer.
 struct EvaluationSession: Sendable {
-    /// What a prompt and its scan need; gathered while the profile's lock is held.
+    /// The data for a prompt and its scan, gathered while the profile's lock is held.
     struct Scan: Sendable {
         let loop: ScanLoop
         let info: ReaderInfo
@@ -16,18 +16,18 @@ struct EvaluationSession: Sendable {
         let store: EnrollmentStore
         let kept: KeptMatch
 
-        /// How long it waits, and for what.
+        /// The time limits of an evaluation.
         struct Limits: Sendable {
-            /// For the other evaluations of the profile.
+            /// The longest wait for the other evaluations of the profile.
             let wait: Duration
-            /// For each touch.
+            /// The longest wait for each touch.
             let touch: Duration
-            /// Whether another way of the evaluation was faster.
+            /// The decision which method of the evaluation succeeded first.
             var decision = Decision()
         }
     }
 
-    /// The longest that a touch is waited for, whatever a request says: a day.
+    /// The longest wait for a touch, whatever a request says: a day.
     static let longestTimeout = Duration.seconds(86_400)
 
     let engine: AuthenticationEngine
@@ -56,8 +56,8 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    /// Without a database there is nothing to read, and nowhere to write; it is made where the passcode can do without
-    /// what is read.
+    /// Returns the database for reading and recording; it is made only where the plan takes the passcode, which works
+    /// without stored data.
     private func database(
         _ survey: Survey,
         _ plan: Plan
@@ -87,7 +87,7 @@ struct EvaluationSession: Sendable {
         )
     }
 
-    /// Takes an earlier match, or asks for a finger, and for the passcode where that is one more way.
+    /// Takes an earlier match, or asks for a finger, and also for the passcode where that can meet the policy.
     private func answer(
         _ survey: Survey,
         _ books: EvaluationBooks
@@ -115,8 +115,8 @@ struct EvaluationSession: Sendable {
         }
     }
 
-    /// Waits for the profile's turn and the reader's, behind an enrollment of this process perhaps, opens the reader, and
-    /// scans.
+    /// Waits for the profile's lock and for the reader, which an enrollment of this process may be using, opens the
+    /// reader, and scans.
     func scan(
         _ reader: any FingerprintReader,
         _ books: EvaluationBooks,
@@ -137,9 +137,9 @@ struct EvaluationSession: Sendable {
         return try await run(try await prepare(reader, books, limits, kept)).get()
     }
 
-    /// Reads the fingers anew: they may have changed while another evaluation had its turn.
+    /// Reads the fingers again, since another evaluation may have changed them during the wait.
     ///
-    /// It is one look. What changes after it is noticed when a match is written down.
+    /// They are read once. A later change is noticed when a match is recorded.
     private func prepare(
         _ reader: any FingerprintReader,
         _ books: EvaluationBooks,
@@ -204,10 +204,10 @@ struct EvaluationSession: Sendable {
 }
 
 extension AuthenticationError {
-    /// Whether a finger is asked for was decided from the same survey: without one of its parts it is
-    /// refused, so this is never seen.
+    /// The error for a survey with a part missing, which never occurs, since the plan from the same survey refuses
+    /// first.
     ///
-    /// It is there so that a mistake in that decision refuses too.
+    /// It ensures that an evaluation is refused even if that plan is wrong.
     fileprivate static let incompleteSurvey = AuthenticationError(
         .biometryNotAvailable,
         cause: "the survey is incomplete"

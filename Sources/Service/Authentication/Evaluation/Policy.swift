@@ -3,59 +3,58 @@
 public import Foundation
 public import Fingerprint
 
-/// What somebody must show before an evaluation succeeds.
+/// A rule for what a person must show before an evaluation succeeds.
 public enum Policy: String, Sendable, Hashable, CaseIterable {
-    /// A matching finger, nothing else.
+    /// Only a matching finger.
     case biometrics
     /// A matching finger, or the owner's passcode.
     case deviceOwner = "device-owner"
 }
 
-/// Which program asks, as far as it can be known without a service: a name, not a proof.
+/// The name of the program that asks; without a service it is a name, not a proof.
 ///
-/// It keeps one program's domain state apart from another's and carries the opt-out. Programs of one user can
-/// take each other's names.
+/// It keeps the domain states of programs apart, and the opt-out is stored under it. Programs of one user can take each
+/// other's names.
 public struct ApplicationID: RawRepresentable, Hashable, Sendable {
     /// The name, such as `org.example.vault`, or the name of the program's file.
     public let rawValue: String
 
-    /// Takes any name.
+    /// Makes an identifier from any name.
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// One request for an evaluation.
 public struct EvaluationRequest: Sendable {
-    /// What must be shown.
+    /// The policy that must be met.
     public var policy: Policy
-    /// Why the program asks; it is shown to the person.
+    /// The reason of the request, which is shown to the person.
     ///
-    /// It must hold something besides white space.
+    /// It must contain more than white space.
     public var reason: String
     /// The text of the cancel button; `nil` or empty means the default.
     public var cancelTitle: String?
     /// The text of the fallback button; `nil` means the default, empty hides it.
     public var fallbackTitle: String?
-    /// For how long after an earlier match no new one is asked for; 0 asks always, more than 300 s counts as
-    /// 300 s.
+    /// The time after a match during which no new one is asked for; 0 always asks, more than 300 s counts as 300 s.
     public var reuse: Duration
     /// Whether a prompt may be shown.
     ///
-    /// Without, only the reuse window can make the evaluation succeed.
+    /// If `false`, only the reuse window can make the evaluation succeed.
     public var interactionAllowed: Bool
-    /// For how long each touch is waited for before the evaluation ends with `systemCancel`.
+    /// The time limit for each touch, after which the evaluation ends with `systemCancel`.
     ///
-    /// Where the passcode is asked for too, it begins anew with each touch, each key and each verdict.
+    /// Where the passcode is asked for too, the time starts again with each touch, each key and each verdict.
     public var timeout: Duration
     /// The program that asks.
     public var application: ApplicationID
 
-    /// Where the service keeps what the owner shows, for later requests of the same caller; `nil` keeps nothing.
+    /// The session that keeps what the owner shows, for later requests of the same caller; `nil` keeps nothing.
     public var session: OwnerSession?
 
-    /// Whether only the passcode is asked for, whatever the policy is: for an item that nothing else opens.
+    /// Whether only the passcode is asked for, whatever the policy is, as for an item that only the passcode opens.
     package var takesPasscodeAlone = false
 
-    /// A request with the defaults: always ask, wait 60 s for each touch.
+    /// Makes a request with the defaults: always ask, wait 60 s for each touch.
     public init(
         policy: Policy,
         reason: String,
@@ -79,9 +78,9 @@ public struct EvaluationRequest: Sendable {
 
 /// A successful evaluation.
 ///
-/// There is no value of this type for anything else.
+/// Only a success has a value of this type.
 public struct Evaluation: Sendable, Hashable {
-    /// How the owner was recognised.
+    /// The method by which the owner was recognised.
     public enum Method: String, Sendable {
         /// By a finger.
         case biometry
@@ -89,17 +88,17 @@ public struct Evaluation: Sendable, Hashable {
         case passcode
     }
 
-    /// How the owner was recognised.
+    /// The method by which the owner was recognised.
     public let method: Method
-    /// The finger that matched, where one did.
+    /// The finger that matched, if one did.
     public let finger: Finger?
     /// The digest of the enrollment set for this program, 32 bytes; `nil` when no finger is enrolled.
     public let domainState: Data?
     /// Whether an earlier match within the reuse window was taken instead of a new touch.
     public let isReused: Bool
-    /// What kind of reader answered; `nil` when the passcode did.
+    /// The kind of the reader that answered; `nil` when the passcode did.
     public let readerKind: ReaderInfo.Kind?
-    /// The print that matched, where one did.
+    /// The print that matched, if one did.
     package let print: PrintID?
 
     package init(
@@ -119,23 +118,23 @@ public struct Evaluation: Sendable, Hashable {
     }
 }
 
-/// The answer to "could an evaluation succeed now?".
+/// The answer to the question whether an evaluation could succeed now.
 public struct Preflight: Sendable {
-    /// Why not; `nil` when it could.
+    /// The error that prevents an evaluation; `nil` when it could succeed.
     public let obstacle: AuthenticationError?
-    /// Whether there is a fingerprint reader, whatever the answer is.
+    /// Whether a fingerprint reader is connected, whatever the answer is.
     public let hasReader: Bool
-    /// What kind of reader it is.
+    /// The kind of that reader.
     public let readerKind: ReaderInfo.Kind?
     /// The digest of the enrollment set for this program, 32 bytes; `nil` when no finger is enrolled or the
     /// set cannot be trusted.
     ///
-    /// It is there under lockout too.
+    /// It is also set under a lockout.
     public let domainState: Data?
-    /// Whether a passcode is set, as far as that can be told.
+    /// Whether a passcode is set, as far as that can be determined.
     public let isPasscodeSet: Bool
 
-    /// Describes an answer.
+    /// Makes an answer.
     public init(
         obstacle: AuthenticationError?,
         hasReader: Bool,

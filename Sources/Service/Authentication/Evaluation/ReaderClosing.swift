@@ -9,24 +9,25 @@ import WhorlSupport
 /// Closes readers whose evaluation has its answer.
 ///
 /// Closing can take longer than everything since the touch (100 ms on libfprint's virtual reader), and the answer does
-/// not depend on it. So it goes on after the answer. Until it has ended, it holds what the evaluation held: the reader's
-/// turn, on which the next work in this process waits, and the profile's lock, on which other processes do.
+/// not depend on it. So closing goes on after the answer. Until it has ended, it holds what the evaluation held: the
+/// reader's turn, for which the next work in this process waits, and the profile's lock, for which other processes
+/// wait.
 package enum ReaderClosing {
-    /// How long the end of the process is held up at most.
+    /// The longest time for which closing delays the end of the process.
     private static let patience = DispatchTimeInterval.seconds(1)
     private static let running = DispatchGroup()
     private static let process = getpid()
 
-    /// Begins to close a reader, and returns when that waits for something.
+    /// Begins to close a reader, and returns as soon as the closing waits.
     ///
-    /// The reader has been asked to close by then: whoever asks it to open afterwards comes second. Nobody can cancel it,
-    /// since a cancelled evaluation closes its reader too. It runs where its caller does, who may be on a thread of his
-    /// own while no other is free.
+    /// The reader has been asked to close by then: a later request to open it comes second. Closing cannot be
+    /// cancelled, since a cancelled evaluation closes its reader too. It runs on the caller's executor, which may have
+    /// a thread of its own while no other is free.
     ///
     /// - Parameters:
     ///   - reader: An open reader.
-    ///   - held: What is let go when it is closed and `besides` has ended.
-    ///   - besides: What else can be done after the answer.
+    ///   - held: The turn and the locks that are released when the reader is closed and `besides` has ended.
+    ///   - besides: Other work that can be done after the answer.
     package static func begin(
         _ reader: any FingerprintReader,
         holding held: [any Sendable],
@@ -52,13 +53,13 @@ package enum ReaderClosing {
         }
     }
 
-    /// A program that ends right after its answer lets the reader be closed.
+    /// The exit handler by which a program that ends right after its answer waits until the reader is closed.
     ///
-    /// One that is killed, or takes too long, does not: then the kernel lets the reader and the locks go.
+    /// If the program is killed or closing takes too long, the kernel releases the reader and the locks.
     private static let waitsAtExit: Void = {
         _ = process
         atexit {
-            // The child of a fork has the count, and no thread that closes.
+            // The child of a fork inherits the group's count, but not the threads that close.
             guard getpid() == ReaderClosing.process else { return }
             _ = ReaderClosing.running.wait(timeout: .now() + ReaderClosing.patience)
         }

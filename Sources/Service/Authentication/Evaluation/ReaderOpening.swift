@@ -4,13 +4,13 @@ import Fingerprint
 import Synchronization
 import WhorlSupport
 
-/// Gets a reader ready within a time limit, even if its driver never comes back.
+/// The opening of a reader within a time limit, which ends even if the driver never returns.
 ///
-/// The evaluation holds the profile's lock while it waits, which keeps every other program of the profile waiting too.
+/// The evaluation holds the profile's lock during this wait, so every other program of the profile waits too.
 final class ReaderOpening: Sendable {
     /// The longest that a driver may take to open its reader.
     static let longest = Duration.seconds(30)
-    /// After the limit or a cancellation, the driver has this long to end by itself.
+    /// The time that a driver has to end by itself after the limit or a cancellation.
     static let grace = Duration.seconds(1)
 
     private enum State {
@@ -21,7 +21,7 @@ final class ReaderOpening: Sendable {
 
     private let reader: any FingerprintReader
     private let state = Mutex<State?>(nil)
-    /// The error after the limit; it depends on what is waited for.
+    /// The error when the limit is reached; it depends on what the opening waits for.
     private let lateness: Mutex<ReaderError>
     private let work = Mutex<Task<Void, Never>?>(nil)
     /// The reason why the work was cancelled.
@@ -36,7 +36,7 @@ final class ReaderOpening: Sendable {
 
     /// Takes the reader's turn and opens it.
     ///
-    /// A driver that does not come back keeps the turn; if it comes back later, the reader is closed again.
+    /// A driver that does not return keeps the turn; if it returns later, the reader is closed again.
     ///
     /// - Parameters:
     ///   - reader: A reader, which another operation of this process may be using.
@@ -61,7 +61,7 @@ final class ReaderOpening: Sendable {
         state.withLock { $0 = .waiting(waiter) }
         let turnTimer = OffPoolTimer(wait)
         turnTimer.onEnd { [self] in stop() }
-        // It runs where its caller does: no thread of the pool may be free.
+        // It runs on the caller's executor, since the pool may have no free thread.
         let task = Task.immediate(executorPreference: currentExecutor) { [self] in
             let outcome = await opened(turnTimer, limit)
             if !end(outcome), case .success(let turn) = outcome {
@@ -90,7 +90,7 @@ final class ReaderOpening: Sendable {
         }
     }
 
-    /// Cancels the work, and gives it up if it does not end by itself.
+    /// Cancels the work, and abandons it if it does not end by itself.
     private func stop(_ error: ReaderError? = nil) {
         let late = lateness.withLock(\.self)
         let error = reason.withLock { reason in
@@ -101,7 +101,7 @@ final class ReaderOpening: Sendable {
         OffPoolTimer.run(after: ReaderOpening.grace) { [self] in _ = end(.failure(error)) }
     }
 
-    /// Gives the outcome to the waiter; `false` if it has one already.
+    /// Gives the outcome to the waiter; returns `false` if the waiter already has one.
     private func end(_ outcome: Outcome) -> Bool {
         let waiter = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
             guard case .waiting(let waiter)? = state else { return nil }

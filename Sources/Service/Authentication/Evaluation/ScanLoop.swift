@@ -6,17 +6,17 @@ import StateStore
 
 /// The touches of one evaluation, from the first to the answer.
 package struct ScanLoop: Sendable {
-    /// Presentations in one evaluation that may fail to match.
+    /// The number of presentations in one evaluation that may fail to match.
     package static let tries = 3
-    /// Presentations in one evaluation that may be unreadable: a reader that only ever says "try again" must
-    /// come to an end.
+    /// The number of unreadable presentations in one evaluation, which ends the loop for a reader that always answers
+    /// "try again".
     package static let retries = 30
 
-    /// A match that is on the books.
+    /// A match that is recorded.
     package struct Success: Sendable {
-        /// What matched.
+        /// The match.
         package let match: ReusableMatch
-        /// A better template, where the reader made one.
+        /// A better template, if the reader made one.
         package let updated: Template?
     }
 
@@ -26,18 +26,18 @@ package struct ScanLoop: Sendable {
         case none(AuthenticationError)
     }
 
-    /// Where presentations come from.
+    /// The source of presentations.
     package let source: TouchSource
-    /// The set of enrolled fingers that the gallery is of.
+    /// The set of enrolled fingers from which the gallery is made.
     package let fingers: EnrollmentSnapshot
     /// The reader that is asked.
     package let reader: ReaderInfo
-    /// Where tries are written down.
+    /// The records to which tries are written.
     package let books: EvaluationBooks
-    /// Whether another way of the evaluation was faster.
+    /// The decision which method of the evaluation succeeded first.
     package let decision: Decision
 
-    /// Asks for touches until one matches, the tries are used up, or something ends it.
+    /// Asks for touches until one matches, the tries are used up, or an error ends the loop.
     ///
     /// Every way out of it leaves a settled try, or a reservation that the next evaluation charges.
     package func run(_ line: PromptLine) async throws(AuthenticationError) -> Success {
@@ -58,10 +58,10 @@ package struct ScanLoop: Sendable {
         }
     }
 
-    /// Touches until one could be read.
+    /// Asks for touches until one can be read.
     ///
-    /// A retry keeps the reservation that is there: it is not charged when it is told, and a run killed
-    /// during it is charged as any other.
+    /// A retry keeps the present reservation: it does not count as a failure, but a run that is killed during a retry
+    /// does.
     private func read(_ line: PromptLine, _ retriesLeft: inout Int) async -> Reading {
         while retriesLeft > 0 {
             switch await source.next(line) {
@@ -82,7 +82,7 @@ package struct ScanLoop: Sendable {
         guard failures < ScanLoop.tries else { throw AuthenticationError(.authenticationFailed) }
     }
 
-    /// Puts a match on the books, after which it is a success.
+    /// Records a match, which makes it a success.
     private func settle(_ print: PrintID) async throws(AuthenticationError) -> ReusableMatch {
         guard source.gallery.contains(where: { $0.id == print }) else {
             await books.release()
@@ -126,7 +126,7 @@ extension ReaderError {
 }
 
 extension AuthenticationError {
-    /// The print that a finger matched may not be enrolled any more.
+    /// The error when the print that a finger matched may no longer be enrolled.
     static let enrollmentChangedMeanwhile = AuthenticationError(
         .systemCancel,
         message: "The enrolled fingers changed while the finger was read.",

@@ -4,18 +4,18 @@ public import Enrollment
 public import StateStore
 import Synchronization
 
-/// How the engine comes to its state: nothing is made on the disk before there is something to store.
+/// The engine's access to its state; no file is made before data must be stored.
 public struct StateAccess: Sendable {
-    /// The database, when something was ever stored; otherwise `nil`.
+    /// Returns the database, or `nil` if nothing was ever stored.
     package let existing: @Sendable () async throws(StateError) -> StateDatabase?
-    /// The database, made when it is not there.
+    /// Returns the database, which is made if it does not exist.
     package let created: @Sendable () async throws(StateError) -> StateDatabase
-    /// What counts the generations of the set of enrolled fingers.
+    /// The counter of the generations of the set of enrolled fingers.
     let generations: any GenerationCounter
 
-    /// Takes the state from wherever its caller keeps it.
+    /// Makes access to a state that the caller keeps.
     ///
-    /// Both may be called often and at the same time; they are expected to give the same open database.
+    /// Both functions may be called often and at the same time; they must return the same open database.
     public init(
         generations: any GenerationCounter = SoftwareGeneration(),
         existing: @escaping @Sendable () async throws(StateError) -> StateDatabase?,
@@ -26,13 +26,13 @@ public struct StateAccess: Sendable {
         self.generations = generations
     }
 
-    /// There is no state, and none can be made.
+    /// Access without a state, which cannot be made either.
     package static let none = StateAccess(
         existing: { () throws(StateError) in nil },
         created: { () throws(StateError) in throw StateError(.failed, path: "", cause: "no state directory") }
     )
 
-    /// Opens a state directory when it is first needed, and keeps it open.
+    /// Makes access to a state directory, which is opened at the first use and kept open.
     public init(
         directory: StateDirectory,
         generations: any GenerationCounter = SoftwareGeneration()
@@ -54,11 +54,11 @@ public struct StateAccess: Sendable {
     }
 }
 
-/// A database that stays open once it was.
+/// A database that stays open after it was opened.
 private final class KeptDatabase: Sendable {
     private let kept = Mutex<StateDatabase?>(nil)
 
-    /// The open database, else what `open` opens; that a database is not there yet is not remembered.
+    /// Returns the open database, or else the result of `open`, which is kept unless it is `nil`.
     func database(
         _ open: () throws(StateError) -> StateDatabase?
     ) throws(StateError) -> StateDatabase? {

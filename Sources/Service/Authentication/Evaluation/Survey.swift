@@ -4,19 +4,20 @@ import Enrollment
 import Fingerprint
 import StateStore
 
-/// What was found out before anything was decided, and what was opened for it.
+/// The facts that were gathered before the decision, and the parts that were opened to gather them.
 struct Survey: Sendable {
     var standing = Standing()
-    /// The database, when something was ever stored and it is sound.
+    /// The database; `nil` unless data was stored and the database is sound.
     var database: StateDatabase?
     /// The set of enrolled fingers; `nil` when nothing was ever stored or it cannot be trusted.
     var fingers: EnrollmentSnapshot?
-    /// What the program compares; `nil` when no finger is enrolled or the set cannot be trusted.
+    /// The state of the enrollment that the program compares; `nil` when no finger is enrolled or the set cannot be
+    /// trusted.
     var enrollment: EnrollmentState?
     var reader: (any FingerprintReader)?
     var readerInfo: ReaderInfo?
 
-    /// Whether there is a reader, be it one of several.
+    /// Whether at least one reader is connected.
     var hasReader: Bool {
         switch standing.reader {
         case .connected: true
@@ -27,7 +28,7 @@ struct Survey: Sendable {
 }
 
 extension AuthenticationEngine {
-    /// Looks at everything that a decision needs, and changes nothing.
+    /// Gathers the facts that a decision needs, and changes nothing.
     func survey(for application: ApplicationID) async -> Survey {
         var survey = Survey()
         await find(&survey)
@@ -54,15 +55,15 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Reads in one look at the database what it says of the profile.
+    /// Reads the profile's data from the database in one transaction.
     private func readState(_ survey: inout Survey, _ application: ApplicationID) async {
         let lockEndsByTime = survey.standing.lockEndsByTime
-        // Without a reader nobody is told of a lock: that none is connected comes first.
+        // Without a reader, no lock is reported: the error that no reader is connected takes precedence.
         let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
         do throws(EnrollmentError) {
             guard let database = try await existingDatabase() else { return }
             let store = EnrollmentStore(database: database, generations: state.generations)
-            // Also where the set turns out not to be sound: that is written down.
+            // Set it even if the set of fingers turns out not to be sound, since that is recorded.
             survey.database = database
             let (fingers, rest) = try await store.snapshot(of: profile) { [profile, time] db in
                 let record = try AttemptLedger(profile: profile, readers: readers).record(in: db)
@@ -82,7 +83,7 @@ extension AuthenticationEngine {
             case .store:
                 survey.database = nil
                 survey.standing.storeFailure = AuthenticationError(error)
-            // None of these comes from looking fingers up; none of them is a success.
+            // Looking up fingers never throws these errors; they count as failures.
             case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
                 .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
                 survey.standing.storeFailure = AuthenticationError(error)

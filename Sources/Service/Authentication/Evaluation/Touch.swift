@@ -4,7 +4,7 @@ package import Fingerprint
 import Synchronization
 import WhorlSupport
 
-/// What became of one presentation of a finger.
+/// The outcome of one presentation of a finger.
 package enum Touch: Sendable {
     /// The reader answered.
     case answered(IdentifyResult)
@@ -14,26 +14,26 @@ package enum Touch: Sendable {
     case failed(ReaderError)
 }
 
-/// Asks a reader for one presentation after the other.
+/// A source that asks a reader for one presentation after the other.
 package struct TouchSource: Sendable {
     /// An open reader.
     package let reader: any FingerprintReader
-    /// What it compares with, the most recently matched print first; at least one.
+    /// The prints that the reader compares with, the most recently matched one first; at least one.
     package let gallery: [GalleryEntry]
-    /// Whether it compares with the whole gallery at once.
+    /// Whether the reader compares with the whole gallery at once.
     ///
-    /// Without, it compares with the first print alone: each further one would take a touch of its own.
+    /// If `false`, the reader compares with the first print alone: each further one would take a touch of its own.
     package let identifies: Bool
-    /// How long one presentation is waited for.
+    /// The time limit for one presentation.
     package let timeout: Duration
 
-    /// One presentation, or the end of the wait for it.
+    /// Waits for one presentation, or for the end of its time limit.
     ///
-    /// The reader has ended its operation when this returns.
+    /// The reader's operation has ended when this function returns.
     package func next(_ line: PromptLine) async -> Touch {
         let limit = OffPoolTimer(timeout)
-        // A task of its own, since a task group would wait for the pause's end too, on the way from a match to its
-        // answer. It runs where its caller does.
+        // It is a separate task, since a task group would also wait for the end of the timer between a match and its
+        // answer. It runs on the caller's executor.
         let presentation = Task.immediate(executorPreference: currentExecutor) { await present(line) }
         limit.onEnd { presentation.cancel() }
         let touch = await withTaskCancellationHandler {
@@ -42,14 +42,14 @@ package struct TouchSource: Sendable {
             presentation.cancel()
         }
         let isTimeUp = !limit.cancel()
-        // An answer that came in the last moment is one.
+        // An answer that came at the last moment still counts.
         if isTimeUp, !Task.isCancelled, case .failed(let error) = touch, error.code == .cancelled {
             return .timedOut
         }
         return touch
     }
 
-    /// One operation of the reader; it ends when the task is cancelled.
+    /// Runs one operation of the reader, which ends when the task is cancelled.
     private func present(_ line: PromptLine) async -> Touch {
         let relay = ScanRelay(line)
         do throws(ReaderError) {
@@ -74,8 +74,8 @@ package struct TouchSource: Sendable {
     }
 }
 
-/// Passes a reader's events to the prompt, each retry hint once, whether the reader tells it as an event too
-/// or as its answer only.
+/// A relay of a reader's events to the prompt, which passes each retry hint once, whether it comes as an event too or
+/// as the answer only.
 private final class ScanRelay: Sendable {
     private let line: PromptLine
     private let toldRetry = Mutex(false)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Duration {
-    /// A wait as a sentence has it, rounded up, such as `5 minutes`.
+    /// The duration as words in a sentence, rounded up, such as `5 minutes`.
     package var spoken: String {
         let seconds = max(1, components.seconds + (components.attoseconds > 0 ? 1 : 0))
         let (count, unit) =

@@ -5,17 +5,17 @@ import SecretMemory
 
 /// The passcodes of one evaluation, from the first to the right one.
 ///
-/// It knows nothing of fingers: how often a wrong one may be tried is the authority's care.
+/// It is independent of fingers; the authority limits how often a wrong passcode may be tried.
 struct PasscodeLoop: Sendable {
-    /// Who compares.
+    /// The authority that compares passcodes.
     let authority: any PasscodeAuthority
-    /// Where they come from, and who is told.
+    /// The entry that gives the passcodes and takes the updates.
     let entry: PasscodeEntry
-    /// Where the outcome is written down.
+    /// The records to which the outcome is written.
     let books: EvaluationBooks
-    /// Whether another way of the evaluation was faster.
+    /// The decision which method of the evaluation succeeded first.
     let decision: Decision
-    /// The digest of the enrolled fingers for the program, for the result.
+    /// The digest of the enrolled fingers for the program, which becomes part of the result.
     let domainState: Data?
 
     private enum Step {
@@ -23,11 +23,11 @@ struct PasscodeLoop: Sendable {
         case verified
     }
 
-    /// Compares passcodes until one is right and on the books.
+    /// Compares passcodes until one is right and recorded.
     ///
-    /// - Throws: `appCancel` when the task was cancelled or a finger was faster; `passcodeNotSet` when none is set any
-    ///   more; `authenticationFailed` when no further one will come after a wrong one, `systemCancel` when none ever
-    ///   came; `storeFailed`, and what the authority throws.
+    /// - Throws: `appCancel` when the task was cancelled or a finger was faster; `passcodeNotSet` when the passcode was
+    ///   removed; `authenticationFailed` when no further passcode will come after a wrong one, `systemCancel` when none
+    ///   was handed in; `storeFailed`, and the authority's errors.
     func run() async throws(AuthenticationError) -> Evaluation {
         var isVerified = false
         var last = AuthenticationError.noPasscodeCame

@@ -2,32 +2,32 @@
 
 public import Fingerprint
 
-/// What a prompt that the passcode can meet shows as it goes on: the finger's part and the passcode's, in order.
+/// An update of a prompt that the passcode can meet: the finger's part and the passcode's, in order.
 ///
-/// It is for the eye: a program takes its answer from the return value alone.
+/// Updates are for display: a program takes its answer from the return value alone.
 public enum PasscodePromptUpdate: Sendable, Hashable {
     /// Something happened at the reader.
     case scan(ScanEvent)
-    /// The finger was read well and is not enrolled; so many tries remain in this evaluation.
+    /// The finger was read well and is not enrolled; the given number of tries remains in this evaluation.
     case noMatch(remaining: Int)
-    /// No finger is asked for any more, for the reason that the text says; the passcode still is.
+    /// The finger's part ended, for the reason in the text; the passcode is still asked for.
     case fingerEnded(String)
     /// A passcode is being compared; a further one is taken after the verdict.
     case checking
-    /// The passcode was wrong; so many more may be tried before there is a wait, where that is known.
+    /// The passcode was wrong; the given number of tries is left before a wait, if the number is known.
     case wrongPasscode(triesLeft: Int?)
-    /// Too many passcodes were wrong: none is compared for so long.
+    /// Too many passcodes were wrong: none is compared for the given time.
     case throttled(for: Duration)
-    /// No passcode is taken any more, for the reason that the text says; a finger still is.
+    /// The passcode's part ended, for the reason in the text; a finger is still asked for.
     case passcodeEnded(String)
-    /// It is over: the finger matched.
+    /// The evaluation ended: the finger matched.
     case matched(Finger)
-    /// It is over: the passcode was the right one.
+    /// The evaluation ended: the passcode was right.
     case verified
-    /// It is over without success, for the reason that the text says.
+    /// The evaluation ended without success, for the reason in the text.
     case ended(String)
 
-    /// What a prompt without a passcode shows of it; `nil` for nothing.
+    /// The corresponding update of a prompt without a passcode; `nil` if there is none.
     var ofFinger: PromptUpdate? {
         switch self {
         case .scan(let event): .scan(event)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asks for a finger and for the passcode in one prompt, or for the passcode alone.
+/// The race between a finger and the passcode in one prompt, or the passcode alone.
 ///
-/// Neither waits for the other. A part that ends without success leaves the prompt to the other one. The first success
-/// ends both, and so do a button, the end of the program's task and the end of the patience; which success is the first
-/// is decided where it is written down (``Decision``). It returns only when both parts have ended, so that the reader is
-/// being closed and no passcode is left.
+/// Neither part waits for the other. A part that ends without success leaves the prompt to the other one. The first
+/// success ends both, and so do a button, the cancellation of the program's task and the end of the patience. Which
+/// success is the first is decided where it is recorded (``Decision``). The race returns only when both parts have
+/// ended, so that the reader is being closed and no passcode is left in memory.
 struct PasscodeRace: Sendable {
     typealias Outcome = PromptRace.Outcome
     typealias FingerPart = @Sendable (Decision, PasscodeEntry) async -> Outcome
@@ -16,7 +16,7 @@ struct PasscodeRace: Sendable {
         case patience(isOver: Bool)
     }
 
-    /// How the parts have ended so far.
+    /// The results of the parts that have ended so far.
     private struct Score {
         var success: Evaluation?
         var finger: AuthenticationError?
@@ -26,9 +26,9 @@ struct PasscodeRace: Sendable {
 
     /// The passcode's part.
     let passcode: PasscodeLoop
-    /// How long the prompt waits for a person who does nothing.
+    /// The time limit of the prompt for a person who does nothing.
     let patience: Patience
-    /// The finger's part; `nil` where none can be asked for.
+    /// The finger's part; `nil` where no finger can be asked for.
     let finger: FingerPart?
 
     private var entry: PasscodeEntry { passcode.entry }
@@ -37,7 +37,7 @@ struct PasscodeRace: Sendable {
     func run(_ prompt: Prompt, _ presenter: any PromptPresenter) async -> Outcome {
         await PromptRace.between {
             let action = await presenter.show(prompt, passcode: entry)
-            // Nobody is there any more who could hand a passcode in.
+            // The prompt has ended, so no further passcode can come.
             entry.close()
             return action
         } and: {
@@ -74,7 +74,7 @@ struct PasscodeRace: Sendable {
         let wasOver = isOver(score)
         switch ending {
         case .finger(.success(let evaluation)), .passcode(.success(let evaluation)):
-            // There is one at most: the decision is taken once.
+            // At most one part succeeds: the decision is taken once.
             score.success = evaluation
         case .finger(.failure(let error)):
             score.finger = error
@@ -92,12 +92,13 @@ struct PasscodeRace: Sendable {
             || (score.passcode != nil && (finger == nil || score.finger != nil))
     }
 
-    /// A part that was cancelled says so, and is not what ended the evaluation.
+    /// Returns the outcome of the evaluation, in which the error of a cancelled part is not the cause of the end.
     private static func decide(_ score: Score) -> Outcome {
         if let evaluation = score.success { return .success(evaluation) }
         if Task.isCancelled { return .failure(AuthenticationError(.appCancel)) }
         if score.isTimeUp { return .failure(.nothingCame) }
-        // What keeps fingers away is what the program's owner can mend; a passcode can be typed again.
+        // The finger's error takes precedence: the program's owner can mend its cause, while a passcode can be typed
+        // again.
         return .failure(score.finger ?? score.passcode ?? .nothingCame)
     }
 

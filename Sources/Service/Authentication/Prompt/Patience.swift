@@ -3,26 +3,26 @@
 import Synchronization
 import WhorlSupport
 
-/// How long a prompt waits for a person who does nothing.
+/// The time limit of a prompt for a person who does nothing.
 package final class Patience: Sendable {
     private let limit: Duration
     private let state: Mutex<ContinuousClock.Instant>
 
-    /// When it ends, if the person does nothing more.
+    /// The time when the limit is reached if the person does nothing more.
     package var deadline: ContinuousClock.Instant { state.withLock(\.self) }
 
-    /// Waits from now on for so long, up to some days.
+    /// Makes a time limit that starts now, up to some days.
     package init(_ limit: Duration) {
         self.limit = limit
         state = Mutex(.now.advanced(by: limit))
     }
 
-    /// Begins to wait anew: the person did something.
+    /// Starts the time again, since the person did something.
     package func restart() {
         state.withLock { $0 = .now.advanced(by: limit) }
     }
 
-    /// Returns when nothing happened for too long.
+    /// Waits until the time limit is reached.
     ///
     /// - Returns: `false` when the task was cancelled before that.
     package func end() async -> Bool {

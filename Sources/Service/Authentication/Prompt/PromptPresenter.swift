@@ -3,14 +3,14 @@
 public import Fingerprint
 internal import WhorlSupport
 
-/// What a prompt shows from the beginning.
+/// The initial content of a prompt.
 public struct Prompt: Sendable, Hashable {
-    /// What a prompt asks for; either is enough.
+    /// The parts that a prompt asks for; either is enough.
     public struct Parts: OptionSet, Sendable, Hashable {
         /// The parts as bits.
         public let rawValue: Int
 
-        /// Takes bits.
+        /// Makes parts from bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// A finger on the reader.
@@ -19,24 +19,24 @@ public struct Prompt: Sendable, Hashable {
         public static let passcode = Parts(rawValue: 2)
     }
 
-    /// The heading: the name of the program that asks, as that names itself.
+    /// The heading: the name that the program gives itself.
     public let title: String
-    /// Why the program asks.
+    /// The reason of the request.
     ///
-    /// It is somebody's input: pass it through ``DisplayText`` before it is shown.
+    /// It is untrusted input: pass it through ``DisplayText`` before it is shown.
     public let reason: String
     /// The text of the cancel button, never empty.
     public let cancelTitle: String
     /// The text of the fallback button; `nil` hides it.
     public let fallbackTitle: String?
-    /// What kind of reader answers, so that a pretended one is shown as such; `hardware` where none is asked.
+    /// The kind of reader, so that a pretended one is shown as such; `hardware` where none is asked.
     public let readerKind: ReaderInfo.Kind
-    /// Press or swipe; `press` where no finger is asked for.
+    /// The type of scan, press or swipe; `press` where no finger is asked for.
     public let scanType: ReaderInfo.ScanType
-    /// What is asked for from the beginning.
+    /// The parts that are asked for from the beginning.
     public let parts: Parts
 
-    /// Describes a prompt.
+    /// Makes a prompt.
     public init(
         title: String,
         reason: String,
@@ -56,60 +56,59 @@ public struct Prompt: Sendable, Hashable {
     }
 }
 
-/// What a prompt shows as it goes on.
+/// An update of a prompt.
 ///
-/// It is for the eye: a program takes its answer from the return value alone.
+/// Updates are for display: a program takes its answer from the return value alone.
 public enum PromptUpdate: Sendable, Hashable {
     /// Something happened at the reader.
     case scan(ScanEvent)
-    /// The finger was read well and is not enrolled; so many tries remain in this evaluation.
+    /// The finger was read well and is not enrolled; the given number of tries remains in this evaluation.
     case noMatch(remaining: Int)
-    /// It is over: the finger matched.
+    /// The evaluation ended: the finger matched.
     case matched(Finger)
-    /// It is over without success, for the reason that the text says.
+    /// The evaluation ended without success, for the reason in the text.
     case ended(String)
 }
 
-/// What the person did with the prompt.
+/// A button that the person pressed in the prompt.
 public enum PromptAction: Sendable, Hashable {
-    /// Pressed cancel.
+    /// The cancel button.
     case cancel
-    /// Pressed the fallback button.
+    /// The fallback button.
     case fallback
 }
 
-/// Shows the prompt of an evaluation: on a terminal, a desktop, a kiosk.
+/// A presenter that shows the prompt of an evaluation: on a terminal, a desktop, a kiosk.
 ///
-/// Programs that embed Whorl give their own.
+/// Programs that embed Whorl provide their own presenter.
 public protocol PromptPresenter: Sendable {
-    /// Whether a person can see the prompt. When not, an evaluation on real hardware ends with
-    /// `notInteractive`.
+    /// Whether a person can see the prompt. If not, an evaluation on real hardware ends with `notInteractive`.
     var isInteractive: Bool { get async }
 
-    /// Shows the prompt until `updates` ends or its task is cancelled, and says what the person did.
+    /// Shows the prompt until `updates` ends or its task is cancelled, and returns the person's action.
     ///
-    /// - Returns: The button that was pressed; `nil` when the updates ended first. It must return soon after
+    /// - Returns: The button that was pressed; `nil` when the updates ended first. The function must return soon after
     ///   either end.
     func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction?
 
-    /// Whether a person can type a passcode into the prompt; `false` unless a presenter says otherwise.
+    /// Whether a person can type a passcode into the prompt; `false` by default.
     ///
-    /// Without, an evaluation asks for a finger alone.
+    /// If `false`, an evaluation asks for a finger alone.
     var takesPasscode: Bool { get async }
 
     /// Shows a prompt that the passcode can meet, until the updates end or its task is cancelled.
     ///
-    /// It is called only where ``takesPasscode`` is `true`. The passcode is asked for from the beginning, or from
-    /// ``PasscodePromptUpdate/fingerEnded(_:)`` on where the prompt has a finger part and no fallback title: the
-    /// program hides the other way then.
+    /// It is called only where ``takesPasscode`` is `true`. The passcode is asked for from the beginning. If the prompt
+    /// has a finger part and no fallback title, the passcode is asked for only after
+    /// ``PasscodePromptUpdate/fingerEnded(_:)``, since the program hides the fallback then.
     ///
-    /// - Returns: As ``show(_:updates:)``. It gives no ``PromptAction/fallback`` for the passcode: that would end the
+    /// - Returns: As ``show(_:updates:)``. Do not return ``PromptAction/fallback`` for the passcode: that would end the
     ///   evaluation.
     func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction?
 }
 
 extension PromptPresenter {
-    /// `false`: the presenter knows nothing of passcodes.
+    /// `false`, since this presenter does not support passcodes.
     public var takesPasscode: Bool {
         get async { false }
     }

@@ -3,7 +3,7 @@
 import Fingerprint
 import Synchronization
 
-/// Where the scan loop tells the prompt what goes on; in the order of the calls, which never wait.
+/// The line on which the scan loop sends updates to the prompt, in the order of the calls, which never wait.
 package struct PromptLine: Sendable {
     private let sink: @Sendable (PromptUpdate) -> Void
 
@@ -14,7 +14,7 @@ package struct PromptLine: Sendable {
     package func send(_ update: PromptUpdate) { sink(update) }
 }
 
-/// Shows a prompt while a scan goes on, until both have ended.
+/// The run of a prompt beside a scan, until both have ended.
 package struct PromptRace: Sendable {
     package typealias Outcome = Result<Evaluation, AuthenticationError>
 
@@ -33,9 +33,8 @@ package struct PromptRace: Sendable {
 
     /// Runs `scan` beside the prompt.
     ///
-    /// A button ends the scan, by cancelling its task. The end of the scan ends the prompt's updates. A
-    /// success that is on the books when a button is pressed stays a success, so that the answer and the
-    /// books agree.
+    /// A button ends the scan, by cancelling its task. The end of the scan ends the prompt's updates. A success that is
+    /// recorded when a button is pressed stays a success, so that the answer and the records agree.
     package func run(_ scan: @escaping @Sendable (PromptLine) async -> Outcome) async -> Outcome {
         let (updates, sink) = AsyncStream.makeStream(of: PromptUpdate.self)
         return await PromptRace.between { [presenter, prompt] in
@@ -48,7 +47,7 @@ package struct PromptRace: Sendable {
         }
     }
 
-    /// The same for any prompt, and any work whose end ends the prompt's updates.
+    /// Runs any prompt beside any work whose end ends the prompt's updates.
     package static func between(
         _ show: @escaping @Sendable () async -> PromptAction?,
         and work: @escaping @Sendable () async -> Outcome
@@ -82,12 +81,12 @@ package struct PromptRace: Sendable {
     private static func decide(_ outcome: Outcome?, _ pressed: PromptAction?) -> Outcome {
         switch (outcome, pressed) {
         case (.success(let evaluation), _): .success(evaluation)
-        // The task was cancelled from outside; whatever a prompt answered to that was not the person.
+        // The task was cancelled from outside, so the prompt's answer did not come from the person.
         case (.failure, .some) where Task.isCancelled: .failure(AuthenticationError(.appCancel))
         case (.failure, .cancel): .failure(AuthenticationError(.userCancel))
         case (.failure, .fallback): .failure(AuthenticationError(.userFallback))
         case (.failure(let error), nil): .failure(error)
-        // Both tasks of the group end with a value, so there always is an outcome.
+        // Both tasks of the group end with a value, so this never occurs.
         case (nil, _): .failure(AuthenticationError(.systemCancel, cause: "the scan gave no outcome"))
         }
     }

@@ -3,16 +3,16 @@
 package import Fingerprint
 internal import WhorlSupport
 
-/// The texts that a prompt has where a request brings none.
+/// The texts of a prompt for which a request brings none.
 public struct PromptTexts: Sendable, Hashable {
     /// The text of the cancel button.
     public var cancel: String
     /// The text of the fallback button.
     public var fallback: String
-    /// The heading of a program without a name that could be shown.
+    /// The heading of a program whose name cannot be shown.
     public var unnamedProgram: String
 
-    /// Takes other texts, such as translated ones.
+    /// Makes texts from other ones than the defaults, such as translated ones.
     public init(
         cancel: String = "Cancel",
         fallback: String = "Use Password…",
@@ -23,10 +23,10 @@ public struct PromptTexts: Sendable, Hashable {
         self.unnamedProgram = unnamedProgram
     }
 
-    /// The prompt of a request.
+    /// Returns the prompt of a request.
     ///
-    /// A cancel title of nothing but white space counts as none, since cancelling cannot be hidden; an empty
-    /// fallback title hides the button, and so does a policy that has nothing to fall back on.
+    /// A cancel title of only white space counts as none, since the cancel button cannot be hidden. An empty fallback
+    /// title hides the fallback button, and so does a policy without a fallback.
     package func prompt(for request: EvaluationRequest, at reader: ReaderInfo, hasPasscode: Bool) -> Prompt {
         prompt(
             for: request,
@@ -36,9 +36,10 @@ public struct PromptTexts: Sendable, Hashable {
         )
     }
 
-    /// The prompt of a request that the passcode can meet.
+    /// Returns the prompt of a request that the passcode can meet.
     ///
-    /// The fallback title is what leads to the passcode; where nothing else is asked for, there is none.
+    /// The fallback title leads to the passcode; where only the passcode is asked for, the prompt has no fallback
+    /// title.
     func prompt(for request: EvaluationRequest, at reader: ReaderInfo?, parts: Prompt.Parts) -> Prompt {
         let hasFinger = parts.contains(.finger)
         return prompt(
@@ -55,7 +56,7 @@ public struct PromptTexts: Sendable, Hashable {
         parts: Prompt.Parts,
         fallbackTitle: String?
     ) -> Prompt {
-        // The program's own word for itself, as its reason is.
+        // The name is the program's own text, like its reason.
         let program = DisplayText.clean(request.application.rawValue, limit: 60)
         let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
         return Prompt(
@@ -72,7 +73,7 @@ public struct PromptTexts: Sendable, Hashable {
     private func fallbackTitle(for request: EvaluationRequest, hasPasscode: Bool) -> String? {
         let canFallBack =
             switch request.policy {
-            // The program brings its own way.
+            // The program provides its own fallback.
             case .biometrics: true
             case .deviceOwner: hasPasscode
             }
@@ -82,10 +83,10 @@ public struct PromptTexts: Sendable, Hashable {
 }
 
 extension DisplayText {
-    /// Whether nothing of a text would be seen.
+    /// Returns whether a text would be invisible.
     package static func isBlank(_ text: String) -> Bool {
         clean(text).unicodeScalars.allSatisfy {
-            // The fillers and the blank Braille pattern count as letters and symbols, and show nothing.
+            // The fillers and the blank Braille pattern count as letters and symbols, but are invisible.
             $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint || $0 == "\u{2800}"
         }
     }

@@ -4,9 +4,9 @@ public import Foundation
 public import SecretMemory
 public import Vault
 
-/// What items give to their owner.
+/// The release of secrets, signatures and shared secrets to the owner of items.
 extension AuthenticationEngine {
-    /// Asks the person for what a secret's access control wants, and gives the secret that the chip releases for it.
+    /// Asks the person for what a secret's access control requires, and returns the secret that the chip then releases.
     @concurrent
     public func secret(
         in item: ProtectedItem,
@@ -25,7 +25,7 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Asks the person for what a key's access control wants, and has the chip sign with it.
+    /// Asks the person for what a key's access control requires, and has the chip sign with the key.
     @concurrent
     public func signature(
         over digest: Data,
@@ -33,7 +33,7 @@ extension AuthenticationEngine {
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature> {
-        // Nobody is asked for what cannot be signed.
+        // The person is not asked if the digest cannot be signed.
         guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
         let password = request.applicationPassword
         return try await ItemRelease(engine: self, request: request, presenter: presenter).run(key) {
@@ -48,7 +48,8 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Asks the person for what the key's access control wants, and has the chip multiply another's public key with it.
+    /// Asks the person for what the key's access control requires, and has the chip multiply another party's public key
+    /// with it.
     @concurrent
     public func sharedSecret(
         with publicKey: Data,

@@ -5,9 +5,9 @@ public import SecretMemory
 import StateStore
 public import Vault
 
-/// Making items that lie with a keeper of their own, and looking at them.
+/// The making and checking of items that the caller stores.
 extension AuthenticationEngine {
-    /// Seals a secret for the chip, for whoever keeps the sealed item; the vault is made when nothing was ever stored.
+    /// Seals a secret with the chip into an item that the caller stores; the vault is made if nothing was ever stored.
     @concurrent
     public func seal(
         _ secret: SecretBox,
@@ -22,7 +22,7 @@ extension AuthenticationEngine {
         )
     }
 
-    /// Makes a key in the chip, for whoever keeps the sealed item; the vault is made when nothing was ever stored.
+    /// Makes a key in the chip, as a sealed item that the caller stores; the vault is made if nothing was ever stored.
     @concurrent
     public func makeKey(
         access: AccessControl,
@@ -35,8 +35,8 @@ extension AuthenticationEngine {
         )
     }
 
-    /// How sealed items stand; the owner is not asked, and the chip only where the database says that the fingers have
-    /// changed.
+    /// Returns the standing of sealed items; the owner is not asked, and the chip only where the database says that the
+    /// fingers have changed.
     @concurrent
     public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         guard let vault = try await self.vault.existing(), let store = try await store() else {
@@ -51,9 +51,9 @@ extension AuthenticationEngine {
         return try await vault.standing(of: items, profile: profile, generation: generation)
     }
 
-    /// The vault, in which a new item can be bound to what its access control names.
+    /// Returns the vault, ready to bind a new item to the conditions of its access control.
     ///
-    /// Fingers that were enrolled before there was a chip get their counter when they are looked at.
+    /// Fingers that were enrolled before a chip was in use get their counter when they are read.
     private func vaultForNew(_ access: AccessControl) async throws(VaultError) -> Vault {
         let vault = try await self.vault.made()
         guard access.isBoundToCurrentSet else { return vault }
@@ -83,7 +83,7 @@ extension AuthenticationEngine {
 }
 
 extension VaultError {
-    /// What a failure to look at the fingers means for an item.
+    /// Makes the vault's error for a failure to read the enrolled fingers.
     fileprivate init(_ error: EnrollmentError, of profile: String) {
         switch error.code {
         case .store(let error): self.init(.store(error), error.path)

@@ -5,13 +5,14 @@ import Fingerprint
 import StateStore
 import Vault
 
-/// What the owner shows in one request, kept for the next ones of the same caller.
+/// Evaluations whose proof is kept for later requests of the same caller.
 extension AuthenticationEngine {
-    /// Evaluates, and adds what was shown to the request's session.
+    /// Evaluates a request, and adds what was shown to the request's session.
     ///
     /// - Parameters:
-    ///   - request: What is asked.
-    ///   - keeper: Who compares a passcode and keeps what it has shown; `nil` where the vault does not.
+    ///   - request: The request for the evaluation.
+    ///   - keeper: The authority that compares a passcode and keeps its proof; `nil` where the vault does not compare
+    ///     it.
     ///   - presenter: Shows the prompt.
     /// - Returns: How the owner was recognised.
     /// - Throws: as ``evaluate(_:presenter:)``.
@@ -31,7 +32,8 @@ extension AuthenticationEngine {
         return evaluation
     }
 
-    /// Only what ended the evaluation counts, and only a touch that was made for it.
+    /// Returns what an evaluation has shown: only the method that ended it counts, and only a touch that was made for
+    /// it.
     private func shown(by evaluation: Evaluation, _ keeper: ProofKeeper?) -> OwnerSession.Shown {
         var shown = OwnerSession.Shown(profile: profile)
         switch evaluation.method {
@@ -41,9 +43,9 @@ extension AuthenticationEngine {
         return shown
     }
 
-    /// The proof of what an evaluation ended with, for the release that asked for it.
+    /// Returns the proof of the method that ended an evaluation, for the release that asked for it.
     ///
-    /// Only what ended it counts: a passcode that came second proves nothing here.
+    /// Only that method counts: a passcode that came second proves nothing here.
     func proof(of evaluation: Evaluation, _ keeper: ProofKeeper?) -> OwnerProof? {
         switch evaluation.method {
         case .biometry: .matchedFinger(of: profile)
@@ -51,9 +53,9 @@ extension AuthenticationEngine {
         }
     }
 
-    /// What was shown in a session and still counts; the chip is not asked.
+    /// Returns the proof of what was shown in a session and still counts; the chip is not asked.
     ///
-    /// What cannot be looked up counts as not shown: whoever asks the owner then comes upon the cause.
+    /// If it cannot be looked up, it counts as not shown; asking the owner then reports the cause.
     func known(in session: OwnerSession?, _ vault: Vault) async -> OwnerProof {
         var proof = OwnerProof.nothing(of: profile)
         guard let shown = session?.shown, shown.profile == profile else { return proof }

@@ -2,21 +2,21 @@
 
 import Vault
 
-/// One release: what the person shows is turned into a proof, and the proof goes to the vault and nowhere else.
+/// One release, which turns what the person shows into a proof and gives the proof only to the vault.
 struct ItemRelease: Sendable {
     let engine: AuthenticationEngine
     let request: ReleaseRequest
     let presenter: any PromptPresenter
 
-    /// What was shown so far.
+    /// The proof that was shown so far, and its evaluations.
     private struct Shown: Sendable {
         var proof: OwnerProof
         var evaluations: [Evaluation] = []
     }
 
-    /// Asks for what was not shown to the request's session before, then has `use` take the product out of the vault.
+    /// Asks for what the request's session does not hold yet, then calls `use` to take the product out of the vault.
     ///
-    /// Where the chip does not take the passcode that the session remembers, it asks for all of it.
+    /// If the chip does not accept the passcode that the session holds, the release asks for everything again.
     func run<Product: Sendable>(
         _ item: ProtectedItem,
         _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
@@ -28,7 +28,7 @@ struct ItemRelease: Sendable {
         guard !access.needsApplicationPassword || request.applicationPassword != nil else {
             throw .vault(VaultError(.applicationPasswordNeeded, item.missing.subject))
         }
-        // Nobody is asked for what never opens again, as far as that is known without the chip.
+        // The person is not asked for an item that never opens again, as far as that is known without the chip.
         if case .sealed(let sealed) = item, access.isBoundToCurrentSet {
             let standing = try await inVault { () async throws(VaultError) in
                 try await engine.standing(of: [sealed])
@@ -49,10 +49,10 @@ struct ItemRelease: Sendable {
         return try await attempt(access, vault, after: .nothing(of: engine.profile), use)
     }
 
-    /// Asks for what is missing, and takes the product.
+    /// Asks for what is missing, and returns the product.
     ///
-    /// Where what was shown is not enough any more, since the machine started in another way or the set of fingers is
-    /// another one, the passcode is asked for besides if the access control takes it.
+    /// If the proof is not enough, since the machine started in another way or the set of fingers has changed, the
+    /// passcode is asked for too, provided that the access control takes it.
     private func attempt<Product: Sendable>(
         _ access: AccessControl,
         _ vault: Vault,
@@ -94,7 +94,7 @@ struct ItemRelease: Sendable {
         }
     }
 
-    /// One prompt, and the proof of what it was answered with.
+    /// Shows one prompt, and adds the proof of its answer.
     private func ask(
         _ parts: Prompt.Parts,
         _ access: AccessControl,
@@ -133,7 +133,7 @@ struct ItemRelease: Sendable {
 }
 
 extension VaultError {
-    /// Whether the passcode besides may be what is missing.
+    /// Whether the passcode, in addition, may be what is missing.
     fileprivate var mayNeedPasscode: Bool {
         switch code {
         case .enrollmentChanged, .measuredBootChanged, .counterLost: true
@@ -143,7 +143,7 @@ extension VaultError {
 }
 
 extension ProtectedItem {
-    /// Whose item.
+    /// The profile that the item belongs to.
     fileprivate var profile: String {
         switch self {
         case .stored(let id): id.profile
@@ -151,7 +151,7 @@ extension ProtectedItem {
         }
     }
 
-    /// What is told where it is not one of this profile.
+    /// The error for an item that does not belong to this profile.
     fileprivate var missing: VaultError {
         switch self {
         case .stored(let id): VaultError(.noSuchItem, id.spoken)
@@ -164,7 +164,7 @@ extension ProtectedItem {
         }
     }
 
-    /// What opens it; the vault says so, and not the item.
+    /// Returns the access control of the item, as the vault states it, not the item.
     fileprivate func access(_ vault: Vault) async throws(VaultError) -> AccessControl {
         switch self {
         case .stored(let id): try await vault.access(of: id)

@@ -4,40 +4,40 @@ internal import Fingerprint
 internal import Synchronization
 internal import Vault
 
-/// What the owner has shown to one caller, such as one context, kept between its requests.
+/// A session that keeps what the owner has shown to one caller, such as one context, between its requests.
 ///
-/// What is kept never leaves the service: a caller holds the session and cannot look into it. It ends with the caller,
-/// or when it is told to ``forget()``. Before each use it is asked anew whether it still counts: a finger does while its
-/// print is enrolled, the passcode while it is the one that is set.
+/// The content never leaves the service: a caller holds the session and cannot read it. It ends with the caller, or
+/// with ``forget()``. Before each use, the service checks again whether the content still counts: a finger does while
+/// its print is enrolled, the passcode while it is the one that is set.
 public final class OwnerSession: Sendable {
-    /// What one profile's owner has shown.
+    /// The proofs that one profile's owner has shown.
     struct Shown: Sendable {
         let profile: String
-        /// The print that matched a touch; a match that was taken from the reuse window is none.
+        /// The print that matched a touch; a match from the reuse window does not count.
         var print: PrintID?
-        /// The passcode as the chip takes it.
+        /// The proof of the passcode, as the chip takes it.
         var passcode: OwnerProof?
     }
 
-    /// A look at the session, taken before the owner is asked.
+    /// The state of the session before the owner is asked.
     struct Visit: Sendable {
         fileprivate let number: Int
     }
 
     private struct State {
         var shown: Shown?
-        /// How often it was forgotten.
+        /// The number of times that the session was forgotten.
         var number = 0
     }
 
     private let state = Mutex(State())
 
-    /// A session in which nothing was shown.
+    /// Makes an empty session.
     public init() {}
 
     /// Forgets what was shown; the next request asks again.
     ///
-    /// What is being shown at this moment, to a request that began before, is not kept either.
+    /// A proof that is being shown to a request that began before is not kept either.
     public func forget() {
         state.withLock { state in
             state.shown = nil
@@ -45,14 +45,14 @@ public final class OwnerSession: Sendable {
         }
     }
 
-    /// What was shown so far; `nil` when nothing was.
+    /// The proofs that were shown so far; `nil` when none was.
     var shown: Shown? { state.withLock(\.shown) }
 
     /// Begins a request in which something may be shown.
     func visit() -> Visit { Visit(number: state.withLock(\.number)) }
 
-    /// Adds what was shown now, unless all was forgotten since the visit; what another profile has shown before does not
-    /// count any more.
+    /// Adds what was shown now, unless the session was forgotten since the visit; proofs of another profile are
+    /// dropped.
     func add(_ now: Shown, since visit: Visit) {
         state.withLock { state in
             guard state.number == visit.number else { return }
@@ -60,7 +60,7 @@ public final class OwnerSession: Sendable {
                 state.shown = now
                 return
             }
-            // What was shown last is what is most likely to count still.
+            // The latest proof is the most likely one to count still.
             state.shown = Shown(
                 profile: now.profile,
                 print: now.print ?? before.print,

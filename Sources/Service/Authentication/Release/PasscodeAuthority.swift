@@ -2,38 +2,38 @@
 
 public import SecretMemory
 
-/// Who knows whether a passcode is set and whether one is right.
+/// An authority that knows whether a passcode is set and compares passcodes with it.
 ///
-/// It does not ask for a passcode, and it knows nothing of fingers. How often a wrong one may be tried is its
-/// own care.
+/// It does not ask for a passcode, and it is independent of fingers. It limits itself how often a wrong passcode may be
+/// tried.
 public protocol PasscodeAuthority: Sendable {
     /// Whether a passcode is set.
     ///
-    /// - Throws: `storeFailed` when that cannot be told; a lock then does not end by time.
+    /// - Throws: `storeFailed` when that cannot be determined; a lock then does not end by time.
     var isSet: Bool { get async throws(AuthenticationError) }
 
     /// Compares a passcode with the one that is set.
     ///
-    /// An evaluation that ends meanwhile cancels the task and then waits for the answer. A try that was begun counts,
-    /// cancelled or not.
+    /// An evaluation that ends during the comparison cancels the task and then waits for the answer. A try that was
+    /// begun counts, cancelled or not.
     ///
     /// - Throws: `storeFailed` when it cannot compare. A wrong passcode is a verdict, not an error.
     func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict
 }
 
-/// What became of a passcode.
+/// The verdict on a passcode.
 public enum PasscodeVerdict: Sendable, Hashable {
-    /// It is the right one.
+    /// The passcode is right.
     case verified
-    /// It is not; so many more may be tried before there is a wait, where that is known.
+    /// The passcode is wrong; the given number of tries is left before a wait, if the number is known.
     case wrong(triesLeft: Int?)
-    /// Too many were wrong: none is compared for so long.
+    /// Too many passcodes were wrong: none is compared for the given time.
     case throttled(for: Duration)
-    /// There is none to compare with.
+    /// No passcode is set.
     case notSet
 }
 
-/// No passcode is set, and none can be.
+/// An authority without a passcode, for which none can be set.
 public struct NoPasscode: PasscodeAuthority {
     /// Makes an authority without a passcode.
     public init() {}
@@ -41,6 +41,6 @@ public struct NoPasscode: PasscodeAuthority {
     /// `false`.
     public var isSet: Bool { false }
 
-    /// Answers ``PasscodeVerdict/notSet`` and looks at nothing.
+    /// Returns ``PasscodeVerdict/notSet`` without a comparison.
     public func verify(_ passcode: borrowing SecretBytes) -> PasscodeVerdict { .notSet }
 }

@@ -4,36 +4,36 @@ public import Foundation
 public import SecretMemory
 public import Vault
 
-/// An item that opens to its access control, wherever it lies.
+/// An item that opens when its access control is met, wherever it is stored.
 public enum ProtectedItem: Sendable, Hashable {
-    /// In the vault's table.
+    /// An item in the vault's table.
     case stored(ItemID)
-    /// With a keeper of its own.
+    /// A sealed item that the caller stores.
     case sealed(SealedItem)
 }
 
-/// A request for what an item holds.
+/// A request for the content of an item.
 public struct ReleaseRequest: Sendable {
-    /// How the person is asked.
+    /// The way in which the person is asked.
     ///
-    /// Its policy counts for nothing: the item's access control says what must be shown. Its reuse window counts as a
-    /// finger only where ``AccessControl/allowsReuse``.
+    /// Its policy is ignored: the item's access control says what must be shown. A match from its reuse window counts
+    /// as a finger only if ``AccessControl/allowsReuse`` is `true`.
     public var evaluation: EvaluationRequest
     /// The program's own password, for an item that takes one.
     public var applicationPassword: SecretBox?
 
-    /// Describes a request.
+    /// Makes a request.
     public init(_ evaluation: EvaluationRequest, applicationPassword: SecretBox? = nil) {
         self.evaluation = evaluation
         self.applicationPassword = applicationPassword
     }
 }
 
-/// What an item gave, which there is only where its access control was met.
+/// The product of an item, which exists only if the item's access control was met.
 public struct Released<Product: Sendable>: Sendable {
-    /// The secret, or the signature.
+    /// The secret, the signature or the shared secret.
     public let product: Product
-    /// How the owner was recognised for it; empty for an item that asks for nothing.
+    /// The evaluations that recognised the owner for it; empty for an item that requires none.
     public let evaluations: [Evaluation]
 
     package init(_ product: Product, after evaluations: [Evaluation]) {
@@ -42,7 +42,7 @@ public struct Released<Product: Sendable>: Sendable {
     }
 }
 
-/// Why an item gave nothing.
+/// An error of releasing an item.
 public enum ReleaseError: Error, Sendable, Hashable {
     /// The owner was not recognised.
     case evaluation(AuthenticationError)
@@ -51,37 +51,37 @@ public enum ReleaseError: Error, Sendable, Hashable {
 }
 
 extension AuthenticationService {
-    /// Nothing: a service without a vault seals nothing.
+    /// Throws `noChip`, since a service without a vault cannot seal.
     public func seal(
         _ secret: SecretBox,
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem { throw .noVault }
 
-    /// Nothing: a service without a vault makes no key.
+    /// Throws `noChip`, since a service without a vault cannot make a key.
     public func makeKey(
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem { throw .noVault }
 
-    /// What has the form of an item that some vault has sealed.
+    /// Decodes bytes that have the form of a sealed item, of whichever vault.
     public func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
         try SealedItem(encoded: encoded)
     }
 
-    /// None: a service without a vault knows no item.
+    /// Throws `noChip`, since a service without a vault has no items.
     public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         throw .noVault
     }
 
-    /// Nothing: a service without a vault releases nothing.
+    /// Throws `noChip`, since a service without a vault cannot release a secret.
     public func secret(
         in item: ProtectedItem,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> { throw .vault(.noVault) }
 
-    /// Nothing: a service without a vault signs nothing.
+    /// Throws `noChip`, since a service without a vault cannot sign.
     public func signature(
         over digest: Data,
         with key: ProtectedItem,
@@ -89,7 +89,7 @@ extension AuthenticationService {
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<Signature> { throw .vault(.noVault) }
 
-    /// Nothing: a service without a vault agrees on nothing.
+    /// Throws `noChip`, since a service without a vault cannot agree on a shared secret.
     public func sharedSecret(
         with publicKey: Data,
         of key: SealedItem,

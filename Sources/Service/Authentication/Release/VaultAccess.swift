@@ -2,22 +2,21 @@
 
 public import Vault
 
-/// How the engine comes to the vault; nothing is asked of a chip before something needs it.
+/// The engine's access to the vault; no chip is asked before an operation needs it.
 public struct VaultAccess: Sendable {
-    /// The vault of the directory; `nil` when nothing was ever stored there.
+    /// Returns the vault of the directory; `nil` when nothing was ever stored there.
     let existing: @Sendable () async throws(VaultError) -> Vault?
-    /// The vault with a chip behind it; `nil` when nothing was ever stored.
+    /// Returns the vault with a chip behind it; `nil` when nothing was ever stored.
     let inChip: @Sendable () async throws(VaultError) -> Vault?
-    /// The vault with a chip behind it, made when nothing was ever stored.
+    /// Returns the vault with a chip behind it, which is made if nothing was ever stored.
     let made: @Sendable () async throws(VaultError) -> Vault
 
-    /// Takes the vault from wherever its caller keeps it.
+    /// Makes access to a vault that the caller keeps.
     ///
     /// - Parameters:
     ///   - existing: Gives the vault of the directory, or `nil` when nothing was ever stored there.
-    ///   - inChip: Gives the vault for an item, or `nil` as `existing`; it throws `noChip` where there is no chip.
-    ///   - made: Gives the vault for a new item, made when nothing was ever stored; it throws `noChip` where there is no
-    ///     chip.
+    ///   - inChip: Gives the vault for an item, or `nil` as `existing`; throws `noChip` without a chip.
+    ///   - made: Gives the vault for a new item, made when nothing was ever stored; throws `noChip` without a chip.
     public init(
         existing: @escaping @Sendable () async throws(VaultError) -> Vault?,
         inChip: @escaping @Sendable () async throws(VaultError) -> Vault?,
@@ -28,7 +27,7 @@ public struct VaultAccess: Sendable {
         self.made = made
     }
 
-    /// A vault that was found already.
+    /// Makes access to a vault that was found already.
     static func of(_ vault: Vault) -> VaultAccess {
         VaultAccess(
             existing: { () throws(VaultError) in vault },
@@ -37,7 +36,7 @@ public struct VaultAccess: Sendable {
         )
     }
 
-    /// There is no vault, and so neither a passcode nor an item.
+    /// Access without a vault, and so without a passcode or items.
     public static let none = VaultAccess(
         existing: { () throws(VaultError) in nil },
         inChip: { () throws(VaultError) in throw .noVault },
@@ -46,12 +45,12 @@ public struct VaultAccess: Sendable {
 }
 
 extension VaultError {
-    /// There is no vault to ask.
+    /// The error of an operation that needs a vault where none is present.
     package static var noVault: VaultError { VaultError(.noChip, cause: "no vault") }
 }
 
 extension AuthenticationError {
-    /// What a failure of the vault means for an evaluation.
+    /// Makes the evaluation's error for a failure of the vault.
     package init(_ error: VaultError) {
         switch error.code {
         case .store(let error): self.init(error)
@@ -61,7 +60,7 @@ extension AuthenticationError {
         case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
             .chipFull:
             self.init(error, as: .chipUnavailable)
-        // None of these comes from a passcode or a counter; none of them is a success.
+        // Passcodes and counters never cause these errors; they count as failures.
         case .nameRefused, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered, .measuredBootChanged,
             .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty,
             .secretTooLarge, .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeExists,

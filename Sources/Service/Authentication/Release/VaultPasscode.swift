@@ -4,18 +4,18 @@ public import SecretMemory
 import Synchronization
 import Vault
 
-/// The passcode that the vault keeps as an object of the chip.
+/// The authority for the passcode that the vault keeps as an object of the chip.
 public struct VaultPasscode: PasscodeAuthority {
     private let profile: String
     private let access: VaultAccess
 
-    /// The passcode of a profile.
+    /// Makes the authority for the passcode of a profile.
     public init(of profile: String, in access: VaultAccess) {
         self.profile = profile
         self.access = access
     }
 
-    /// Whether one is set; the chip is asked only where it keeps the state key.
+    /// Whether a passcode is set; the chip is asked only where it keeps the state key.
     public var isSet: Bool {
         get async throws(AuthenticationError) {
             do throws(VaultError) {
@@ -29,14 +29,15 @@ public struct VaultPasscode: PasscodeAuthority {
 
     /// Has the chip compare a passcode.
     ///
-    /// - Throws: `chipUnavailable` when it cannot, `authenticationFailed` while it compares none; `storeFailed`.
+    /// - Throws: `chipUnavailable` when the chip cannot compare, `authenticationFailed` while it refuses to;
+    ///   `storeFailed`.
     public func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError)
         -> PasscodeVerdict
     {
         try await compare(passcode).0
     }
 
-    /// What became of a passcode, and what the right one has shown.
+    /// Returns the verdict on a passcode, and the proof if it is right.
     fileprivate func compare(
         _ passcode: borrowing SecretBytes
     ) async throws(AuthenticationError) -> (PasscodeVerdict, OwnerProof?) {
@@ -50,14 +51,14 @@ public struct VaultPasscode: PasscodeAuthority {
     }
 }
 
-/// The same for one request: it keeps what the right passcode has shown.
+/// The authority for one request, which keeps the proof of the right passcode.
 final class ProofKeeper: PasscodeAuthority {
     private let passcode: VaultPasscode
     private let kept = Mutex<OwnerProof?>(nil)
 
     init(_ passcode: VaultPasscode) { self.passcode = passcode }
 
-    /// What the passcode has shown; `nil` when none was right.
+    /// The proof of the passcode; `nil` when none was right.
     var proof: OwnerProof? { kept.withLock(\.self) }
 
     var isSet: Bool {
@@ -72,7 +73,7 @@ final class ProofKeeper: PasscodeAuthority {
 }
 
 extension Vault {
-    /// What became of a passcode, and what the right one has shown.
+    /// Returns the verdict on a passcode, and the proof if it is right.
     fileprivate func verdict(
         on passcode: SecretBox,
         of profile: String

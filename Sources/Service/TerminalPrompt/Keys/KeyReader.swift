@@ -5,17 +5,17 @@ internal import Glibc
 import SecretMemory
 internal import WhorlSupport
 
-/// Reads keys on a thread of its own, so that nothing of Swift's thread pool ever waits for a person.
+/// A reader of keys on its own thread, so that no thread of Swift's pool ever waits for a person.
 ///
-/// What is typed passes through locked memory only, from `read(2)` to the ``SecretBox``.
+/// Typed bytes pass only through locked memory, from `read(2)` to the ``SecretBox``.
 final class KeyReader: Sendable {
-    /// The keys in their order, until this is let go of or the terminal goes away.
+    /// The keys in order, until this reader ends or the terminal is closed.
     let keys: AsyncStream<Key>
     private let line: TypedLine
     private let wake: PipeEnds
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Starts to read from `descriptor`; `nil` when the system has no pipe or thread left.
+    /// Starts to read from `descriptor`; `nil` if the system has no pipe or thread left.
     init?(_ descriptor: CInt, typing: TypedLine.Typing = .ignored) {
         guard let wake = PipeEnds() else { return nil }
         let resumptions = TerminalMode.resumptions
@@ -39,9 +39,9 @@ final class KeyReader: Sendable {
         }
     }
 
-    /// Ends reading, since the thread sees that something is in the pipe, and wipes what was typed.
+    /// Ends the thread through the pipe, and wipes what was typed.
     ///
-    /// The thread has ended then: what is typed later is the next prompt's or the shell's, and it would take it from them.
+    /// After this, the thread no longer reads: keys that are typed later belong to the next prompt or the shell.
     deinit {
         line.set(.ignored)
         wake.wake()
@@ -49,7 +49,7 @@ final class KeyReader: Sendable {
         ended.wait()
     }
 
-    /// Sets what becomes of what is typed from now on.
+    /// Sets the use of what is typed from now on.
     func take(_ typing: TypedLine.Typing) { line.set(typing) }
 
     private static func read(
@@ -70,7 +70,7 @@ final class KeyReader: Sendable {
             }
             repeat {
                 guard readSome(descriptor, &bytes) else {
-                    // The keys are another program's until this one goes on in the foreground.
+                    // The keys belong to another program until this one is in the foreground again.
                     if isInBackground(descriptor) { break }
                     return
                 }
@@ -80,7 +80,7 @@ final class KeyReader: Sendable {
                     }
                 }
                 bytes.removeAll()
-                // An Escape alone: what belongs to it comes within a few milliseconds, even over a slow line.
+                // A single Escape: the rest of a sequence arrives within a few milliseconds, even over a slow line.
             } while line.isPending && wait(for: descriptor, or: wake, milliseconds: 50)
             line.settle().map(send)
         }
@@ -92,7 +92,7 @@ final class KeyReader: Sendable {
         case end
     }
 
-    /// Waits for keys while they are this process's; in the background, for the way out of it alone.
+    /// Waits for keys while they belong to this process; in the background, only for its return to the foreground.
     private static func nextEvent(_ descriptor: CInt, _ wake: CInt, _ resumptions: CInt) -> Event {
         var ends = [wake, resumptions, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var wasInBackground = false
@@ -103,14 +103,14 @@ final class KeyReader: Sendable {
                 return .resumed
             }
             wasInBackground = isAway
-            // A negative descriptor is left out (poll(2)). A running job that a shell brings to the foreground gets no
-            // signal, so that is looked for.
+            // A negative descriptor is ignored (poll(2)). A running job that a shell brings to the foreground gets no
+            // signal, so the foreground is polled.
             ends[2].fd = isAway ? -1 : descriptor
             let ready = poll(&ends, nfds_t(ends.count), isAway ? 200 : -1)
             if ready == 0 || ready < 0 && errno == EINTR { continue }
             if ready < 0 || ends[0].revents != 0 { return .end }
             guard ends[1].revents != 0 else {
-                // What somebody else has taken meanwhile is not waited for: reading would hold the end up.
+                // Input that another process has taken in between is not waited for: reading would delay the end.
                 if ends[2].revents == Int16(POLLIN), !hasInput(descriptor) { continue }
                 return .input
             }
@@ -122,17 +122,17 @@ final class KeyReader: Sendable {
 
     private static func hasInput(_ descriptor: CInt) -> Bool {
         var waiting: CInt = 0
-        // Where the terminal cannot tell, the read does.
+        // If the terminal cannot report its input, the read finds out.
         return ioctl(descriptor, UInt(FIONREAD), &waiting) != 0 || waiting > 0
     }
 
-    /// Whether it is this process's terminal and another program is in its foreground.
+    /// Whether the descriptor is this process's terminal and another program is in its foreground.
     private static func isInBackground(_ terminal: CInt) -> Bool {
         let foreground = tcgetpgrp(terminal)
         return foreground > 0 && foreground != getpgrp()
     }
 
-    /// Whether there was something; `false` when the terminal has gone away.
+    /// Reads some bytes; returns `false` if the terminal was closed.
     private static func readSome(_ descriptor: CInt, _ bytes: inout SecretBuffer) -> Bool {
         bytes.append { room in Glibc.read(descriptor, room.baseAddress, room.count) } > 0
     }

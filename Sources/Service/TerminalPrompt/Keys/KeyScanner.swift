@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One key, as far as a prompt knows keys.
+/// A key, in the kinds that a prompt distinguishes.
 enum KeyStroke: Sendable, Hashable {
-    /// A byte of a character: ASCII, or a part of one beyond it.
+    /// A byte of a character: ASCII, or a part of a longer character.
     case byte(UInt8)
     /// Backspace, or ^H.
     case backspace
-    /// ^U: the whole line goes.
+    /// ^U, which removes the whole line.
     case killLine
-    /// ^W: the last word goes.
+    /// ^W, which removes the last word.
     case killWord
     /// Enter.
     case enter
     /// Tab.
     case tab
-    /// Escape alone.
+    /// Escape, without a sequence.
     case escape
-    /// Any other control character, NUL among them.
+    /// Any other control character, including NUL.
     case control
 }
 
-/// Makes keys of the bytes that a terminal sends, one byte after the other.
+/// A scanner that converts the bytes of a terminal to keys, one byte at a time.
 ///
-/// A terminal sends Escape for the key and as the beginning of the sequences of arrow and function keys, and of a letter
-/// with Alt (ECMA-48, and xterm's control sequences). What follows at once belongs to a sequence, which is dropped; only an
-/// Escape that stays alone is the key.
+/// A terminal sends Escape for the key itself, and at the start of the sequences of arrow and function keys and of a
+/// letter with Alt (ECMA-48, and xterm's control sequences). Bytes that follow at once belong to a sequence, which is
+/// dropped; only an Escape without a following byte is the key.
 struct KeyScanner {
     private enum State {
         case ground
@@ -32,24 +32,24 @@ struct KeyScanner {
         case escape
         /// In a control sequence, until its final byte.
         case sequence
-        /// After Escape and `O`: one byte is left.
+        /// After Escape and `O`: one byte is missing.
         case single
-        /// In a character beyond ASCII that came with Alt.
+        /// In a non-ASCII character that came with Alt.
         case character
     }
 
     private var state = State.ground
 
-    /// Whether the next byte may belong to what came before.
+    /// Whether the next byte may belong to the previous ones.
     var isPending: Bool { state != .ground }
 
-    /// The key that this byte completes; `nil` when it completes none.
+    /// Takes a byte and returns the key that it completes; `nil` if it completes none.
     mutating func take(_ byte: UInt8) -> KeyStroke? {
         switch state {
         case .ground: return ground(byte)
         case .escape: return afterEscape(byte)
         case .sequence:
-            // A final byte ends it, and so does what has no place in it.
+            // A final byte ends the sequence, and so does a byte that is not allowed in it.
             if !(0x20...0x3F).contains(byte) { state = byte == 0x1B ? .escape : .ground }
             return nil
         case .single:
@@ -61,7 +61,7 @@ struct KeyScanner {
         }
     }
 
-    /// Nothing followed in time: an Escape was the key, and half a sequence was nothing.
+    /// Ends a sequence after a timeout: a single Escape is the key, and an incomplete sequence is dropped.
     mutating func settle() -> KeyStroke? {
         defer { state = .ground }
         return state == .escape ? .escape : nil

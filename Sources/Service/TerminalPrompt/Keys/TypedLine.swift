@@ -3,37 +3,37 @@
 import SecretMemory
 internal import Synchronization
 
-/// What keys mean to a prompt.
+/// A key in its meaning for a prompt.
 enum Key: Sendable {
     /// Escape.
     ///
-    /// Not ^D: a program that runs this one on a terminal of its own sends it when its own input ends.
+    /// Not ^D: a program that runs this one on a terminal of its own sends ^D when its own input ends.
     case cancel
     /// Tab, while nothing is typed.
     case fallback
-    /// The passcode's line has so many characters now.
+    /// A change of the passcode's line, with its number of characters.
     case typed(characters: Int)
-    /// Enter on a line that cannot be a passcode; the line is empty now.
+    /// Enter on a line that cannot be a passcode; the line is then empty.
     case refused(PasscodeLine.Fault)
     /// Enter on a passcode.
     ///
-    /// The next one waits for ``KeyReader/take(_:)``.
+    /// The next passcode waits for ``KeyReader/take(_:)``.
     case submitted(SecretBox)
-    /// No key: the process goes on in the foreground after a stop, and others have written to the terminal.
+    /// Not a key: the process is in the foreground again after a stop, and other programs have written to the terminal.
     case resumed
 }
 
-/// Makes keys and a passcode of the bytes that a terminal sends; shared by who reads them and who shows them.
+/// A converter from the bytes of a terminal to keys and a passcode, shared by the reader and the display of the keys.
 final class TypedLine: Sendable {
-    /// What becomes of what is typed.
+    /// The use of what is typed.
     enum Typing: Sendable {
-        /// Nothing: no passcode is asked for.
+        /// The input is ignored: no passcode is asked for.
         case ignored
-        /// It goes into the line, and Enter submits it; then it is held.
+        /// The input goes into the line, and Enter submits it; afterwards the line is held.
         case taken
-        /// It goes into the line, and Enter means nothing yet: another passcode is being compared.
+        /// The input goes into the line, but Enter has no effect yet: another passcode is being compared.
         case held
-        /// It goes into the line, and each Enter submits one.
+        /// The input goes into the line, and each Enter submits a passcode.
         case always
     }
 
@@ -47,7 +47,7 @@ final class TypedLine: Sendable {
 
     init(_ typing: Typing) { state = Mutex(State(typing: typing)) }
 
-    /// Sets what becomes of what is typed from now on; a line that nobody asks for any more is wiped.
+    /// Sets the use of what is typed from now on; wipes a line that is no longer asked for.
     func set(_ typing: Typing) {
         state.withLock { state in
             state.typing = typing
@@ -55,7 +55,7 @@ final class TypedLine: Sendable {
         }
     }
 
-    /// The key that a byte completes.
+    /// Takes a byte and returns the key that it completes.
     func take(_ byte: UInt8) -> Key? {
         state.withLock { state in
             let stroke = state.scanner.take(byte)
@@ -63,7 +63,7 @@ final class TypedLine: Sendable {
         }
     }
 
-    /// The key that is complete since nothing followed in time.
+    /// Returns the key that is complete because no byte followed in time.
     func settle() -> Key? {
         state.withLock { state in
             let stroke = state.scanner.settle()
@@ -71,7 +71,7 @@ final class TypedLine: Sendable {
         }
     }
 
-    /// Whether the next byte may belong to what came before.
+    /// Whether the next byte may belong to the previous ones.
     var isPending: Bool { state.withLock { $0.scanner.isPending } }
 
     private static func key(_ stroke: KeyStroke?, _ state: inout State) -> Key? {

@@ -4,43 +4,44 @@ import SecretMemory
 
 /// A passcode while it is typed.
 ///
-/// It takes bytes as the keyboard sends them, UTF-8 on today's systems, and changes none of them. What cannot be part of a
-/// passcode, or has no room, spoils the line: it is never left out silently, since the rest would be another passcode.
+/// It takes bytes as the keyboard sends them, UTF-8 on today's systems, and changes none of them. A byte that cannot be
+/// part of a passcode, or has no room, makes the line invalid: it is never left out silently, since the rest would be
+/// another passcode.
 struct PasscodeLine: ~Copyable {
-    /// What keeps a line from being a passcode.
+    /// The reason why a line cannot be a passcode.
     enum Fault: Sendable, Hashable {
-        /// More than 1,024 bytes.
+        /// The line has more than 1,024 bytes.
         case tooLong
-        /// A control character, such as NUL.
+        /// The line has a control character, such as NUL.
         case control
     }
 
-    /// What Enter makes of the line.
+    /// The result of Enter.
     enum Submission: Sendable {
         /// Nothing was typed.
         case empty
-        /// It cannot be a passcode.
+        /// The line cannot be a passcode.
         case refused(Fault)
-        /// It is one.
+        /// The line is a passcode.
         case passcode(SecretBox)
     }
 
-    /// The most bytes of a passcode.
+    /// The largest number of bytes in a passcode.
     static let capacity = 1024
 
     private var buffer = SecretBuffer(capacity: PasscodeLine.capacity)
     private(set) var fault: Fault?
 
-    /// How many characters are typed, for as many dots: bytes that begin one.
+    /// The number of typed characters, which is the number of dots: it counts the bytes that begin a character.
     var characters: Int {
         buffer.withBytes { bytes in
             (0..<bytes.byteCount).count { !Self.isContinuation(bytes, $0) }
         }
     }
 
-    /// Changes the line by a key.
+    /// Changes the line according to a key.
     ///
-    /// - Returns: Whether the key means something to it.
+    /// - Returns: Whether the key has an effect on the line.
     mutating func edit(_ stroke: KeyStroke) -> Bool {
         switch stroke {
         case .byte(let byte):
@@ -51,7 +52,7 @@ struct PasscodeLine: ~Copyable {
         case .killLine: clear()
         case .enter, .escape: return false
         }
-        // A line that was emptied by hand begins anew.
+        // A line that the person has emptied is valid again.
         switch stroke {
         case .backspace, .killWord: if buffer.count == 0 { fault = nil }
         case .byte, .tab, .control, .killLine, .enter, .escape: break
@@ -59,7 +60,7 @@ struct PasscodeLine: ~Copyable {
         return true
     }
 
-    /// Gives the line, and is empty afterwards.
+    /// Returns the line, and empties it.
     mutating func submit() -> Submission {
         defer { clear() }
         if let fault { return .refused(fault) }
@@ -102,7 +103,7 @@ struct PasscodeLine: ~Copyable {
 }
 
 extension PasscodeLine.Fault {
-    /// What the person is told.
+    /// The text for the person.
     var text: String {
         switch self {
         case .tooLong: "A passcode has at most 1,024 bytes."

@@ -3,10 +3,10 @@
 import Authentication
 
 extension PasscodePromptState {
-    /// The whole prompt, line by line, for a terminal that is drawn again at each update.
+    /// Returns the lines of the whole prompt, for a terminal that is redrawn at each update.
     ///
-    /// No line is wider than the style's columns, and none holds a character from outside that acts on a terminal. Of what
-    /// is typed it knows the number of characters alone.
+    /// No line is wider than the style's columns, and no line contains a character from outside that controls the
+    /// terminal. Only the number of typed characters is known here.
     package func lines(_ style: TerminalStyle) -> [String] {
         var lines = finger.heading(style)
         guard let end else { return lines + fingerLines(style) + entryLines(style) + [keys(style)] }
@@ -35,7 +35,7 @@ extension PasscodePromptState {
         return line + (verdict.map { [hint($0, style)] } ?? [])
     }
 
-    /// The line that a passcode is typed in: a dot for each character, as many as there is room for.
+    /// Returns the line in which a passcode is typed: a dot for each character, as far as they fit.
     static func line(_ style: TerminalStyle, _ question: String = "  Passcode", characters: Int) -> String {
         let room = max(0, style.columns - TerminalText.width(of: question) - 2)
         let dot: Character = style.ascii ? "*" : "•"
@@ -52,12 +52,12 @@ extension PasscodePromptState {
 }
 
 extension PasscodePromptState {
-    /// What is said first where nothing can be drawn again.
+    /// Returns the first lines of the prompt on an output that cannot be redrawn.
     package func opening(_ style: TerminalStyle) -> [String] {
         finger.opening(style) + (entry == .hidden ? [] : [Self.instruction])
     }
 
-    /// What is said about one change where nothing can be drawn again; what is typed leaves no trace.
+    /// Returns the text for one change on an output that cannot be redrawn; typed characters leave no trace there.
     package func line(for change: PasscodePromptChange, _ style: TerminalStyle) -> String? {
         switch change {
         case .told(let update): line(for: update, style)

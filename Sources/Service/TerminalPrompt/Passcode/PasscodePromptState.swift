@@ -2,49 +2,49 @@
 
 package import Authentication
 
-/// What happens to a prompt that the passcode can meet: what the engine tells, and what the keys do.
+/// A change of a prompt that accepts the passcode: an update of the engine, or the effect of a key.
 package enum PasscodePromptChange: Sendable, Hashable {
-    /// The engine tells something.
+    /// An update from the engine.
     case told(PasscodePromptUpdate)
     /// The person asked for the passcode's line.
     case opened
-    /// So many characters are typed.
+    /// The number of typed characters changed.
     case typed(Int)
-    /// What was typed cannot be a passcode, for the reason that the text says.
+    /// The input cannot be a passcode; the text says the reason.
     case refused(String)
-    /// It is over before the engine said so.
+    /// The prompt ended before the engine announced its end.
     case interrupted
 }
 
-/// What a prompt that the passcode can meet shows at one moment: the finger's part as in any prompt, and the passcode's line
-/// below it.
+/// The content of a prompt that accepts the passcode: the finger's part as in any prompt, and the passcode's line below
+/// it.
 package struct PasscodePromptState: Drawing, Hashable {
-    /// What stands in the passcode's line.
+    /// The content of the passcode's line.
     package enum Entry: Sendable, Hashable {
         /// There is no line yet.
         case hidden
-        /// So many characters are typed.
+        /// The line has this number of typed characters.
         case typed(Int)
-        /// A passcode is being compared, and so many characters of a next one are typed.
+        /// A passcode is being compared; the next one has this number of typed characters.
         case checking(Int)
-        /// There is no line any more.
+        /// The line has been removed.
         case ended
     }
 
-    /// How it ended.
+    /// The outcome of the prompt.
     package enum End: Sendable, Hashable {
         case good(String)
         case bad(String)
     }
 
-    /// The finger's part; it is over when no finger is asked for any more.
+    /// The finger's part; it is over when a finger is no longer asked for.
     package private(set) var finger: PromptState
     /// Whether a finger is asked for.
     package private(set) var asksFinger: Bool
-    /// Why no finger is asked for any more.
+    /// The reason why a finger is no longer asked for.
     package private(set) var obstacle: String?
     package private(set) var entry: Entry
-    /// What became of the last passcode.
+    /// The result of the last passcode.
     package private(set) var verdict: String?
     package private(set) var end: End?
 
@@ -99,7 +99,7 @@ package struct PasscodePromptState: Drawing, Hashable {
         }
     }
 
-    /// What is said about a passcode that was not the right one, or not compared; `nil` for any other update.
+    /// Returns the text about a passcode that was wrong or was not compared; `nil` for any other update.
     static func verdict(_ update: PasscodePromptUpdate) -> String? {
         switch update {
         case .wrongPasscode(let left):

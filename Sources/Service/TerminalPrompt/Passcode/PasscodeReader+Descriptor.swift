@@ -7,19 +7,19 @@ internal import WhorlSupport
 extension PasscodeReader {
     private typealias Outcome = Result<SecretBox, PasscodeReadingError>
 
-    /// Reads a passcode from an open file descriptor: up to the first line feed, which is dropped, or to the end.
+    /// Reads a passcode from an open file descriptor, up to the first line feed, which is dropped, or to the end.
     ///
-    /// It reads byte by byte and no further than the line feed, so that a next call gives the next line. The descriptor
-    /// stays open. What is read lies in locked memory only. It waits without holding up Swift's thread pool, and ends when
-    /// its task is cancelled.
+    /// It reads byte by byte and never past the line feed, so that the next call returns the next line. The descriptor
+    /// stays open. The bytes are only in locked memory. This call waits without blocking Swift's thread pool, and ends
+    /// when its task is cancelled.
     ///
-    /// - Parameter descriptor: A file, a pipe or a socket; not a terminal, which would show what is typed.
-    /// - Returns: 1 to 1,024 bytes.
+    /// - Parameter descriptor: A file, a pipe or a socket; not a terminal, which would show the input.
+    /// - Returns: The passcode, 1 to 1,024 bytes.
     /// - Throws: `isTerminal`, `empty`, `tooLong`, `control`, `unreadable`, `cancelled`.
     public static func read(from descriptor: CInt) async throws(PasscodeReadingError) -> SecretBox {
         guard isatty(descriptor) == 0 else { throw PasscodeReadingError(.isTerminal) }
         guard let wake = PipeEnds() else { throw unreadable() }
-        // Not before the thread has ended, and a cancellation has written its byte: both ends are open until then.
+        // Closed only after the thread has ended and a cancellation has written its byte: both need the open ends.
         defer { wake.close() }
         let outcome = await withTaskCancellationHandler {
             await onThread("whorl-passcode") { line(from: descriptor, until: wake.readEnd) }
@@ -52,7 +52,7 @@ extension PasscodeReader {
             case 0x00..<0x20, 0x7F: _ = line.edit(.control)
             case let value: _ = line.edit(.byte(value))
             }
-            // At once: what follows may have no end.
+            // At once: the input that follows may be endless.
             if let fault = line.fault { return .failure(PasscodeReadingError(spoiledBy: fault)) }
         }
     }

@@ -3,19 +3,19 @@
 internal import Authentication
 public import SecretMemory
 
-/// Asks for a passcode on the terminal, outside of an evaluation: to set, change or verify one.
+/// A reader that asks for a passcode on the terminal, outside an evaluation: to set, change or verify one.
 ///
-/// A dot is shown for each character, and nothing of the length stays on the terminal. What is typed lies in locked memory
-/// only. Backspace, ^W and ^U take the last character, the last word and all of it away; Escape cancels; ^C stays SIGINT.
-/// Every way out gives the terminal back.
+/// It shows a dot for each character, and leaves no trace of the length on the terminal. The input is only in locked
+/// memory. Backspace removes the last character, ^W the last word and ^U everything; Escape cancels; ^C stays SIGINT.
+/// The terminal's settings are restored in every case.
 public struct PasscodeReader: Sendable {
-    /// How often the two entries of a new passcode may differ.
+    /// The number of times that the two entries of a new passcode may differ.
     static let confirmations = 3
 
     private let terminal: @Sendable () -> Terminal
     private let environment: [String: String]
 
-    /// Asks on standard error where that is the terminal, else on `/dev/tty`.
+    /// Creates a reader on standard error if that is the terminal, else on `/dev/tty`.
     public init() {
         self.init(environment: terminalEnvironment(), on: Terminal.controlling)
     }
@@ -25,21 +25,21 @@ public struct PasscodeReader: Sendable {
         self.terminal = terminal
     }
 
-    /// Asks once.
+    /// Asks for a passcode once.
     ///
-    /// It waits for as long as the person does, and ends when its task is cancelled.
+    /// It waits as long as the person needs, and ends when its task is cancelled.
     ///
-    /// - Parameter question: What stands before the colon; cleaned before it is shown.
-    /// - Returns: 1 to 1,024 bytes as they were typed, without the line's end.
-    /// - Throws: `noTerminal` where nobody can be asked or another prompt has the keys; `cancelled`.
+    /// - Parameter question: The text before the colon; it is cleaned before it is shown.
+    /// - Returns: The passcode as it was typed, 1 to 1,024 bytes, without the line's end.
+    /// - Throws: `noTerminal` if there is no terminal to ask on, or another prompt reads its keys; `cancelled`.
     public func read(_ question: String = "Passcode") async throws(PasscodeReadingError) -> SecretBox {
         try await read([question]) { _ in nil }
     }
 
-    /// Asks for a new passcode twice, and begins again where the two differ.
+    /// Asks for a new passcode twice, and starts again if the two entries differ.
     ///
-    /// - Returns: As ``read(_:)``.
-    /// - Throws: As ``read(_:)``; `different` when the two differed three times.
+    /// - Returns: The passcode, as ``read(_:)`` returns it.
+    /// - Throws: The errors of ``read(_:)``; `different` if the two entries differed three times.
     public func readNew(
         _ question: String = "New passcode",
         again: String = "The same again"
@@ -50,7 +50,7 @@ public struct PasscodeReader: Sendable {
         }
     }
 
-    /// Asks the questions in turn until `objection` has none to the answers; gives the first one.
+    /// Asks the questions in turn until `objection` accepts the answers; returns the first answer.
     private func read(
         _ questions: [String],
         _ objection: @Sendable ([SecretBox]) -> String?
@@ -59,7 +59,7 @@ public struct PasscodeReader: Sendable {
         guard terminal.isInteractive, let input = terminal.input,
             let mode = TerminalMode(input, takesPasscode: true), let keys = KeyReader(input, typing: .always)
         else { throw PasscodeReadingError(.noTerminal) }
-        // Every way out of here gives the terminal back.
+        // The terminal's settings are restored on every exit from here.
         defer { extendLifetime(mode) }
         var note: String?
         for _ in 0..<Self.confirmations {
@@ -77,7 +77,7 @@ public struct PasscodeReader: Sendable {
     }
 }
 
-/// One question and the dots behind it.
+/// A question and the dots after it.
 private struct QuestionLine {
     private let question: String
     private let style: TerminalStyle
@@ -96,7 +96,7 @@ private struct QuestionLine {
 
     mutating func answer(_ keys: KeyReader) async throws(PasscodeReadingError) -> SecretBox {
         begin()
-        // The dots go, whatever the end is.
+        // The dots are removed at every kind of end.
         defer { style.redraws ? canvas.draw([line(characters: 0)]) : terminal.write("\n") }
         for await key in keys.keys {
             switch key {
@@ -120,7 +120,7 @@ private struct QuestionLine {
         terminal.write((note.map { "\n" + $0 + "\n" } ?? "") + question + ": ")
     }
 
-    /// Asks below what others have written meanwhile.
+    /// Asks again below the output of other programs.
     private mutating func resume() {
         canvas = Canvas(terminal)
         style.redraws ? draw(characters: characters) : begin()

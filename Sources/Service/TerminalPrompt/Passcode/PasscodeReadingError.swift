@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why no passcode was read.
+/// An error of reading a passcode.
 public struct PasscodeReadingError: Error, Sendable, Hashable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The person pressed Escape, or the task was cancelled.
         case cancelled
-        /// There is no terminal to ask on.
+        /// The process has no terminal to ask on.
         case noTerminal
-        /// The descriptor that it shall be read from is a terminal, which would show it.
+        /// The descriptor is a terminal, which would show the passcode.
         case isTerminal
         /// The two entries of a new passcode differed too often.
         case different
-        /// It is empty.
+        /// The passcode is empty.
         case empty
-        /// It is longer than 1,024 bytes.
+        /// The passcode is longer than 1,024 bytes.
         case tooLong
-        /// It holds a control character, such as NUL.
+        /// The passcode contains a control character, such as NUL.
         case control
         /// The descriptor cannot be read.
         case unreadable
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What the system said; may be empty.
+    /// The system's error text; may be empty.
     public let cause: String
 
     init(_ code: Code, cause: String = "") {
@@ -32,7 +32,7 @@ public struct PasscodeReadingError: Error, Sendable, Hashable {
         self.cause = cause
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var message: String {
         switch code {
         case .cancelled: "No passcode was given."
@@ -46,7 +46,7 @@ public struct PasscodeReadingError: Error, Sendable, Hashable {
         }
     }
 
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public var recovery: String {
         switch code {
         case .cancelled: "Start again when ready."
@@ -60,7 +60,7 @@ public struct PasscodeReadingError: Error, Sendable, Hashable {
 }
 
 extension PasscodeReadingError {
-    /// What spoiled a line.
+    /// Creates the error for an invalid line.
     init(spoiledBy fault: PasscodeLine.Fault) {
         switch fault {
         case .tooLong: self.init(.tooLong)

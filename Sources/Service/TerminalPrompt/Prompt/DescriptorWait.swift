@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// Whether bytes are there, or an end of them; `false` when the time is up or waiting shall end.
+/// Waits for bytes or the end of input, and returns whether they came; `false` after a timeout or a wake-up.
 func wait(for descriptor: CInt, or wake: CInt, milliseconds: CInt) -> Bool {
     var ends = [
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

@@ -4,9 +4,10 @@ package import Authentication
 import Fingerprint
 
 extension PromptState {
-    /// The whole prompt, line by line, for a terminal that is drawn again at each update.
+    /// Returns the lines of the whole prompt, for a terminal that is redrawn at each update.
     ///
-    /// No line is wider than the style's columns, and none holds a character from outside that acts on a terminal.
+    /// No line is wider than the style's columns, and no line contains a character from outside that controls the
+    /// terminal.
     package func lines(_ style: TerminalStyle) -> [String] {
         var lines = heading(style)
         if let progress { lines.append("  " + style.line(progress)) }
@@ -16,7 +17,7 @@ extension PromptState {
         return lines
     }
 
-    /// The title, the reason, and a warning of a pretended reader.
+    /// Returns the title, the reason, and a warning about a simulated reader.
     func heading(_ style: TerminalStyle) -> [String] {
         var lines = [
             style.paint(text(prompt.title, style), .bold), "  " + text(prompt.reason, style, indent: 2),
@@ -39,7 +40,7 @@ extension PromptState {
 
     static func matched(_ finger: Finger) -> String { "Matched: \(finger.spokenName)." }
 
-    /// The keys and what they do; two titles share the width.
+    /// Returns the keys with their actions; two titles share the width.
     func keys(_ style: TerminalStyle, hasFallback: Bool = true) -> String {
         let room = style.columns - 2 - "[Esc] ".count
         guard hasFallback, let fallback = prompt.fallbackTitle else {
@@ -60,13 +61,13 @@ extension PromptState {
 }
 
 extension PromptState {
-    /// What is said first where nothing can be drawn again.
+    /// Returns the first lines of the prompt on an output that cannot be redrawn.
     package func opening(_ style: TerminalStyle) -> [String] {
         [text(prompt.title, style) + ":" + " " + text(prompt.reason, style)]
             + (prompt.readerKind.warning.map { [$0] } ?? [])
     }
 
-    /// What is said about one update where nothing can be drawn again: a line, or nothing.
+    /// Returns the line for one update on an output that cannot be redrawn; `nil` for no line.
     package func line(for update: PromptUpdate, _ style: TerminalStyle) -> String? {
         switch update {
         case .scan(.touch): prompt.scanType.instruction

@@ -3,29 +3,29 @@
 package import Authentication
 package import Fingerprint
 
-/// What a prompt shows at one moment; a pure value that updates change and that draws itself.
+/// The content of a prompt, a pure value that updates change and that draws itself.
 package struct PromptState: Drawing, Hashable {
-    /// How it stands.
+    /// The phase of the prompt.
     package enum Phase: Sendable, Hashable {
         /// The reader is being made ready.
         case preparing
-        /// A finger is waited for.
+        /// The prompt waits for a finger.
         case waiting
         /// A finger is on the sensor.
         case reading
-        /// It is over: this finger matched.
+        /// The prompt is over: this finger matched.
         case matched(Finger)
-        /// It is over without success.
+        /// The prompt is over without success.
         case ended(String)
     }
 
     package let prompt: Prompt
     package private(set) var phase = Phase.preparing
-    /// What went wrong with the last presentation; it stays until a finger is read anew.
+    /// The problem with the last presentation; it stays until a finger is read again.
     package private(set) var hint: String?
     package private(set) var progress: Progress?
 
-    /// How many presentations are done, of how many.
+    /// The number of completed presentations, and their total.
     package struct Progress: Sendable, Hashable {
         package let completed: Int
         package let total: Int
@@ -65,7 +65,7 @@ package struct PromptState: Drawing, Hashable {
         }
     }
 
-    /// Whether it is over.
+    /// Whether the prompt is over.
     package var isOver: Bool {
         switch phase {
         case .matched, .ended: true

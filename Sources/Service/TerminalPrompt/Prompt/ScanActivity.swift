@@ -3,33 +3,33 @@
 internal import Authentication
 public import Fingerprint
 
-/// What happens during a longer work at a reader: an enrollment, a picture, a trial of the reader.
+/// An update of a longer activity at a reader: an enrollment, a picture, a trial of the reader.
 public enum ScanActivityUpdate: Sendable, Hashable {
-    /// Something happened at the reader.
+    /// An event at the reader.
     case scan(ScanEvent)
-    /// A new part begins, such as `Touch once more to check.`
+    /// The start of a new part, such as `Touch once more to check.`
     case part(String)
-    /// It is over and well.
+    /// The successful end.
     case finished(String)
-    /// It is over without success.
+    /// The end without success.
     case failed(String)
 }
 
-/// The progress of a longer work at a reader: what to do, a bar of the stages, and what went wrong with a touch.
+/// The progress display of a longer activity at a reader: the instruction, a bar of the stages, and problems with a
+/// touch.
 ///
-/// It has no keys; ^C ends the program's work. On a terminal it draws itself again in place, elsewhere it writes
-/// lines.
+/// It has no keys; ^C ends the program. On a terminal it redraws itself in place; elsewhere it writes lines.
 public struct ScanActivity: Sendable {
     private let state: ScanActivityState
     private let terminal: @Sendable () -> Terminal
     private let environment: [String: String]
 
-    /// A progress on standard error.
+    /// Creates a progress display on standard error.
     ///
     /// - Parameters:
-    ///   - title: What is done, such as `Enroll the right index finger`; cleaned before it is shown.
+    ///   - title: The activity, such as `Enroll the right index finger`; cleaned before it is shown.
     ///   - readerName: The reader's name, which may come from the device; cleaned before it is shown.
-    ///   - readerKind: Real hardware or not; a pretended reader is shown as such.
+    ///   - readerKind: Real hardware or not; a simulated reader is marked as such.
     ///   - scanType: Press or swipe.
     public init(title: String, readerName: String, readerKind: ReaderInfo.Kind, scanType: ReaderInfo.ScanType)
     {
@@ -61,7 +61,7 @@ public struct ScanActivity: Sendable {
     }
 }
 
-/// What a progress shows at one moment.
+/// The content of a progress display.
 package struct ScanActivityState: Drawing, Hashable {
     package enum Phase: Sendable, Hashable {
         case preparing, waiting, reading

@@ -4,7 +4,7 @@ public import Authentication
 internal import Synchronization
 
 extension TerminalPrompt {
-    /// Whether the prompt goes to a terminal that keys can come from.
+    /// Whether the prompt goes to a terminal that can send keys.
     public var takesPasscode: Bool {
         get async {
             let terminal = here()
@@ -14,7 +14,7 @@ extension TerminalPrompt {
 
     /// Shows the prompt until its updates end, Escape ends it, or the task is cancelled.
     ///
-    /// What is typed is shown as dots, and goes to `passcode` with Enter.
+    /// The input is shown as dots; Enter passes it to `passcode`.
     public func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
         let terminal = here()
         guard let input = terminal.input, let mode = TerminalMode(input, takesPasscode: true),
@@ -34,13 +34,13 @@ extension TerminalPrompt {
 }
 
 extension Prompt {
-    /// Where the program hides the other way, typing means nothing as long as a finger is asked for.
+    /// The use of typed input: ignored while a finger is asked for, if the program hides the fallback.
     var typing: TypedLine.Typing {
         parts.contains(.finger) && fallbackTitle == nil ? .ignored : .taken
     }
 }
 
-/// One prompt that the passcode can meet, on a terminal: keys, updates and the drawing.
+/// A prompt on a terminal that accepts the passcode: its keys, updates and drawing.
 private struct PasscodeSession: Sendable {
     private enum End: Sendable {
         case display
@@ -69,9 +69,9 @@ private struct PasscodeSession: Sendable {
                 case .keys(.some(let action)):
                     group.cancelAll()
                     return action
-                // Without a key the terminal went away: the updates go on.
+                // No key means that the terminal was closed: the updates continue.
                 case .keys(nil): entry.close()
-                // The display is drawn to its end before the group is left.
+                // The display is drawn to its end before the group ends.
                 case .updates: sink.finish()
                 case .display:
                     group.cancelAll()
@@ -82,7 +82,7 @@ private struct PasscodeSession: Sendable {
         }
     }
 
-    /// Passes on what the engine tells, and lets typing follow it.
+    /// Passes on the updates of the engine, and adapts the use of typed input to them.
     private func passOn(_ sink: AsyncStream<PasscodePromptChange>.Continuation) async {
         for await update in entry.updates {
             switch update {

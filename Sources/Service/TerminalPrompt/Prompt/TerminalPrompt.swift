@@ -6,31 +6,31 @@ internal import WhorlSupport
 
 /// The prompt of an evaluation on a terminal.
 ///
-/// It shows the title, the reason, what to do, what went wrong with a presentation, and the keys: Escape for cancel, Tab
-/// for the fallback. ^C stays SIGINT. Every other key is a passcode's, where one is asked for: typing begins it, Enter
-/// submits it, Backspace, ^W and ^U take the last character, the last word and all of it away. On a terminal it draws
-/// itself again in place; elsewhere it writes a line for each update, without escapes and without keys.
+/// It shows the title, the reason, the instruction, problems with a presentation, and the keys: Escape for cancel, Tab
+/// for the fallback. ^C stays SIGINT. If a passcode is asked for, every other key belongs to it: typing begins it,
+/// Enter submits it, Backspace removes the last character, ^W the last word and ^U everything. On a terminal it redraws
+/// itself in place; elsewhere it writes a line for each update, without escapes and without keys.
 ///
-/// Nothing that comes from outside reaches the terminal before ``DisplayText`` has cleaned it. It decides nothing:
-/// what it shows is for the eye.
+/// ``DisplayText`` cleans every text from outside before it reaches the terminal. The prompt makes no decision; it only
+/// displays.
 public struct TerminalPrompt: PromptPresenter {
-    /// Looks for the terminal, which may change: a process is put into the background.
+    /// Finds the terminal each time, since it may change when the process is put into the background.
     let here: @Sendable () -> Terminal
     let environment: [String: String]
 
-    /// A prompt on the terminal of this process: standard error where that is the terminal, else `/dev/tty`; where
-    /// there is none, lines on standard error.
+    /// Creates a prompt on the terminal of this process: standard error if that is the terminal, else `/dev/tty`;
+    /// without a terminal, lines on standard error.
     public init() {
         self.init(environment: terminalEnvironment(), on: Terminal.controlling)
     }
 
-    /// A prompt on a terminal of the caller's choice.
+    /// Creates a prompt on the given terminal.
     package init(environment: [String: String], on terminal: @escaping @Sendable () -> Terminal) {
         here = terminal
         self.environment = environment
     }
 
-    /// A prompt on standard error only, for programs that say so in their manual.
+    /// Returns a prompt on standard error only, for programs that document this.
     public static func onStandardError() -> TerminalPrompt {
         TerminalPrompt(environment: terminalEnvironment(), on: Terminal.standardError)
     }
@@ -73,7 +73,8 @@ public struct TerminalPrompt: PromptPresenter {
                 case .display:
                     group.cancelAll()
                 case .key(let key):
-                    // Without a key the terminal went away, or the display ended first: the display goes on or is over.
+                    // No key means that the terminal was closed, or that the display ended first: the display continues
+                    // or is over.
                     guard let key else { continue }
                     action = key
                     pressed.action.withLock { $0 = key }
@@ -102,7 +103,7 @@ public struct TerminalPrompt: PromptPresenter {
             case .cancel: return .cancel
             case .fallback where hasFallback: return .fallback
             case .resumed: board.showAgain()
-            // Nothing is typed where no passcode is asked for.
+            // Nothing is typed, since no passcode is asked for.
             case .fallback, .typed, .refused, .submitted: continue
             }
         }
@@ -131,7 +132,7 @@ public struct TerminalPrompt: PromptPresenter {
         }
     }
 
-    /// The key that ended the prompt, for what the prompt says at last.
+    /// The key that ended the prompt, for its last line.
     private final class Pressed: Sendable {
         let action = Mutex<PromptAction?>(nil)
     }

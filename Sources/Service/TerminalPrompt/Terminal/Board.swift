@@ -3,21 +3,21 @@
 internal import Glibc
 internal import Synchronization
 
-/// Something that updates change and that can be drawn: as a block of lines, or line by line.
+/// A value that updates change and that can be drawn, as a block of lines or line by line.
 package protocol Drawing: Sendable {
     associatedtype Update: Sendable
 
-    /// Takes in what happened.
+    /// Takes in an update.
     mutating func apply(_ update: Update)
-    /// All of it, for a terminal that is drawn again.
+    /// Returns all lines, for a terminal that is redrawn.
     func lines(_ style: TerminalStyle) -> [String]
-    /// What is said first where nothing is drawn again.
+    /// Returns the first lines on an output that is not redrawn.
     func opening(_ style: TerminalStyle) -> [String]
-    /// What is said about one update where nothing is drawn again; `nil` for nothing.
+    /// Returns the text for one update on an output that is not redrawn; `nil` for none.
     func line(for update: Update, _ style: TerminalStyle) -> String?
     /// Whether the last update was the end.
     var isOver: Bool { get }
-    /// The update that stands for an end that nobody announced.
+    /// The update that stands for an unannounced end.
     static var interrupted: Update { get }
 }
 
@@ -26,7 +26,7 @@ final class Board<Content: Drawing>: Sendable {
     private struct Shown {
         var content: Content
         var canvas: Canvas
-        /// Whether it is on the terminal, between the beginning and the end.
+        /// Whether the drawing is on the terminal, between its beginning and its end.
         var isUp = false
     }
 
@@ -40,11 +40,11 @@ final class Board<Content: Drawing>: Sendable {
         shown = Mutex(Shown(content: content, canvas: Canvas(terminal)))
     }
 
-    /// Shows each update, until they end or the task is cancelled; what stays on the terminal is over.
+    /// Shows each update until they end or the task is cancelled; the state that stays on the terminal is a final one.
     ///
     /// - Parameters:
-    ///   - updates: What happens.
-    ///   - interrupted: The last update, for an end that nobody announced.
+    ///   - updates: The updates to show.
+    ///   - interrupted: The last update, for an unannounced end.
     func show(
         _ updates: AsyncStream<Content.Update>,
         interrupted: () -> Content.Update = { Content.interrupted }
@@ -54,7 +54,7 @@ final class Board<Content: Drawing>: Sendable {
         end(interrupted)
     }
 
-    /// Draws all of it below what others have written meanwhile.
+    /// Draws everything again below the output of other programs.
     func showAgain() {
         shown.withLock { shown in
             guard shown.isUp else { return }

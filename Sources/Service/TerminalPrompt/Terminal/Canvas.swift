@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Draws lines on a terminal, each time over what it drew before.
+/// A canvas that draws lines on a terminal, each time over its previous lines.
 ///
 /// It uses four control sequences (ECMA-48): CUU (up), EL (clear the line), ED (clear below), and CR.
 struct Canvas {
@@ -14,7 +14,7 @@ struct Canvas {
         drawn = lines.count
     }
 
-    /// What is written to put `lines` in the place of the `drawn` lines above the cursor.
+    /// Returns the text that replaces the `drawn` lines above the cursor by `lines`.
     static func sequence(_ lines: [String], over drawn: Int) -> String {
         let up = drawn > 0 ? "\u{1B}[\(drawn)A" : ""
         return "\r" + up + lines.map { "\u{1B}[2K\($0)\r\n" }.joined() + "\u{1B}[J"

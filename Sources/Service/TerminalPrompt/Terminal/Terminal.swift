@@ -2,21 +2,21 @@
 
 internal import Glibc
 
-/// The two ends of a terminal, or a file in the place of the one that is written to.
+/// The output and the input of a terminal, or a file in place of the output.
 ///
-/// It owns neither descriptor unless it opened them itself.
+/// It owns a descriptor only if it opened the descriptor itself.
 package struct Terminal: Sendable {
-    /// Where the prompt is written.
+    /// The descriptor that the prompt is written to.
     let output: CInt
-    /// Where keys come from; `nil` when there are none.
+    /// The descriptor that keys come from; `nil` if there are none.
     let input: CInt?
-    /// Whether a person at it can see the prompt and press keys.
+    /// Whether a person at the terminal can see the prompt and press keys.
     let isInteractive: Bool
 
-    /// Standard error, and its terminal's keys where it is one and this process is in the foreground.
+    /// Returns standard error, with keys if it is a terminal and this process is in its foreground.
     package static func standardError() -> Terminal { Terminal(output: STDERR_FILENO) }
 
-    /// The terminal that the process belongs to, else standard error.
+    /// Returns the terminal that the process belongs to, else standard error.
     ///
     /// It serves programs whose standard error goes to a log while a person sits at the terminal.
     static func controlling() -> Terminal {
@@ -26,14 +26,14 @@ package struct Terminal: Sendable {
         return terminal.isInteractive ? terminal : standardError
     }
 
-    /// What is written to, with keys only if it is the terminal of this foreground process.
+    /// Creates a terminal for an output, with keys only if it is the terminal of this foreground process.
     init(output: CInt) {
         self.output = output
         isInteractive = isatty(output) == 1 && tcgetpgrp(output) == getpgrp()
         input = isInteractive ? (Self.controllingDescriptor ?? output) : nil
     }
 
-    /// A terminal that is taken as it is, for tests on a pseudo-terminal.
+    /// Creates a terminal from a descriptor without checks, for tests on a pseudo-terminal.
     package init(testing descriptor: CInt) {
         output = descriptor
         input = descriptor
@@ -46,7 +46,7 @@ package struct Terminal: Sendable {
         return descriptor >= 0 ? descriptor : nil
     }()
 
-    /// What may be written now; the width is asked anew, since a window changes its size.
+    /// Returns the present style of the output; the width is read each time, since a window can change its size.
     func style(environment: [String: String]) -> TerminalStyle {
         guard isatty(output) == 1 else { return .plain }
         var size = winsize()
@@ -56,7 +56,7 @@ package struct Terminal: Sendable {
 
     /// Writes all of the text.
     ///
-    /// What a terminal that has gone away does not take is dropped: a prompt is for the eye.
+    /// Text that a closed terminal does not accept is dropped: a prompt only displays.
     func write(_ text: String) {
         let bytes = Array(text.utf8)
         var done = 0
@@ -74,7 +74,7 @@ package struct Terminal: Sendable {
     }
 }
 
-/// This process's environment, for the style of a terminal.
+/// Returns this process's environment, for the style of a terminal.
 package func terminalEnvironment() -> [String: String] {
     var values: [String: String] = [:]
     for name in ["TERM", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG"] {
@@ -84,7 +84,7 @@ package func terminalEnvironment() -> [String: String] {
 }
 
 extension TerminalStyle {
-    /// The style of an answer on standard output: colours on a terminal, nothing is drawn again.
+    /// Returns the style of an answer on standard output: colours on a terminal, without redrawing.
     package static func onStandardOutput() -> TerminalStyle {
         Terminal(output: STDOUT_FILENO).style(environment: terminalEnvironment())
     }

@@ -4,13 +4,12 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Turns off echo and line input of one terminal for as long as a prompt is on it.
+/// A mode that turns off echo and line input of a terminal while a prompt is on it.
 ///
-/// The terminal gets its settings back on every way out: when the prompt ends, when the program exits, when a
-/// signal ends or stops it. Signals that the program handles itself are left to it. SIGKILL cannot be caught.
-/// Where a passcode may be typed, what was typed before is dropped (it was shown), and so is what nobody has read at the
-/// end: the rest of a passcode would become the shell's next command.
-/// One prompt at a time reads keys; a second one goes without.
+/// The terminal's settings are restored in every case: when the prompt ends, when the program exits, and when a signal
+/// ends or stops it. Signals that the program handles itself are left to it. SIGKILL cannot be caught. If a passcode
+/// may be typed, earlier input is dropped (it was shown), and so is unread input at the end: the rest of a passcode
+/// would become the shell's next command. Only one prompt at a time reads keys; a second one has no keys.
 struct TerminalMode: ~Copyable {
     /// Whether a prompt holds the terminal of this process.
     private static let held = Mutex(false)
@@ -18,7 +17,7 @@ struct TerminalMode: ~Copyable {
     /// Set last, so that an initializer that fails does not run `deinit`.
     private let descriptor: CInt
 
-    /// Takes the terminal, or fails when another prompt has it or it has no such settings.
+    /// Changes the terminal's settings; fails if another prompt has the terminal or it has no such settings.
     ///
     /// - Parameters:
     ///   - descriptor: The terminal.
@@ -47,29 +46,29 @@ struct TerminalMode: ~Copyable {
         Self.held.withLock { $0 = false }
     }
 
-    /// Where a byte can be read each time that the process goes on after a stop while a prompt is up; -1 when the
+    /// The descriptor that becomes readable when the process continues after a stop while a prompt is shown; -1 if the
     /// system had no pipe left.
     static var resumptions: CInt { Saved.resumptions.pointee.readEnd }
 
-    /// Turns echo off again, when the process has come back to the foreground while a prompt is up.
+    /// Turns echo off again, after the process has returned to the foreground while a prompt is shown.
     static func takeAgain() { Saved.takeAgain() }
 
     private static func save(_ descriptor: CInt) -> Bool {
         guard tcgetattr(descriptor, Saved.original) == 0 else { return false }
         Saved.quiet.pointee = Saved.original.pointee
-        // Signals stay on: ^C is SIGINT, as everywhere.
+        // Signals stay enabled: ^C is SIGINT, as usual.
         Saved.quiet.pointee.c_lflag &= ~tcflag_t(ECHO | ICANON)
         Saved.descriptor.pointee = descriptor
         return true
     }
 }
 
-/// What the signal handlers reach: plain memory that is set before they are installed.
+/// The data of the signal handlers: plain memory that is set before they are installed.
 ///
-/// All of it is allocated at the first use and never freed. The holder of the terminal writes it; handlers only
-/// read it, and call nothing but async-signal-safe functions (POSIX, signal-safety(7)).
+/// All of it is allocated at the first use and never freed. The holder of the terminal writes it; handlers only read
+/// it, and call only async-signal-safe functions (POSIX, signal-safety(7)).
 private enum Saved {
-    // Written only by the one `TerminalMode` that holds the terminal, before and after its handlers are installed.
+    // Written only by the one `TerminalMode` that holds the terminal, before its handlers are installed and after that.
     nonisolated(unsafe) static let descriptor = allocated(CInt(-1))
     nonisolated(unsafe) static let original = allocated(termios())
     nonisolated(unsafe) static let quiet = allocated(termios())
@@ -91,7 +90,7 @@ private enum Saved {
         set(original)
     }
 
-    /// Drops what was typed and not read, where that may be a part of a passcode.
+    /// Drops unread input that may be a part of a passcode.
     static func dropInput() {
         guard descriptor.pointee >= 0, dropsInput.pointee else { return }
         withoutStopping { _ = tcflush(descriptor.pointee, TCIFLUSH) }
@@ -102,7 +101,7 @@ private enum Saved {
         withoutStopping { _ = tcsetattr(descriptor.pointee, TCSANOW, settings) }
     }
 
-    /// Changes the terminal: from the background that would stop the process (SIGTTOU), so the signal is held back.
+    /// Changes the terminal's settings with SIGTTOU blocked, which would stop a process in the background.
     private static func withoutStopping(_ change: () -> Void) {
         var block = sigset_t()
         var before = sigset_t()
@@ -115,12 +114,12 @@ private enum Saved {
 
     private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    /// At exit, too: registered once, does nothing while no prompt is up.
+    /// Restores the terminal at exit as well: registered once, and without effect while no prompt is shown.
     private static let atExit: Void = { _ = atexit { Saved.restore() } }()
 
     static func watchSignals() {
         _ = atExit
-        // Each is made at its first use, which takes memory and opens files: a handler may do neither.
+        // Each value is created at its first use, which allocates memory and opens files: a handler may do neither.
         _ = (descriptor, original, quiet, dropsInput, resumptions, previous, watched)
         for number in ending { install(number) { Saved.giveBack($0) } }
         install(SIGCONT) { _ in
@@ -152,7 +151,7 @@ private enum Saved {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 0  // SIG_DFL
     }
 
-    /// Handler: gives the terminal back, then lets the signal do what it does by default.
+    /// Handler: restores the terminal's settings, then lets the signal take its default effect.
     private static func giveBack(_ number: CInt) {
         let before = errno
         defer { errno = before }
@@ -165,26 +164,26 @@ private enum Saved {
         sigaddset(&unblock, number)
         raise(number)
         pthread_sigmask(SIG_UNBLOCK, &unblock, nil)
-        // A stopped process comes here when it goes on, and one that cannot be stopped (its process group is orphaned)
-        // at once; there no SIGCONT comes, and without this what is typed would be shown.
+        // A stopped process gets here when it continues. A process that cannot be stopped (its process group is
+        // orphaned) gets here at once; it gets no SIGCONT, and without this call the input would be shown.
         sigaction(number, &mine, nil)
         takeAgain()
     }
 
-    /// Handler, too: takes the terminal again after a stop, unless the process went on in the background.
+    /// Handler as well: turns echo off again after a stop, unless the process continues in the background.
     static func takeAgain() {
         if tcgetpgrp(descriptor.pointee) == getpgrp() { apply() }
     }
 
-    /// Handler: others may have written to the terminal meanwhile.
+    /// Handler: reports that other programs may have written to the terminal.
     private static func tellResumption() {
         var byte: UInt8 = 0
-        // Full, it says all that it has to.
+        // If the pipe is full, it is readable already.
         _ = write(resumptions.pointee.writeEnd, &byte, 1)
     }
 }
 
-/// How a signal handler tells the thread that reads keys: a pipe that never blocks and is never closed.
+/// A pipe from a signal handler to the thread that reads keys; it never blocks and is never closed.
 private struct ResumptionPipe {
     var readEnd: CInt = -1
     var writeEnd: CInt = -1

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may be written to where the prompt goes.
+/// The features of the output that the prompt may use.
 package struct TerminalStyle: Sendable, Hashable {
-    /// Columns that a line may take.
+    /// The number of columns that a line may take.
     package var columns: Int
-    /// Whether lines may be drawn again in place.
+    /// Whether lines may be redrawn in place.
     package var redraws: Bool
     /// Whether colours and bold letters may be used.
     package var colours: Bool
-    /// Whether everything beyond ASCII must be kept away.
+    /// Whether only ASCII may be written.
     package var ascii: Bool
 
     package init(columns: Int, redraws: Bool, colours: Bool, ascii: Bool) {
@@ -18,13 +18,13 @@ package struct TerminalStyle: Sendable, Hashable {
         self.ascii = ascii
     }
 
-    /// Lines for a file or a pipe: no escapes, UTF-8, as long as they are.
+    /// The style of a file or a pipe: no escapes, UTF-8, and long lines.
     package static let plain = TerminalStyle(columns: 400, redraws: false, colours: false, ascii: false)
 
-    /// The style for a terminal of so many columns with these variables.
+    /// Creates the style of a terminal from its number of columns and the environment variables.
     ///
-    /// `NO_COLOR` (present and not empty) and `TERM=dumb` turn colours off, the latter redrawing too. A locale that
-    /// is not UTF-8 turns off everything beyond ASCII.
+    /// `NO_COLOR` (present and not empty) and `TERM=dumb` turn colours off; `TERM=dumb` also turns off redrawing. A
+    /// locale that is not UTF-8 limits the output to ASCII.
     package init(terminalOfColumns columns: Int, environment: [String: String]) {
         let dumb = (environment["TERM"] ?? "dumb") == "dumb"
         let locale =
@@ -39,7 +39,7 @@ package struct TerminalStyle: Sendable, Hashable {
         )
     }
 
-    /// The text in this ink, where colours may be used.
+    /// Returns the text in this ink, if colours may be used.
     package func paint(_ text: String, _ ink: Ink) -> String {
         colours ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
     }
@@ -54,12 +54,12 @@ package struct TerminalStyle: Sendable, Hashable {
         case cyan = "36"
     }
 
-    /// What stands before a line, by the outcome that it tells.
+    /// The mark before a line, by the outcome that the line reports.
     package enum Mark: Sendable {
         case good, bad, warning, neutral
     }
 
-    /// The sign for an outcome.
+    /// Returns the sign for an outcome.
     package func sign(_ mark: Mark) -> String {
         switch mark {
         case .good: paint(ascii ? "ok" : "✓", .green)
@@ -69,7 +69,7 @@ package struct TerminalStyle: Sendable, Hashable {
         }
     }
 
-    /// A bar with a place for each presentation, at most 10 places wide, and the two numbers.
+    /// Returns a bar with a place for each presentation, at most 10 places wide, and the two numbers.
     func line(_ progress: PromptState.Progress) -> String {
         let total = max(progress.total, 1)
         let places = min(total, 10)

@@ -3,27 +3,27 @@
 internal import Authentication
 internal import WhorlSupport
 
-/// Text from outside, made to fit a line of a terminal.
+/// A converter that makes text from outside fit a line of a terminal.
 package enum TerminalText {
-    /// The text without anything that acts on a terminal, in at most `columns` columns.
+    /// Returns the text without characters that control a terminal, in at most `columns` columns.
     ///
     /// - Parameters:
-    ///   - text: Anything.
-    ///   - columns: How many columns there are; a wider text ends in an ellipsis.
-    ///   - ascii: For terminals that do not read UTF-8: there, a byte of a letter may be a command (0x9B is CSI),
-    ///     so that every character beyond ASCII becomes a question mark.
-    /// - Returns: One line, without its end.
+    ///   - text: Any text.
+    ///   - columns: The number of columns; a wider text ends in an ellipsis.
+    ///   - ascii: Whether the terminal does not read UTF-8. There, a byte of a letter may be a command (0x9B is CSI),
+    ///     so every non-ASCII character becomes a question mark.
+    /// - Returns: One line, without a line feed.
     package static func line(_ text: String, columns: Int, ascii: Bool = false) -> String {
         let clean = DisplayText.clean(text, limit: max(columns, 0) + 1)
         return cut(ascii ? inASCII(clean) : clean, to: columns, ellipsis: ascii ? "." : "…")
     }
 
-    /// The text with a question mark for each character beyond ASCII.
+    /// Returns the text with a question mark for each non-ASCII character.
     package static func inASCII(_ text: String) -> String {
         String(text.map { $0.isASCII ? $0 : "?" })
     }
 
-    /// The text in at most `columns` columns, with an ellipsis where something was cut off.
+    /// Returns the text in at most `columns` columns, with an ellipsis if something was cut off.
     package static func cut(_ text: String, to columns: Int, ellipsis: Character = "…") -> String {
         guard width(of: text) > columns else { return text }
         var kept = ""
@@ -36,20 +36,20 @@ package enum TerminalText {
         return columns > 0 ? kept + String(ellipsis) : ""
     }
 
-    /// The text with spaces after it up to `columns` columns.
+    /// Returns the text with trailing spaces up to `columns` columns.
     package static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - width(of: text)))
     }
 
-    /// How many columns the text takes.
+    /// Returns the number of columns that the text takes.
     package static func width(of text: String) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// How many columns one character takes: 2 for East Asian wide characters and for emoji, else 1.
+    /// Returns the number of columns of one character: 2 for East Asian wide characters and for emoji, else 1.
     ///
-    /// Terminals disagree about characters that are made of several scalars. The sum of the scalars' widths is the
-    /// most that any of them takes, so that a line that is cut by this measure never wraps.
+    /// Terminals disagree about characters that consist of several scalars. The sum of the scalars' widths is the
+    /// maximum of all of them, so that a line that is cut by this measure never wraps.
     static func width(of character: Character) -> Int {
         if character.unicodeScalars.contains("\u{FE0F}") { return 2 }  // asks for the emoji form
         return max(1, character.unicodeScalars.reduce(0) { $0 + width(of: $1) })
@@ -64,7 +64,7 @@ package enum TerminalText {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// The blocks whose characters are wide (Unicode 15, East_Asian_Width W and F, rounded outwards to blocks).
+    /// The blocks of wide characters (Unicode 15, East_Asian_Width W and F, rounded outwards to blocks).
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F,  // Hangul Jamo, initial consonants
         0x2E80...0x303E,  // CJK radicals, punctuation

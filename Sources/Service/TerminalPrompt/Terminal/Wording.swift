@@ -3,7 +3,7 @@
 public import Fingerprint
 
 extension ReaderInfo.ScanType {
-    /// What the person is asked to do.
+    /// The instruction for the person.
     public var instruction: String {
         switch self {
         case .press: "Touch the reader."
@@ -13,7 +13,7 @@ extension ReaderInfo.ScanType {
 }
 
 extension ReaderInfo.Kind {
-    /// What is said where a pretended reader answers; `nil` for hardware.
+    /// The warning about a simulated reader; `nil` for hardware.
     public var warning: String? {
         switch self {
         case .hardware: nil

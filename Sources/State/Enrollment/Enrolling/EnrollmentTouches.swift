@@ -12,17 +12,17 @@ struct EnrollmentTouches: Sendable {
 
     /// The template that the reader makes.
     ///
-    /// Both a limit and a template can come out: see ``ScanLimits/Outcome``.
+    /// The outcome can hold both a limit and a template: see ``ScanLimits/Outcome``.
     func stages(of request: EnrollmentRequest) async -> ScanLimits.Outcome<Template> {
         await limits.run(observer: scan) { [reader] observer throws(ReaderError) in
             try await reader.enroll(request.metadata, whenBusy: .wait, observer: observer)
         }
     }
 
-    /// Whose print one more touch is: the new one's or one of the others'.
+    /// Asks for one more touch and returns the print that it matches: the new one or one of the others.
     ///
-    /// A touch that is nobody's may be repeated; an unreadable one costs nothing, until there are too many. Where others
-    /// are compared with, each touch is charged before its scan.
+    /// A touch that matches no print may be repeated; an unreadable one costs nothing, until there are too many. If the
+    /// touch is also compared with other prints, it is charged before its scan.
     ///
     /// - Throws: `inconsistent`, `tooManyRetries`, `timedOut`, `lockedOut`, `store`, `reader` (also for a reader that
     ///   names a print it was not given).
@@ -45,7 +45,7 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// One touch, repeated until it can be read; `nil` when it is nobody's.
+    /// Asks for one touch, repeated until it can be read; returns `nil` when it matches no print.
     private func touch(
         of new: GalleryEntry,
         against others: [GalleryEntry],
@@ -87,7 +87,7 @@ struct EnrollmentTouches: Sendable {
         }
     }
 
-    /// The new print is last: a finger that is enrolled already is found as what it is.
+    /// Compares with the new print last, so that a finger that is already enrolled is found under its existing name.
     private func look(
         for new: GalleryEntry,
         among others: [GalleryEntry]
@@ -109,7 +109,7 @@ struct EnrollmentTouches: Sendable {
 }
 
 extension IdentifyResult {
-    /// What a comparison with one print says.
+    /// Converts the result of a comparison with one print.
     init(_ result: VerifyResult, of id: PrintID) {
         switch result {
         case .match(let updated): self = .match(id, updated: updated)

@@ -2,35 +2,36 @@
 
 import Fingerprint
 
-/// What became of fingers that were changed from outside, or were of an older state, and that the owner accepted.
+/// The result of accepting fingers that were changed from outside or are of an older state.
 public struct AcceptedFingers: Sendable {
     /// The fingers that are enrolled from now on.
     public let kept: [EnrolledFinger]
-    /// Entries that cannot be compared with any more, and were taken out.
+    /// The fingers that were removed because their prints can no longer be compared.
     public let removed: [EnrolledFinger]
 }
 
 extension FingerEnroller {
     /// The fingers that ``accept(profile:consent:)`` would keep; nothing is changed.
     ///
-    /// - Returns: The fingers; `nil` where the set is sound, and there is nothing to accept.
+    /// - Returns: The fingers; `nil` if the set is sound, so that there is nothing to accept.
     /// - Throws: `store`.
     public func acceptable(profile: String) async throws(EnrollmentError) -> [EnrolledFinger]? {
         let standing = try await store.standing(of: profile)
         return standing.fault == nil ? nil : standing.fingers
     }
 
-    /// Takes the present fingers of a profile for the true ones, after they were changed from outside or an older state was
+    /// Accepts the present fingers of a profile as genuine, after they were changed from outside or an older state was
     /// put back.
     ///
-    /// Kept is what this machine sealed for this profile: a template that was copied from elsewhere does not open. The
-    /// set becomes another one: earlier domain states do not come back, and what was bound to an earlier set stays refused.
+    /// Only prints that this machine sealed for this profile are kept: a template that was copied from elsewhere does
+    /// not open. The set gets a new digest: earlier domain states do not come back, and items bound to an earlier set
+    /// stay refused.
     ///
     /// - Parameters:
-    ///   - profile: Whose fingers.
+    ///   - profile: The profile whose fingers are accepted.
     ///   - consent: The owner's consent, which only the passcode gives here.
-    /// - Returns: The fingers that count from now on; `nil` where the set is sound, and nothing is changed.
-    /// - Throws: `ownerNeeded`, also where no passcode is set; `changedMeanwhile`, `store`.
+    /// - Returns: The fingers that count from now on; `nil` if the set is sound, and nothing is changed.
+    /// - Throws: `ownerNeeded`, also if no passcode is set; `changedMeanwhile`, `store`.
     public func accept(
         profile: String,
         consent: OwnerConsent?

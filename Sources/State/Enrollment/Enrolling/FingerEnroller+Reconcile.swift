@@ -3,29 +3,29 @@
 public import Fingerprint
 import Foundation
 
-/// What a reader keeps in itself, compared with the store.
+/// The result of comparing the prints that a reader keeps with the store.
 public struct ReaderReconciliation: Sendable {
-    /// How many prints of interrupted enrollments and removals were deleted from the reader.
+    /// The number of prints of interrupted enrollments and removals that were deleted from the reader.
     public let finished: Int
     /// Prints in the reader that the store does not know, such as another system's.
     ///
     /// They are never deleted.
     public let strays: [StoredPrint]
-    /// Fingers of the profile whose print is gone from the reader.
+    /// Fingers of the profile whose print the reader no longer holds.
     public let missing: [EnrolledFinger]
     /// Whether the reader could list its prints; when not, `strays` and `missing` say nothing.
     public let isListed: Bool
 }
 
 extension FingerEnroller {
-    /// Finishes what was interrupted at a reader, and compares the reader's own storage with the store.
+    /// Finishes interrupted enrollments and removals at a reader, and compares the reader's own storage with the store.
     ///
-    /// It does nothing for a reader that keeps no prints.
+    /// For a reader that does not store prints, it does nothing.
     ///
     /// - Parameters:
-    ///   - profile: Whose fingers are looked for. Interrupted work of every profile is finished.
+    ///   - profile: The profile whose fingers are looked for. Interrupted work of every profile is finished.
     ///   - reader: The reader; it need not be open.
-    /// - Returns: What was finished, and where reader and store still differ.
+    /// - Returns: The number of deleted prints, and the remaining differences between reader and store.
     /// - Throws: `reader`, `store`, `enrollmentTampered`, `enrollmentRolledBack`.
     public func reconcile(
         profile: String,
@@ -53,9 +53,9 @@ extension FingerEnroller {
         }
     }
 
-    /// Deletes from an open reader what interrupted enrollments and removals left there.
+    /// Deletes the prints that interrupted enrollments and removals left in an open reader.
     ///
-    /// - Returns: How many prints were deleted.
+    /// - Returns: The number of prints that were deleted.
     /// - Throws: the first failure, after everything was tried; what failed stays unfinished.
     func finishInterrupted(
         on reader: any FingerprintReader,
@@ -81,7 +81,7 @@ extension FingerEnroller {
     ) async throws(EnrollmentError) -> Int {
         switch print.kind {
         case .removing(let template):
-            // What cannot be decrypted cannot be named to the reader: it stays there, as a stray.
+            // A template that cannot be decrypted cannot be named to the reader: its print stays there, as a stray.
             let deleted = if let template { try await reader.deleteIfThere(template) } else { false }
             try await store.finishRemoval(print.row.id)
             return deleted ? 1 : 0
@@ -94,16 +94,15 @@ extension FingerEnroller {
             try await store.dropIntent(print.row.id)
             return deleted
         case .pending(.besides(nil)), .pending(nil):
-            // The reader cannot list its prints, or the plan cannot be read: nothing tells which print it was.
+            // The reader cannot list its prints, or the plan cannot be read: the print cannot be identified.
             try await store.dropIntent(print.row.id)
             return 0
         }
     }
 
-    /// Deletes the print that is in the reader since the enrollment began, and whose metadata do not say that
-    /// it is another's.
+    /// Deletes the print that the reader has kept since the enrollment began, unless its metadata say otherwise.
     ///
-    /// A print that is none of ours in every way is left alone.
+    /// A print with any metadata that contradict this enrollment is left alone.
     private func deleteLeftover(
         of row: PrintRow,
         besides kept: [Template],
@@ -122,20 +121,20 @@ extension FingerEnroller {
         return deleted
     }
 
-    /// Deletes what a failed enrollment made, and forgets its intent.
+    /// Deletes the print that a failed enrollment made, and its intent.
     ///
-    /// It runs to its end even when the task is cancelled; what it cannot do now, the intent keeps for the
-    /// next time.
+    /// It runs to its end even when the task is cancelled. If it fails now, the intent stays, and the next
+    /// reconciliation finishes it.
     func undo(
         _ intent: PrintRow,
         made template: Template?,
         on reader: any FingerprintReader,
         _ info: ReaderInfo
     ) async {
-        // A task of its own is not cancelled with the caller's. It may run on the shared pool: nobody waits for an enrollment
-        // in a call that blocks a thread of it.
+        // A task of its own is not cancelled with the caller's. It may run on the shared pool: no caller waits for an
+        // enrollment in a call that blocks one of the pool's threads.
         await Task { () async in
-            // Not pending any more means that the print was stored after all.
+            // If the enrollment is no longer pending, the print was stored after all.
             guard (try? await store.isPending(intent.id)) == true else { return }
             if let template {
                 if (try? await store.narrowIntent(intent, to: template)) == nil { return }
@@ -148,7 +147,7 @@ extension FingerEnroller {
 }
 
 extension PrintRow {
-    /// Whether a print with these metadata can be what this enrollment left; what the reader did not keep fits.
+    /// Whether a print with these metadata can come from this enrollment; missing metadata count as equal.
     fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {
         let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
         return (metadata.finger ?? finger) == finger && (metadata.userName ?? profile) == profile

@@ -2,7 +2,7 @@
 
 public import Fingerprint
 
-/// Which fingers to remove.
+/// A selection of fingers to remove.
 public enum FingerSelection: Sendable, Hashable {
     /// One print.
     case print(PrintID)
@@ -15,20 +15,20 @@ public enum FingerSelection: Sendable, Hashable {
 extension FingerEnroller {
     /// Removes fingers, from their readers too.
     ///
-    /// They match no more once the store has forgotten them, which comes first.
+    /// The store forgets them first; from then on they no longer match.
     ///
     /// - Parameters:
-    ///   - selection: Which fingers.
-    ///   - profile: Whose fingers.
+    ///   - selection: The fingers to remove.
+    ///   - profile: The profile whose fingers are removed.
     ///   - readers: The connected readers. They are used only when they keep a print that is removed.
     ///   - force: Whether a print may be removed although the reader that keeps it is not among `readers`. The reader
     ///     deletes it when it is used for an enrollment, or reconciled, the next time.
-    ///   - consent: The owner's consent to this removal. `nil` is enough for `all` where the set was changed from
-    ///     outside and no passcode is set: the fingers vouch for nobody then.
-    /// - Returns: The removed fingers; none when `all` were meant and there were none.
+    ///   - consent: The owner's consent to this removal. `nil` is enough for `all` if the set was changed from
+    ///     outside and no passcode is set: such fingers cannot prove who the owner is.
+    /// - Returns: The removed fingers; empty if `all` was selected and no finger was enrolled.
     /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, and nothing is removed;
-    ///   `reader` when a reader did not delete a print: the finger is removed here, and the next reconciliation finishes
-    ///   it. Also `store`, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
+    ///   `reader` when a reader did not delete a print: the finger is removed here, and the next reconciliation
+    ///   finishes it. Also `store`, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
     public func remove(
         _ selection: FingerSelection,
         profile: String,
@@ -58,10 +58,10 @@ extension FingerEnroller {
         return removed.map(\.enrolledFinger)
     }
 
-    /// The fingers that a removal would take out; nothing is changed, and the owner need not be asked for it.
+    /// The fingers that a removal would take out; nothing is changed, and no consent is needed.
     ///
     /// - Parameters: as of ``remove(_:profile:readers:force:consent:)``.
-    /// - Returns: The fingers; none when `all` were meant and there are none, or none that can be read.
+    /// - Returns: The fingers; empty if `all` was selected and no finger is enrolled, or none can be read.
     /// - Throws: `noSuchFinger`, `readerNotConnected`, `store`, and, except for `all`, `enrollmentTampered` and
     ///   `enrollmentRolledBack`.
     public func removable(
@@ -92,7 +92,7 @@ extension FingerSelection {
 }
 
 extension EnrollmentStore {
-    /// The enrolled prints that are meant.
+    /// The enrolled prints that the selection names.
     ///
     /// For `all` the set need not be sound.
     fileprivate func selected(

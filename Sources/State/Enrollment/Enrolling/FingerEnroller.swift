@@ -3,19 +3,19 @@
 public import Fingerprint
 import Foundation
 
-/// What happens in an enrollment, for prompts and progress bars.
+/// An event of an enrollment, for prompts and progress bars.
 public enum EnrollmentProgress: Sendable, Hashable {
-    /// Something happened at the reader.
+    /// An event of the reader.
     case scan(ScanEvent)
-    /// The presentations are done; one more touch confirms the print, and so many tries remain.
+    /// The presentations are done; one more touch confirms the print, with this number of tries left.
     case confirming(triesLeft: Int)
 }
 
-/// Enrolls and removes fingers: what the reader does and what the store keeps, in step.
+/// Enrolls and removes fingers, and keeps reader and store in step.
 ///
 /// Each call opens the reader and closes it again, also after an error.
 public struct FingerEnroller: Sendable {
-    /// How often the confirming touch may be of another finger.
+    /// The number of tries for the confirming touch.
     static let confirmations = 3
 
     let store: EnrollmentStore
@@ -25,16 +25,16 @@ public struct FingerEnroller: Sendable {
     /// Works on a store.
     ///
     /// - Parameters:
-    ///   - store: Where the prints go.
+    ///   - store: The store that keeps the prints.
     ///   - counter: Counts the touches that are compared with enrolled fingers.
-    ///   - retryLimit: How many presentations in a row may be unreadable; they cost nothing else.
+    ///   - retryLimit: The number of presentations in a row that may be unreadable; they cost nothing else.
     package init(store: EnrollmentStore, counter: any TouchCounter, retryLimit: Int = 20) {
         self.store = store
         self.counter = counter
         self.retryLimit = retryLimit
     }
 
-    /// Refuses a finger's name that is taken on a reader, before anybody is asked for anything.
+    /// Refuses a finger's name that is taken on a reader, before the person is asked for anything.
     ///
     /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     public func refuseTaken(
@@ -52,25 +52,27 @@ public struct FingerEnroller: Sendable {
     /// Enrolls one finger, and checks with one more touch that it can be recognised.
     ///
     /// A finger of that name is refused before any touch. The confirming touch finds a finger that is enrolled
-    /// under another name, and presses that were not of one finger, which libfprint does not compare. An enrollment
-    /// that does not end well leaves nothing, neither in the store nor in the reader; where a reader that keeps
-    /// prints was unplugged meanwhile, ``reconcile(profile:on:)`` deletes what it kept.
+    /// under another name, and presses that were not of one finger, which libfprint does not compare. A failed
+    /// enrollment leaves nothing, neither in the store nor in the reader; if a reader that keeps prints was unplugged
+    /// during the enrollment, ``reconcile(profile:on:)`` deletes what it kept.
     ///
-    /// Where a finger is enrolled or a passcode is set, the owner agrees first. That is looked at before the first touch, and
-    /// again in the transaction that adds the finger. A confirming touch that matches no print is charged as a failed try.
+    /// If a finger is enrolled or a passcode is set, the owner has to agree first. The consent is checked before the
+    /// first touch, and again in the transaction that adds the finger. A confirming touch that matches no print is
+    /// charged as a failed try.
     ///
     /// - Parameters:
     ///   - finger: The finger's name.
     ///   - label: Free text; at most 100 characters are kept.
-    ///   - profile: Whose finger.
+    ///   - profile: The profile that gets the finger.
     ///   - reader: The reader; it need not be open.
-    ///   - consent: The owner's consent to this finger; `nil` where nothing vouches for an owner yet.
-    ///   - timeout: For how long each presentation is waited for.
+    ///   - consent: The owner's consent to this finger; `nil` if no finger is enrolled and no passcode is set.
+    ///   - timeout: The time limit for each presentation.
     ///   - allowingSameFinger: Whether a finger may be enrolled a second time under another name.
-    ///   - observer: Is told what happens, on the reader's own thread.
-    /// - Returns: The finger, which is on the disk now.
+    ///   - observer: Gets the events, on the reader's own thread.
+    /// - Returns: The finger as it was stored on disk.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `lockedOut`, `duplicate`, `inconsistent`,
-    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, `reader`, `store`. Cancelling gives `reader` with `cancelled`.
+    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, `reader`, `store`. Cancelling
+    ///   gives `reader` with `cancelled`.
     public func enroll(
         _ finger: Finger,
         label: String? = nil,
@@ -82,7 +84,7 @@ public struct FingerEnroller: Sendable {
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(EnrollmentError) -> EnrolledFinger {
         try await refuseTaken(finger, profile: profile, on: reader)
-        // Before the reader's turn, as an evaluation does it: two that wait for each other would wait for ever.
+        // This comes before the reader's turn, in the same order as in an evaluation: otherwise the two could deadlock.
         let count = try await counter.begin(finger, on: await reader.info, within: timeout)
         try await store.requireConsent(to: .add(finger), by: consent, of: profile)
         return try await reader.whileOpen("enroll") { info throws(EnrollmentError) in
@@ -120,7 +122,7 @@ public struct FingerEnroller: Sendable {
 
     /// The order is: intent, reader, store.
     ///
-    /// Whatever ends the process in between, the intent tells the next one what the reader may have kept.
+    /// If the process ends in between, the intent tells the next process what the reader may have kept.
     private func enrollOnReader(
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
@@ -147,7 +149,7 @@ public struct FingerEnroller: Sendable {
         }
     }
 
-    /// What an earlier enrollment left, and the reader does not give up, keeps nobody from enrolling.
+    /// Finishes interrupted work; prints that the reader cannot delete do not prevent an enrollment.
     private func finishInterruptedIfPossible(_ touches: EnrollmentTouches) async throws(EnrollmentError) {
         do {
             _ = try await finishInterrupted(on: touches.reader, touches.info)
@@ -162,7 +164,7 @@ public struct FingerEnroller: Sendable {
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
     ) async throws(EnrollmentError) {
-        // The gallery is read now: another process may have enrolled the finger meanwhile.
+        // The gallery is read now: another process may have enrolled the finger since the enrollment began.
         let others = try await store.gallery(of: request.profile, on: touches.info.id)
         let entry = GalleryEntry(id: id, template: template)
         let match = try await touches.confirmation(of: entry, against: request.allowsSameFinger ? [] : others)
@@ -189,7 +191,7 @@ public struct FingerEnroller: Sendable {
     }
 }
 
-/// What is to be enrolled.
+/// A request for an enrollment.
 struct EnrollmentRequest: Sendable {
     let finger: Finger
     let label: String?
@@ -198,7 +200,7 @@ struct EnrollmentRequest: Sendable {
     let consent: OwnerConsent?
     let date: Date
 
-    /// What the reader may write beside the print.
+    /// The metadata that the reader may store with the print.
     var metadata: EnrollmentMetadata {
         EnrollmentMetadata(finger: finger, userName: profile, date: CalendarDate(date))
     }

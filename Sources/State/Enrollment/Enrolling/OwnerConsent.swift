@@ -8,20 +8,20 @@ import StateStore
 /// The owner's consent to one change of the enrolled fingers.
 ///
 /// Only the engine of `Authentication` makes one, after an enrolled finger matched or the passcode was verified. It is
-/// good for one change of one profile, in the state that the fingers had before the owner was asked: the transaction that
-/// makes the change compares all of it. Every change makes another state, so no consent counts twice.
+/// valid for one change of one profile, in the state that the fingers had before the owner was asked: the transaction
+/// that makes the change compares all of these. Every change makes a new state, so no consent counts twice.
 public struct OwnerConsent: Sendable {
-    /// A change that the owner is asked for.
+    /// A change that the owner is asked to agree to.
     public enum Change: Sendable, Hashable {
         /// Enrolling this finger.
         case add(Finger)
         /// Removing these fingers.
         case remove(FingerSelection)
-        /// Taking fingers that were changed from outside, or are of an older state, for the true ones.
+        /// Accepting fingers that were changed from outside, or are of an older state, as genuine.
         case accept
     }
 
-    /// How the owner was recognised.
+    /// The way in which the owner was recognised.
     package enum Proof: Sendable, Hashable {
         /// An enrolled finger touched the reader.
         case finger
@@ -34,12 +34,12 @@ public struct OwnerConsent: Sendable {
     let state: FingersState
     let proof: Proof
 
-    /// Writes down that the owner agreed.
+    /// Records that the owner agreed.
     ///
     /// - Parameters:
-    ///   - change: What the owner was asked for.
-    ///   - standing: How the fingers stood before the owner was asked.
-    ///   - proof: How the owner was recognised.
+    ///   - change: The change that the owner was asked for.
+    ///   - standing: The state of the fingers before the owner was asked.
+    ///   - proof: The way in which the owner was recognised.
     package init(to change: Change, in standing: FingersStanding, by proof: Proof) {
         profile = standing.profile
         self.change = change
@@ -48,21 +48,21 @@ public struct OwnerConsent: Sendable {
     }
 }
 
-/// How the fingers of a profile stand, and what a change of them needs.
+/// The state of a profile's fingers, and the proof that a change of them needs.
 package struct FingersStanding: Sendable {
-    /// Whose fingers.
+    /// The profile whose fingers are meant.
     package let profile: String
-    /// `enrollmentTampered` or `enrollmentRolledBack` where the set cannot be trusted; `nil` where it can.
+    /// `enrollmentTampered` or `enrollmentRolledBack` if the set cannot be trusted; `nil` if it can.
     package let fault: EnrollmentError?
-    /// The enrolled fingers whose templates this machine sealed; of an untrusted set too.
+    /// The enrolled fingers whose templates this machine sealed, also for an untrusted set.
     package let fingers: [EnrolledFinger]
     /// Whether a passcode is set.
     package let isPasscodeSet: Bool
     let state: FingersState
 
-    /// What must be shown for a change.
+    /// The proof that a change needs.
     package enum Need: Sendable, Hashable {
-        /// Nothing: no finger can vouch for an owner, and no passcode is set.
+        /// Nothing: no finger can prove who the owner is, and no passcode is set.
         case nothing
         /// An enrolled finger or the passcode.
         case fingerOrPasscode
@@ -70,10 +70,10 @@ package struct FingersStanding: Sendable {
         case passcode
     }
 
-    /// Whether any finger is enrolled, be it one that can be compared with or not.
+    /// Whether any finger is enrolled, including fingers that cannot be compared.
     package let hasFingers: Bool
 
-    /// What must be shown for a change of these fingers.
+    /// The proof that a change of these fingers needs.
     package var need: Need {
         Need(isTrusted: fault == nil, hasFingers: hasFingers, isPasscodeSet: isPasscodeSet)
     }
@@ -89,7 +89,7 @@ extension FingersStanding.Need {
     }
 }
 
-/// What a consent compares: the set, its MAC, and which templates open.
+/// The state that a consent is bound to: the set, its MAC, and the templates that open.
 struct FingersState: Sendable, Hashable {
     let set: EnrollmentSet
     let mac: Data?
@@ -104,9 +104,9 @@ struct FingersState: Sendable, Hashable {
 }
 
 extension EnrollmentStore {
-    /// How the fingers of a profile stand now.
+    /// Returns the present state of a profile's fingers.
     ///
-    /// - Throws: `store`; a set that cannot be trusted is an answer.
+    /// - Throws: `store`; a set that cannot be trusted is no error here, but is returned with its fault.
     package func standing(of profile: String) async throws(EnrollmentError) -> FingersStanding {
         var fault: EnrollmentError?
         do throws(EnrollmentError) {
@@ -132,13 +132,13 @@ extension EnrollmentStore {
         )
     }
 
-    /// Why a change is refused; `nil` when the owner agreed to it, or need not be asked.
+    /// Returns the error that refuses a change; `nil` when the owner agreed to it, or need not be asked.
     ///
     /// - Parameters:
-    ///   - change: What is to happen.
-    ///   - consent: What the owner has agreed to, if anything.
+    ///   - change: The change that is to be made.
+    ///   - consent: The owner's consent, if there is one.
     ///   - now: The fingers as they are in the caller's transaction.
-    ///   - isTrusted: Whether these fingers can vouch for an owner.
+    ///   - isTrusted: Whether these fingers can prove who the owner is.
     ///   - db: The caller's transaction.
     /// - Returns: `ownerNeeded`, `changedMeanwhile`, or nothing.
     /// - Throws: what the database gives.
@@ -164,7 +164,7 @@ extension EnrollmentStore {
         return nil
     }
 
-    /// Refuses a change early, before a reader is asked for anything; the change itself looks again.
+    /// Refuses a change early, before a reader is asked for anything; the change itself checks again.
     func requireConsent(
         to change: OwnerConsent.Change,
         by consent: OwnerConsent?,
@@ -178,7 +178,7 @@ extension EnrollmentStore {
 }
 
 extension EnrollmentError {
-    /// Whether it says that the set cannot be trusted.
+    /// Whether the error says that the set cannot be trusted.
     var isDistrust: Bool {
         switch code {
         case .enrollmentTampered, .enrollmentRolledBack: true

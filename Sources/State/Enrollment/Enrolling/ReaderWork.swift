@@ -4,7 +4,7 @@ import Fingerprint
 
 extension FingerprintReader {
     /// Waits for the reader's turn, opens it, runs `body`, and closes it again, also when the task is cancelled
-    /// meanwhile.
+    /// during `body`.
     func whileOpen<Value: Sendable>(
         _ work: String,
         _ body: (ReaderInfo) async throws(EnrollmentError) -> Value
@@ -18,8 +18,9 @@ extension FingerprintReader {
                 } catch {
                     result = .failure(error)
                 }
-                // A reader whose closing failed counts as closed; what happened before is the answer. In a task of its own, so
-                // that no reader sees the cancellation; on the shared pool, which nobody blocks to wait for an enrollment.
+                // A reader whose closing failed counts as closed; the result of `body` is returned. Closing runs in a
+                // task of its own, so that no reader sees the cancellation; it may use the shared pool, since no caller
+                // blocks one of the pool's threads to wait for an enrollment.
                 await Task { () async in try? await close() }.value
                 return result
             }
@@ -27,14 +28,14 @@ extension FingerprintReader {
         return try result.get()
     }
 
-    /// What the reader keeps; `nil` when it cannot list.
+    /// Lists the prints that the reader keeps; `nil` when the reader cannot list them.
     func listed(_ info: ReaderInfo) async throws(EnrollmentError) -> [StoredPrint]? {
         guard info.features.contains(.storageList) else { return nil }
         return try await translated { () throws(ReaderError) in try await storedPrints(whenBusy: .wait) }
     }
 
-    /// Deletes a print; `false` when the reader does not keep it, or cannot delete single prints: there it stays, as a
-    /// stray that matches for nobody.
+    /// Deletes a print; `false` when the reader does not keep it, or cannot delete single prints: then it stays in the
+    /// reader as a stray that matches for no profile.
     func deleteIfThere(_ template: Template) async throws(EnrollmentError) -> Bool {
         do {
             try await delete(template, whenBusy: .wait)
@@ -46,7 +47,7 @@ extension FingerprintReader {
         }
     }
 
-    /// Whether one of the templates is the same print.
+    /// Whether one of the templates belongs to the same print.
     func holds(_ template: Template, in templates: [Template]) async -> Bool {
         for other in templates where await isSamePrint(other, template) { return true }
         return false

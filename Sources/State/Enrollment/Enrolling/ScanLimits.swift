@@ -4,12 +4,12 @@ import Fingerprint
 import Synchronization
 import WhorlSupport
 
-/// The two limits of every operation that waits for a finger: how long one presentation is waited for, and how
-/// many in a row may be unreadable.
+/// The two limits of every operation that waits for a finger: the time limit for one presentation, and the number of
+/// presentations in a row that may be unreadable.
 ///
-/// Whoever reaches one has the operation cancelled; the reader then ends it as it ends every cancelled one.
+/// When a limit is reached, the operation is cancelled; the reader then ends it like every cancelled operation.
 final class ScanLimits: Sendable {
-    /// Why an operation was ended.
+    /// The reason why an operation was ended.
     enum Stop: Sendable {
         case timedOut
         case tooManyRetries
@@ -22,14 +22,14 @@ final class ScanLimits: Sendable {
         }
     }
 
-    /// How an operation went.
+    /// The outcome of an operation.
     ///
-    /// Both can be there: it may have succeeded just before it was told to end.
+    /// It can hold both a stop and a result: the operation may have succeeded just before it was cancelled.
     struct Outcome<Value: Sendable>: Sendable {
         let stop: Stop?
         let result: Result<Value, ReaderError>
 
-        /// The value, where the limits were kept.
+        /// Returns the value if the limits were kept.
         func get() throws(EnrollmentError) -> Value {
             if let stop { throw stop.error }
             do {
@@ -55,7 +55,7 @@ final class ScanLimits: Sendable {
         self.state = Mutex(State(waitingSince: .now))
     }
 
-    /// Whether there was one unreadable presentation too many.
+    /// Counts an unreadable presentation, and returns whether that was one too many.
     func countRetry() -> Bool {
         state.withLock { state in
             state.retriesInARow += 1
@@ -63,7 +63,7 @@ final class ScanLimits: Sendable {
         }
     }
 
-    /// A presentation could be read.
+    /// Records that a presentation could be read.
     func countGood() { state.withLock { $0.retriesInARow = 0 } }
 
     /// Runs one operation of a reader within the limits.
@@ -96,7 +96,7 @@ final class ScanLimits: Sendable {
         case quiet
     }
 
-    /// Waits until the operation itself has ended, whatever else came first.
+    /// Waits until the operation itself has ended, even if a limit was reached first.
     private static func outcome<Value>(of group: inout TaskGroup<Step<Value>>) async -> Outcome<Value> {
         var stop: Stop?
         while let step = await group.next() {
@@ -125,7 +125,7 @@ final class ScanLimits: Sendable {
 
     private func restartWaiting() { state.withLock { $0.waitingSince = .now } }
 
-    /// A finger that comes and goes does not prolong the time; what the reader makes of it does.
+    /// Applies an event: a touch, retry or stage restarts the time limit, a finger that comes and goes does not.
     private func isOverLimit(_ event: ScanEvent) -> Bool {
         switch event {
         case .touch: restartWaiting()

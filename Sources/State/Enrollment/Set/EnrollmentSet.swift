@@ -5,10 +5,10 @@ import Foundation
 import StateStore
 import WhorlSupport
 
-/// What the digest is made of: the generation, and of each print what makes it that print.
+/// The content of the digest: the generation, and the identifying data of each print.
 ///
-/// Labels, names, match times and improved templates are left out: they may change without another finger coming
-/// in. Encoding, all numbers big-endian:
+/// Labels, names, match times and improved templates are left out: they may change without a finger being
+/// added. Encoding, all numbers big-endian:
 ///
 ///     "WHES"  version: 1 byte, 1 without an epoch, 2 with one
 ///     only in version 2: epoch: 16 bytes
@@ -27,7 +27,7 @@ struct EnrollmentSet: Hashable, Sendable {
     }
 
     let generation: UInt64
-    /// 16 random bytes since the generations began anew, so that no digest comes back; `nil` before.
+    /// 16 random bytes from the last restart of the generations, so that no digest comes back; `nil` without a restart.
     let epoch: Data?
     let members: [Member]
 
@@ -40,7 +40,7 @@ struct EnrollmentSet: Hashable, Sendable {
     private static let header = Data("WHES".utf8)
     private static let epochSize = 16
 
-    /// An epoch that never was.
+    /// Makes a random epoch, which was never used before.
     static func newEpoch() -> Data {
         Data((0..<epochSize).map { _ in UInt8.random(in: .min ... .max) })
     }
@@ -85,7 +85,7 @@ struct EnrollmentSet: Hashable, Sendable {
         }
         guard bytes.isAtEnd else { return nil }
         self.init(generation: generation, epoch: epoch, members: members)
-        // Members in another order make the same set of other bytes.
+        // Members in another order would give the same set with other bytes.
         guard self.encoded == encoded else { return nil }
     }
 
@@ -99,14 +99,14 @@ struct EnrollmentSet: Hashable, Sendable {
         EnrollmentSet.digest(of: encoded, application: application, keys: keys)
     }
 
-    /// The same, of a set that is encoded already.
+    /// Returns the digest of a set that is already encoded.
     static func digest(of encoded: Data, application: String, keys: StateKeys) -> Data {
         keys.code(for: encoded, .domainState, info: "whorl domain state v1 \(application)")
     }
 }
 
 extension Finger {
-    /// The finger of a stored number; `nil` when there is none.
+    /// Makes the finger of a stored number; `nil` for any other number.
     init?(number: UInt8) {
         guard let finger = Finger.allCases.first(where: { $0.number == number }) else { return nil }
         self = finger
@@ -114,7 +114,7 @@ extension Finger {
 }
 
 extension PrintID {
-    /// The 16 bytes that the 32 digits stand for.
+    /// The 16 bytes that the 32 digits represent.
     var bytes: Data {
         let digits = description.utf8.map { $0 < 58 ? $0 - 48 : $0 - 87 }
         return Data(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })

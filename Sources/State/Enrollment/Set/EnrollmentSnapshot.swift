@@ -7,13 +7,13 @@ import StateStore
 /// One profile's enrolled fingers at one moment, found sound: the manifest's MAC fits, every template opens, and the
 /// generation is the counter's.
 ///
-/// It is one look at the database. Whoever decides something later asks in its own transaction whether the look still
-/// holds (``isEnrolled(_:in:)``, ``isSound(in:)``); what was changed meanwhile is noticed there.
+/// It is one read of the database. A caller that decides something later checks in its own transaction whether the
+/// snapshot still holds (``isEnrolled(_:in:)``, ``isSound(in:)``); changes since the read are noticed there.
 package struct EnrollmentSnapshot: Sendable {
     let manifest: Manifest
     let seal: TemplateSeal
 
-    /// How often the set had changed.
+    /// The number of changes of the set up to this moment.
     package var generation: UInt64 { manifest.generation }
 
     /// The enrolled fingers, by finger and then by reader.
@@ -25,7 +25,7 @@ package struct EnrollmentSnapshot: Sendable {
     /// The finger of a print; `nil` when the set has no such print.
     package func finger(of print: PrintID) -> Finger? { manifest.prints.first { $0.id == print }?.finger }
 
-    /// What a program compares; `nil` when no finger is enrolled.
+    /// Returns the state that a program compares; `nil` when no finger is enrolled.
     package func state(for application: String) -> EnrollmentState? {
         guard !manifest.prints.isEmpty else { return nil }
         let digest = manifest.set.digest(application: application, keys: seal.keys)
@@ -34,7 +34,7 @@ package struct EnrollmentSnapshot: Sendable {
 
     /// The templates that a reader can compare with, the most recently matched first, then the newest.
     ///
-    /// They are decrypted now, and are the caller's.
+    /// They are decrypted in this call, and belong to the caller.
     package func gallery(on reader: ReaderID) -> [GalleryEntry] {
         let never = -Double.infinity
         return manifest.prints.filter { $0.reader == reader }
@@ -55,8 +55,8 @@ package struct EnrollmentSnapshot: Sendable {
 
     /// Whether the set is still this one, and a print of it enrolled, in the caller's transaction.
     ///
-    /// It is one question, about the set's generation and MAC and an index of enrolled prints: no row with a template is
-    /// read. Templates that were edited are ``isSound(in:)``'s business.
+    /// It checks only the set's generation and MAC, and an index of enrolled prints: no row with a template is
+    /// read. Only ``isSound(in:)`` finds edited templates.
     package func isEnrolled(_ print: PrintID, in db: Database) throws -> Bool {
         guard let known = manifest.prints.first(where: { $0.id == print }) else { return false }
         let statement = try db.cachedStatement(

@@ -3,41 +3,41 @@
 /// Counts the changes of a profile's enrollment set, so that an older database is noticed.
 ///
 /// The store writes a new generation to the database first and then calls ``advance(_:to:)``; a crash in between
-/// leaves the database ahead by one, which the store mends when it reads next. A database that is behind the
+/// leaves the database ahead by one, which the store repairs at its next read. A database that is behind the
 /// counter, or ahead by more, is an older or a foreign one (`enrollmentRolledBack`). So a change counts as made
-/// once both are written, and an authenticated database is never more than one ahead.
+/// once both are written, and an authenticated database is at most one ahead.
 ///
-/// A hardware counter that starts above zero fits: the first generation is then its first value plus one.
+/// A hardware counter may start above zero: the first generation is then its first value plus one.
 public protocol GenerationCounter: Sendable {
     /// The counter's value for a profile.
     ///
     /// - Parameters:
-    ///   - profile: Whose counter; one that is not there is made when `stored` is 0.
-    ///   - stored: The generation in the database; 0 when the profile never had a print. A counter that has no
-    ///     place of its own gives it back.
+    ///   - profile: The profile of the counter; a missing counter is made when `stored` is 0.
+    ///   - stored: The generation in the database; 0 when the profile never had a print. A counter without
+    ///     storage of its own returns it.
     /// - Returns: The last value that the counter was advanced to, or where it begins.
-    /// - Throws: what keeps the counter from being asked.
+    /// - Throws: an error if the counter cannot be read.
     func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64
 
-    /// Counts up by one, to `generation`; does nothing when that is the value already.
+    /// Counts up by one, to `generation`; does nothing if the counter already has that value.
     func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError)
 
     /// Whether a counter outside of the database counts a profile's set; the set's MAC says so from its next change on.
     ///
-    /// - Throws: what keeps that from being known.
+    /// - Throws: an error if that cannot be determined.
     func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool
 
-    /// The value to go on from when the owner gives all fingers up; a counter that was lost begins anew at `stored`.
+    /// The value to go on from when the owner gives all fingers up; a lost counter starts again at `stored`.
     ///
-    /// - Throws: what keeps the counter from being asked.
+    /// - Throws: an error if the counter cannot be read.
     func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64
 }
 
 extension GenerationCounter {
-    /// `false`: the database itself counts.
+    /// Returns `false`, since the database itself counts.
     public func hasCounter(_ profile: String) async throws(EnrollmentError) -> Bool { false }
 
-    /// The counter's value: one that cannot be lost goes on.
+    /// Returns the counter's present value, since this counter cannot be lost.
     public func restart(_ profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 {
         try await current(of: profile, stored: stored)
     }
@@ -45,15 +45,15 @@ extension GenerationCounter {
 
 /// The generation that the database itself holds, for a system without a TPM.
 ///
-/// It notices a changed generation (the manifest's MAC covers it). It does not notice that a whole older state
+/// It detects a changed generation (the manifest's MAC covers it). It does not detect that a whole older state
 /// directory was put back.
 public struct SoftwareGeneration: GenerationCounter {
-    /// There is nothing to set up.
+    /// Makes a counter, which needs no setup.
     public init() {}
 
-    /// The database's own number.
+    /// Returns `stored`, the database's own number.
     public func current(of profile: String, stored: UInt64) async throws(EnrollmentError) -> UInt64 { stored }
 
-    /// The database has counted already.
+    /// Does nothing, since the database has already counted.
     public func advance(_ profile: String, to generation: UInt64) async throws(EnrollmentError) {}
 }

@@ -6,13 +6,13 @@ import GRDB
 import StateStore
 import WhorlSupport
 
-/// All that the database holds about one profile's enrolled prints, at one moment.
+/// The complete record of one profile's enrolled prints in the database, at one moment.
 struct Manifest: Sendable {
     /// The row of the profile, without its prints.
     struct Head: Sendable, Equatable {
         /// 0 when the profile never had a print.
         let generation: UInt64
-        /// 16 random bytes since the generations began anew; `nil` before.
+        /// 16 random bytes from the last restart of the generations; `nil` without a restart.
         let epoch: Data?
         /// `nil` when there is no row for the profile.
         let mac: Data?
@@ -20,7 +20,7 @@ struct Manifest: Sendable {
 
     /// The last generation of an epoch.
     ///
-    /// No set changes that often: only an edited database holds a higher one. Up to it, a number in JSON is exact.
+    /// No set changes that often: only an edited database holds a higher one. Numbers up to it are exact in JSON.
     static let lastGeneration: UInt64 = 1 << 53
 
     let profile: String
@@ -72,10 +72,10 @@ struct Manifest: Sendable {
         head.mac.map { keys.isValid($0, for: authenticated(isCounted: true), .manifest) } ?? false
     }
 
-    /// What the MAC covers: the set, whose it is, whether a counter counts it, and what else decides how a print is used.
+    /// The bytes that the MAC covers: the set, its profile, whether a counter counts it, and all that decides its use.
     ///
-    /// Not covered: labels, the reader's name and match times, which only order and describe; and the templates, which
-    /// are sealed to their rows.
+    /// Not covered: labels, the reader's name and match times, which are used only for order and display; and the
+    /// templates, which are sealed to their rows.
     private func authenticated(isCounted: Bool) -> Data {
         var bytes = ByteWriter(isCounted ? "whorl counted manifest v1" : "whorl manifest v1")
         bytes.append(sized: profile)
@@ -91,15 +91,15 @@ struct Manifest: Sendable {
     ///
     /// - Parameters:
     ///   - db: The database.
-    ///   - keys: What the MAC is made with.
-    ///   - date: When, for a profile that is new.
+    ///   - keys: The keys that the MAC is made with.
+    ///   - date: The time of the change, for a profile that is new.
     ///   - isCounted: Whether a counter outside of the database counts the generations.
-    /// - Throws: what SQLite reports.
+    /// - Throws: the error that SQLite reports.
     func save(_ db: Database, keys: StateKeys, at date: Date, isCounted: Bool) throws {
-        // A generation is always one of an epoch, and thus far below the largest number.
+        // A generation never exceeds the last one of an epoch, which is far below the largest number.
         let generation = Int64(clamping: generation)
         if try Head(db, profile: profile).epoch != head.epoch {
-            // Generations are counted anew: the numbers of earlier epochs would be taken for theirs.
+            // Generations start again: those of earlier epochs would be confused with the new ones.
             try db.execute(sql: "DELETE FROM enrollment_history WHERE profile = ?", arguments: [profile])
         }
         try db.execute(
@@ -121,7 +121,7 @@ struct Manifest: Sendable {
 }
 
 extension Manifest.Head {
-    /// What a profile begins with.
+    /// The head of a new profile.
     static let none = Manifest.Head(generation: 0, epoch: nil, mac: nil)
 
     init(_ db: Database, profile: String) throws {
@@ -137,7 +137,7 @@ extension Manifest.Head {
             // The table's own check keeps it from being negative, and a damaged one fails the MAC.
             generation: (columns["generation"] as Int64?).flatMap(UInt64.init(exactly:)) ?? 0,
             epoch: columns["epoch"],
-            // A row without a code that could be read is not the same as no row.
+            // A row whose code cannot be read is not the same as no row.
             mac: columns["manifest_mac"] ?? Data()
         )
     }

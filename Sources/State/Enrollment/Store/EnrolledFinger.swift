@@ -7,21 +7,21 @@ public import Foundation
 public struct EnrolledFinger: Sendable, Hashable, Identifiable {
     /// The print's identity.
     public let id: PrintID
-    /// Which finger the person says it is.
+    /// The finger that the person named at enrollment.
     public let finger: Finger
     /// The person's own words; shown, never interpreted.
     public let label: String?
-    /// The reader that it was enrolled with, the only one that can match it.
+    /// The reader that the finger was enrolled with, and the only one that can match it.
     public let reader: ReaderID
     /// The reader's name at the time.
     ///
     /// It may come from the device: clean it before it reaches a terminal.
     public let readerName: String
-    /// Who keeps the template.
+    /// The place where the template is kept.
     public let storage: ReaderInfo.Storage
-    /// When it was enrolled.
+    /// The time of the enrollment.
     public let enrolledAt: Date
-    /// When it matched last; `nil` before the first match.
+    /// The time of the last match; `nil` before the first match.
     public let lastMatchedAt: Date?
 
     package init(
@@ -45,14 +45,14 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable {
     }
 }
 
-/// What a program compares to learn whether the set of enrolled fingers has changed.
+/// The state of a profile's fingers that a program compares to learn whether the set has changed.
 public struct EnrollmentState: Sendable, Hashable {
-    /// 32 bytes, HMAC-SHA-256; another program's digest of the same fingers is another one.
+    /// The HMAC-SHA-256 of the set, 32 bytes; it differs for each program.
     public let digest: Data
-    /// How often the set has changed.
+    /// The number of changes of the set.
     ///
-    /// It never goes back, except where an edited database had used all numbers up: then the digest holds random bytes
-    /// from there on. A set is told by its digest.
+    /// It never goes back, except after an edited database had used all numbers up: from then on the digest holds
+    /// random bytes. Only the digest identifies a set.
     public let generation: UInt64
 
     package init(digest: Data, generation: UInt64) {
@@ -61,19 +61,19 @@ public struct EnrollmentState: Sendable, Hashable {
     }
 }
 
-/// What has happened to the set of enrolled fingers since a digest was taken.
+/// The changes of the set of enrolled fingers since a digest was taken.
 public struct EnrollmentDifference: Sendable, Hashable {
-    /// Whether the digest is another one now.
+    /// Whether the present digest is a different one.
     ///
-    /// A set that was changed and changed back has changed.
+    /// It is `true` also for a set that was changed and changed back.
     public let changed: Bool
-    /// The fingers of prints that are new since then.
+    /// The fingers of prints that were added since then.
     public let added: [Finger]
-    /// The fingers of prints that are gone since then.
+    /// The fingers of prints that were removed since then.
     public let removed: [Finger]
-    /// Whether the digest was one of ours for this program.
+    /// Whether the digest is one that the store gave to this program.
     ///
-    /// When not, it has `changed` and nothing is listed.
+    /// If not, `changed` is `true`, and `added` and `removed` are empty.
     public let isKnown: Bool
 
     package init(changed: Bool, added: [Finger], removed: [Finger], isKnown: Bool) {

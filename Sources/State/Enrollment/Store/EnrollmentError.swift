@@ -3,13 +3,13 @@
 public import Fingerprint
 public import StateStore
 
-/// Why fingers could not be enrolled, removed or looked up.
+/// An error of enrolling, removing or looking up fingers.
 public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: Sendable, Hashable {
         /// A finger of this name is enrolled for this reader.
         case fingerExists(Finger)
-        /// The same finger is enrolled under this name; `nil` where only the reader knows which.
+        /// The same finger is enrolled under this name; `nil` if only the reader knows the name.
         case duplicate(of: Finger?)
         /// The last presentation did not match the print: the presses were not of one finger.
         case inconsistent
@@ -37,9 +37,9 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         case store(StateError)
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What is known about the cause, for logs; may be empty.
+    /// A description of the cause, for logs; may be empty.
     ///
     /// It may hold text from outside.
     public let cause: String
@@ -50,7 +50,7 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         self.cause = cause
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var message: String {
         switch code {
         case .fingerExists(let finger): "The \(finger.spokenName) is enrolled for this reader already."
@@ -72,7 +72,7 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public var recovery: String {
         switch code {
         case .fingerExists(let finger): "Remove it first: `whorl remove \(finger.rawValue)`."
@@ -97,7 +97,7 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
-    /// For logs: code and cause.
+    /// The code and the cause, for logs.
     public var description: String {
         "\(code)" + (cause.isEmpty ? "" : " (\(cause))")
     }

@@ -9,13 +9,13 @@ extension EnrollmentStore {
     /// Adds one print to the set: row, generation, history and MAC in one transaction.
     ///
     /// - Parameters:
-    ///   - template: What the reader made.
-    ///   - finger: Which finger it is.
+    ///   - template: The template that the reader made.
+    ///   - finger: The finger's name.
     ///   - label: The person's own words; they are cleaned.
-    ///   - profile: Whose finger.
+    ///   - profile: The profile that gets the finger.
     ///   - reader: The reader that made it.
     ///   - id: The print's identity; an intent of the same identity is replaced.
-    ///   - date: When it was enrolled.
+    ///   - date: The time of the enrollment.
     ///   - consent: The owner's consent; `nil` is enough for the first finger of a profile without a passcode.
     /// - Returns: The finger as it is stored.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`,
@@ -67,10 +67,10 @@ extension EnrollmentStore {
 
     /// Takes prints out of a sound set, in one transaction.
     ///
-    /// Those that a reader keeps stay as `removing`, until ``finishRemoval(_:)``.
+    /// Prints that a reader keeps stay in the table as `removing`, until ``finishRemoval(_:)``.
     ///
     /// - Returns: The rows that were taken out.
-    /// - Throws: `noSuchFinger` when none was meant, except for `all`; `ownerNeeded`, `changedMeanwhile`,
+    /// - Throws: `noSuchFinger` if the selection names no print, except for `all`; `ownerNeeded`, `changedMeanwhile`,
     ///   `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     func beginRemoval(
         of selection: FingerSelection,
@@ -89,7 +89,7 @@ extension EnrollmentStore {
 }
 
 extension PrintRow {
-    /// The row as it is while the reader still keeps the print; a print that the host keeps is gone at once.
+    /// Marks the row as `removing` while the reader still keeps the print; deletes the row of a print on the host.
     func leaveSet(_ db: Database) throws {
         let sql =
             isOnReader

@@ -5,9 +5,9 @@ import GRDB
 import StateStore
 
 extension EnrollmentStore {
-    /// Takes back that counters outside of the database count the sets of fingers, before these counters are removed.
+    /// Records that no counters outside of the database count the sets of fingers, before these counters are removed.
     ///
-    /// A set that is not sound stays as it is, so that it does not become sound by this.
+    /// A set that is not sound is left unchanged, so that it does not become sound.
     ///
     /// - Throws: `store`.
     package func forgetCounters() async throws(EnrollmentError) {

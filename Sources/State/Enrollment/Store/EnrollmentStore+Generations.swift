@@ -4,7 +4,7 @@ import Foundation
 package import GRDB
 import StateStore
 
-/// What a change makes of the set, and what its caller gets.
+/// The result of a change: the new prints of the set, and a value for the caller.
 struct Change<Value: Sendable>: Sendable {
     /// The enrolled prints after the change.
     let prints: [PrintRow]
@@ -12,22 +12,22 @@ struct Change<Value: Sendable>: Sendable {
 }
 
 extension EnrollmentStore {
-    /// How often a read is repeated because another process changed the set at the same moment.
+    /// The number of times that a read is repeated because another process changed the set at the same moment.
     private static let patience = 100
 
-    /// The profile's set, found sound and of the generation that the counter has.
+    /// Returns the profile's set, checked to be sound and of the counter's generation.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
     package func snapshot(of profile: String) async throws(EnrollmentError) -> EnrollmentSnapshot {
         try await snapshot(of: profile) { _ in () }.snapshot
     }
 
-    /// The same, with what else is read at the same moment.
+    /// Returns the profile's set, together with the result of further reads at the same moment.
     ///
     /// - Parameters:
-    ///   - profile: Whose set.
+    ///   - profile: The profile of the set.
     ///   - more: Reads within the same transaction; it may run again when another process changed the set.
-    /// - Returns: The set, and what `more` gave.
+    /// - Returns: The set, and the value that `more` returned.
     /// - Throws: as ``snapshot(of:)``.
     package func snapshot<More: Sendable>(
         of profile: String,
@@ -44,7 +44,7 @@ extension EnrollmentStore {
                 )
             }
             let found = (EnrollmentSnapshot(manifest: manifest, seal: seal), more)
-            // Without a generation there never was a print, nor a counter.
+            // In generation 0, the profile never had a print or a counter.
             guard manifest.generation > 0 else { return found }
             let stored = manifest.generation
             let fault: String
@@ -54,20 +54,20 @@ extension EnrollmentStore {
                 let current = try await generations.current(of: profile, stored: stored)
                 if current == stored { return found }
                 if current == stored - 1 {
-                    // A crash, or another process that is about to count, between the commit and the count.
+                    // A process crashed between the commit and the count, or another one is about to count.
                     try await generations.advance(profile, to: stored)
                     return found
                 }
                 fault = "generation \(stored), counter \(current)"
             }
-            // Read again: the set may have been changed between the two looks. If it was not, it is an older one.
+            // Read again: the set may have changed between the two reads. If it did not, it is an older one.
             if last == stored { throw EnrollmentError(.enrollmentRolledBack, cause: fault) }
             last = stored
         }
         throw EnrollmentError(.store(StateError(.busy, path: database.directory.path)))
     }
 
-    /// Whether a counter has counted this set, and is none of the profile's any more; a new one must not begin for it.
+    /// Whether the counter that counted this set is no longer the profile's; a new one must not begin for the set.
     private func isCounterGone(_ manifest: Manifest) async throws(EnrollmentError) -> Bool {
         guard manifest.isCounted(database.keys) else { return false }
         return try await !generations.hasCounter(manifest.profile)
@@ -75,16 +75,16 @@ extension EnrollmentStore {
 
     /// Changes the set: rows, generation, history and MAC in one transaction, then the counter.
     ///
-    /// Whether the owner agreed is decided in the transaction, by what it finds there.
+    /// The owner's consent is checked in the transaction, against the state found there.
     ///
     /// - Parameters:
-    ///   - profile: Whose set.
-    ///   - change: What happens to it.
-    ///   - consent: The owner's consent to it; `nil` is enough where no finger is enrolled and no passcode set.
-    ///   - date: When, for a profile that is new.
-    ///   - body: Writes the rows. It gets the enrolled prints, and may run again when another process was faster.
+    ///   - profile: The profile of the set.
+    ///   - change: The change that the owner agrees to.
+    ///   - consent: The owner's consent to it; `nil` is enough if no finger is enrolled and no passcode is set.
+    ///   - date: The time of the change, for a profile that is new.
+    ///   - body: Writes the rows. It gets the enrolled prints, and may run again if another process was faster.
     /// - Returns: The value that `body` gave.
-    /// - Throws: `ownerNeeded`, `changedMeanwhile`, what `body` refuses, `enrollmentTampered`,
+    /// - Throws: `ownerNeeded`, `changedMeanwhile`, the errors of `body`, `enrollmentTampered`,
     ///   `enrollmentRolledBack`, `store`.
     func change<Value: Sendable>(
         _ profile: String,
@@ -121,17 +121,17 @@ extension EnrollmentStore {
         throw EnrollmentError(.store(StateError(.busy, path: database.directory.path)))
     }
 
-    /// What a set that is changed now becomes: of the next generation.
+    /// Returns the head of the next generation, for a set that is changed now.
     ///
-    /// Where the generations are used up, which only an edited database can be, they begin anew in an epoch of 16 random
-    /// bytes. It is part of every digest from then on, so that none comes back.
+    /// If the generations are used up, which happens only in an edited database, they start again in an epoch of 16
+    /// random bytes. The epoch is part of every digest from then on, so that no digest comes back.
     ///
     /// - Parameters:
-    ///   - profile: Whose set.
-    ///   - generation: The highest that is known.
-    ///   - epoch: The present one.
+    ///   - profile: The profile of the set.
+    ///   - generation: The highest known generation.
+    ///   - epoch: The present epoch.
     /// - Returns: The head of the next manifest; its MAC is made when it is saved.
-    /// - Throws: what the counter gives; `store` when a counter with a place of its own is used up.
+    /// - Throws: the counter's error; `store` when a counter with storage of its own is used up.
     func successor(
         of profile: String,
         after generation: UInt64,
@@ -141,7 +141,7 @@ extension EnrollmentStore {
         if current < Manifest.lastGeneration {
             return Manifest.Head(generation: current + 1, epoch: epoch, mac: nil)
         }
-        // A counter that has no place of its own begins at 0; another one knows better than the database.
+        // A counter without storage of its own begins at 0; any other is more reliable than the database.
         let own = try await generations.current(of: profile, stored: 0)
         guard own < Manifest.lastGeneration else {
             let path = database.directory.path

@@ -5,10 +5,10 @@ import Foundation
 import GRDB
 import StateStore
 
-/// Something that is begun at a reader that keeps prints, and not finished.
+/// An unfinished enrollment or removal at a reader that keeps prints.
 struct UnfinishedPrint: Sendable {
     enum Kind: Sendable {
-        /// An enrollment; `nil` when what was planned cannot be read.
+        /// An enrollment; `nil` when its intent cannot be read.
         case pending(Intent?)
         /// A removal; `nil` when the template cannot be read.
         case removing(Template?)
@@ -19,7 +19,7 @@ struct UnfinishedPrint: Sendable {
 }
 
 extension EnrollmentStore {
-    /// Writes down that an enrollment begins on a reader that keeps prints.
+    /// Records that an enrollment begins on a reader that keeps prints.
     func beginIntent(
         _ id: PrintID,
         _ finger: Finger,
@@ -57,7 +57,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// Writes down which print has to be deleted from the reader, after deleting it failed.
+    /// Records the print that still has to be deleted from the reader, after deleting it failed.
     func narrowIntent(_ row: PrintRow, to template: Template) async throws(EnrollmentError) {
         let seal = templateSeal
         try await write { db in
@@ -68,12 +68,12 @@ extension EnrollmentStore {
         }
     }
 
-    /// Forgets an enrollment that left nothing in the reader.
+    /// Deletes the record of an enrollment that left nothing in the reader.
     func dropIntent(_ id: PrintID) async throws(EnrollmentError) {
         try await delete(id, .pending)
     }
 
-    /// Forgets a print that is gone from the reader.
+    /// Deletes the record of a print that the reader has deleted.
     func finishRemoval(_ id: PrintID) async throws(EnrollmentError) {
         try await delete(id, .removing)
     }
@@ -98,9 +98,9 @@ extension EnrollmentStore {
         }
     }
 
-    /// What was begun at a reader and not finished, of every profile.
+    /// The unfinished enrollments and removals at a reader, of every profile.
     ///
-    /// Who asks has the reader's turn.
+    /// The caller must hold the reader's turn.
     func unfinished(on reader: ReaderID) async throws(EnrollmentError) -> [UnfinishedPrint] {
         let rows = try await rows(on: reader, "state <> 'enrolled'")
         let seal = templateSeal
@@ -112,7 +112,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// Every print of ours that a reader keeps, of every profile, and whether its template could be read.
+    /// The prints in the database that a reader keeps, of every profile; an entry is `nil` where it could not be read.
     func kept(by reader: ReaderID) async throws(EnrollmentError) -> [(row: PrintRow?, template: Template?)] {
         let seal = templateSeal
         return try await rows(on: reader, "state <> 'pending'").map { ($0, $0.flatMap(seal.open)) }

@@ -5,26 +5,26 @@ import Foundation
 import GRDB
 import StateStore
 
-/// What becomes of the fingers of a set that could not be trusted.
+/// The result of restarting a set that could not be trusted.
 struct Restart: Sendable {
     /// The prints that are enrolled from now on.
     let kept: [PrintRow]
-    /// The prints that were taken out, as far as their rows could be read.
+    /// The prints that were removed, as far as their rows could be read.
     let removed: [PrintRow]
 }
 
 extension EnrollmentStore {
-    /// Makes a set sound again that was changed from outside or is of an older state.
+    /// Makes a set that was changed from outside or is of an older state sound again.
     ///
-    /// The generation goes on from the highest that is known, in an epoch that never was: no earlier digest comes back, and
-    /// what the chip bound to an earlier generation stays refused.
+    /// The generation goes on from the highest known one, in a new random epoch: no earlier digest comes back, and
+    /// items that the chip bound to an earlier generation stay refused.
     ///
     /// - Parameters:
-    ///   - standing: How the set stood when it was found not to be trusted.
+    ///   - standing: The state of the set when it was found untrustworthy.
     ///   - change: `accept` keeps the prints that this machine sealed; any other change keeps none.
-    ///   - consent: The owner's, by the passcode; `nil` is enough where none is set.
-    /// - Returns: What was kept and what was taken out.
-    /// - Throws: `ownerNeeded`, `changedMeanwhile`, `store`, and what the counter gives.
+    ///   - consent: The owner's consent by the passcode; `nil` is enough if no passcode is set.
+    /// - Returns: The prints that were kept and those that were removed.
+    /// - Throws: `ownerNeeded`, `changedMeanwhile`, `store`, and the counter's errors.
     func restart(
         _ standing: FingersStanding,
         _ change: OwnerConsent.Change,
@@ -43,7 +43,7 @@ extension EnrollmentStore {
                 try self.refusal(of: change, by: consent, now, isTrusted: false, db)
             )
         }
-        // The counter is not touched before the owner is known to agree.
+        // The counter is not touched before the owner's consent is confirmed.
         if let refusal { throw refusal }
         let highest = max(head.generation, UInt64(clamping: known ?? 0))
         let restarted = try await generations.restart(profile, stored: highest)
@@ -83,7 +83,7 @@ extension EnrollmentStore {
         }
     }
 
-    /// Deletes rows that cannot be read, or that this program never leaves so: they are no finger of anybody.
+    /// Deletes rows that cannot be read, or are in a state that this program never leaves: they belong to no finger.
     private func deleteUnreadable(of profile: String, besides kept: Set<PrintID>, _ db: Database) throws {
         try db.execute(
             sql: """

@@ -5,15 +5,15 @@ public import Foundation
 import GRDB
 public import StateStore
 
-/// Whose fingers are enrolled, and the digest of their set.
+/// The store of every profile's enrolled fingers, and of the digest of their set.
 ///
-/// Everything that it gives was checked first, against the manifest's MAC and by opening every template: rows that
-/// were changed from outside are ``EnrollmentError/Code/enrollmentTampered``, never a finger.
+/// Everything that it returns was checked first, against the manifest's MAC and by opening every template: rows that
+/// were changed from outside give ``EnrollmentError/Code/enrollmentTampered``, never a finger.
 public final class EnrollmentStore: Sendable {
     package let database: StateDatabase
     let generations: any GenerationCounter
 
-    /// Works on a database.
+    /// Makes a store that works on a database.
     public init(database: StateDatabase, generations: any GenerationCounter = SoftwareGeneration()) {
         self.database = database
         self.generations = generations
@@ -36,14 +36,14 @@ public final class EnrollmentStore: Sendable {
         try await snapshot(of: profile).gallery(on: reader)
     }
 
-    /// One enrolled finger of a profile; `nil` when there is none of this identity.
+    /// One enrolled finger of a profile; `nil` if the profile has no print of this identity.
     ///
     /// - Throws: as ``fingers(of:)``.
     public func finger(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> EnrolledFinger? {
         try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
     }
 
-    /// Whether a print is enrolled, as the database has it: neither the set's MAC nor the counter is looked at.
+    /// Whether a print is enrolled according to the database; neither the set's MAC nor the counter is checked.
     ///
     /// - Throws: `store`.
     package func isEnrolled(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> Bool {
@@ -52,17 +52,17 @@ public final class EnrollmentStore: Sendable {
         }
     }
 
-    /// How often the set has changed, as the database has it: neither the set's MAC nor the counter is looked at.
+    /// The number of changes of the set according to the database; neither the set's MAC nor the counter is checked.
     ///
     /// - Throws: `store`.
     package func recordedGeneration(of profile: String) async throws(EnrollmentError) -> UInt64 {
         try await read { try Manifest.Head($0, profile: profile).generation }
     }
 
-    /// What a program compares; `nil` when no finger is enrolled.
+    /// Returns the state that a program compares; `nil` when no finger is enrolled.
     ///
     /// - Parameters:
-    ///   - profile: Whose fingers.
+    ///   - profile: The profile whose fingers are meant.
     ///   - application: The name of the program.
     /// - Returns: The digest and the generation.
     /// - Throws: as ``fingers(of:)``.
@@ -73,13 +73,13 @@ public final class EnrollmentStore: Sendable {
         try await snapshot(of: profile).state(for: application)
     }
 
-    /// What has changed since `digest`, which ``state(of:application:)`` gave for the same program.
+    /// The changes since `digest`, which ``state(of:application:)`` gave for the same program.
     ///
     /// - Parameters:
-    ///   - profile: Whose fingers.
+    ///   - profile: The profile whose fingers are meant.
     ///   - application: The name of the program.
-    ///   - digest: 32 bytes; anything else is unknown.
-    /// - Returns: What came and what went, and whether the digest was ours.
+    ///   - digest: 32 bytes; any other size counts as unknown.
+    /// - Returns: The added and removed fingers, and whether the digest is known.
     /// - Throws: as ``fingers(of:)``.
     public func difference(
         of profile: String,
@@ -95,7 +95,7 @@ public final class EnrollmentStore: Sendable {
             )
         }
         let keys = database.keys
-        // The digest authenticates the entry: a forged one has no digest that was ever given out.
+        // The digest authenticates the entry: a forged entry has a digest that was never given out.
         let found = history.first {
             EnrollmentSet.digest(of: $0, application: application, keys: keys) == digest
         }
@@ -105,19 +105,19 @@ public final class EnrollmentStore: Sendable {
         return EnrollmentDifference(from: then, to: now.set)
     }
 
-    /// Remembers when a print matched.
+    /// Records the time of a print's match.
     ///
-    /// The digest does not change. It is lost when the power fails within seconds; nothing depends on it. A print that was
-    /// removed meanwhile is ignored.
+    /// The digest does not change. The time is lost when the power fails within seconds; nothing depends on it. A print
+    /// that has since been removed is ignored.
     ///
     /// - Throws: `store`.
     public func recordMatch(_ id: PrintID, at date: Date) async throws(EnrollmentError) {
         try await recordMatch(id, updated: nil, at: date)
     }
 
-    /// The same, with the better template where the reader made one.
+    /// Records the time of a print's match, and the improved template if the reader made one.
     ///
-    /// For the engine alone, after a match: the template takes the place of the one that its owner agreed to.
+    /// Only the engine calls this, after a match: the template replaces the one that its owner agreed to.
     ///
     /// - Throws: `store`.
     package func recordMatch(
@@ -131,7 +131,7 @@ public final class EnrollmentStore: Sendable {
                 sql: "UPDATE prints SET last_matched_at = ? WHERE id = ? AND state = 'enrolled'",
                 arguments: [date.timeIntervalSince1970, id.description]
             )
-            // A row whose template was changed from outside must not become sound again by being sealed anew.
+            // A row whose template was changed from outside must not become sound again by being sealed again.
             guard let updated, let row = try PrintRow.enrolled(id, db), seal.opens(row) else { return }
             try db.execute(
                 sql: "UPDATE prints SET template = ? WHERE id = ?",
@@ -145,8 +145,8 @@ public final class EnrollmentStore: Sendable {
     /// The digest does not change.
     ///
     /// - Parameters:
-    ///   - id: Which print.
-    ///   - profile: Whose print.
+    ///   - id: The print's identity.
+    ///   - profile: The profile of the print.
     ///   - label: Free text; control characters are dropped, and only 100 characters are kept.
     /// - Throws: `noSuchFinger`, `store`.
     public func rename(

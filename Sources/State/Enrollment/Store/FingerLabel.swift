@@ -11,7 +11,7 @@ enum FingerLabel {
     static func clean(_ text: String?) -> String? {
         guard let text else { return nil }
         var kept = String.UnicodeScalarView()
-        // One character may be made of any number of scalars: they are bounded too.
+        // One character can consist of any number of scalars: their number is limited too.
         for scalar in text.unicodeScalars.prefix(limit * 8) {
             switch scalar.properties.generalCategory {
             case .lineSeparator, .paragraphSeparator: kept.append(" ")

@@ -5,15 +5,15 @@ import Foundation
 import GRDB
 import StateStore
 
-/// One row of the table `prints`, whose columns all have a meaning.
+/// One row of the table `prints`, whose columns all hold valid values.
 struct PrintRow: Sendable, Hashable {
-    /// How far a print is.
+    /// The state of a print.
     enum State: String, Sendable {
         /// An enrollment on a reader that keeps prints has begun.
         case pending
-        /// It is enrolled.
+        /// The print is enrolled.
         case enrolled
-        /// It is not enrolled any more, and its reader still has to delete it.
+        /// The print is no longer enrolled, and its reader still has to delete it.
         case removing
     }
 
@@ -24,7 +24,7 @@ struct PrintRow: Sendable, Hashable {
     let reader: ReaderID
     let readerName: String
     let storage: ReaderInfo.Storage
-    /// AES-GCM; for `pending` an ``Intent``, else the template.
+    /// The ciphertext (AES-GCM) of the template, or of an ``Intent`` while `pending`.
     var sealed: Data?
     /// SHA-256 of the template as it was enrolled, 32 bytes; empty while `pending`.
     let templateDigest: Data
@@ -58,8 +58,8 @@ extension PrintRow {
     /// The columns in a query.
     ///
     /// A database that was changed from outside may hold texts and templates of any size. A label and a reader's name
-    /// are not covered by the manifest's MAC: only their beginning is read. A template that no reader makes is read as
-    /// none, and then does not open.
+    /// are not covered by the manifest's MAC: only their beginning is read. A template that is larger than any reader's
+    /// is read as missing, and then does not open.
     static let columns = """
         id, profile, finger, substr(label, 1, \(FingerLabel.limit * 8)) AS label, reader,
         substr(reader_name, 1, \(FingerLabel.limit * 8)) AS reader_name, storage,
@@ -69,7 +69,7 @@ extension PrintRow {
 
     /// Reads a row; `nil` when a column holds what this module never writes.
     ///
-    /// A database that was changed from outside may hold anything, also what the table's definition forbids.
+    /// A database that was changed from outside may hold anything, even values that the table's definition forbids.
     init?(_ row: Row) {
         let column = Columns(row)
         guard let id = (column["id"] as String?).flatMap({ PrintID($0) }),

@@ -13,7 +13,7 @@ import WhorlSupport
 /// as enrolled is bound too, so that an improved template still belongs to the enrollment that the manifest's MAC
 /// covers.
 ///
-/// What it decrypts is wiped here, except for the ``Template`` that it gives, which wipes itself.
+/// Decrypted bytes are wiped here, except for the returned ``Template``, which wipes itself.
 struct TemplateSeal: Sendable {
     let keys: StateKeys
     private var cipher: SaltedCipher { SaltedCipher(keys, .templates) }
@@ -24,14 +24,14 @@ struct TemplateSeal: Sendable {
         return try seal(plain, context(row, "template"))
     }
 
-    /// The template; `nil` when the row or its ciphertext is not what was sealed.
+    /// Returns the template; `nil` when the row or its ciphertext is not what was sealed.
     func open(_ row: PrintRow) -> Template? {
         guard var plain = open(row.sealed, context(row, "template")) else { return nil }
         defer { TemplateSeal.wipe(&plain) }
         return Template(bytes: Array(plain))
     }
 
-    /// Whether there is a template that can be opened, which is not kept.
+    /// Whether the row has a template that can be opened; the opened template is wiped.
     func opens(_ row: PrintRow) -> Bool {
         guard var plain = open(row.sealed, context(row, "template")) else { return false }
         TemplateSeal.wipe(&plain)
@@ -42,7 +42,7 @@ struct TemplateSeal: Sendable {
         try seal(intent.encoded, context(row, "intent"))
     }
 
-    /// What was planned; `nil` when it cannot be read.
+    /// Returns the intent; `nil` when it cannot be read.
     func openIntent(_ row: PrintRow) -> Intent? {
         open(row.sealed, context(row, "intent")).flatMap(Intent.init(encoded:))
     }
@@ -53,7 +53,7 @@ struct TemplateSeal: Sendable {
 
     /// The name of the format, with which a ciphertext begins.
     ///
-    /// A ciphertext that begins otherwise was written by an earlier version, with one key for all.
+    /// A ciphertext with another beginning was written by an earlier version, with one key for all ciphertexts.
     private static let header = Data("WHC2".utf8)
 
     private func seal(_ plain: Data, _ context: Data) throws -> Data {
@@ -67,12 +67,12 @@ struct TemplateSeal: Sendable {
             : cipher.openUnsalted(sealed, authenticating: context)
     }
 
-    /// The bytes are this value's alone, so that nothing is copied first.
+    /// The caller must hold the only reference to the bytes, so that they are not copied before they are wiped.
     private static func wipe(_ plain: inout Data) {
         plain.withUnsafeMutableBytes { $0.wipe() }
     }
 
-    /// What a ciphertext is bound to.
+    /// Returns the data that a ciphertext is bound to.
     func context(_ row: PrintRow, _ purpose: String) -> Data {
         var bytes = ByteWriter(Data("whorl \(purpose) v1".utf8))
         bytes.append(raw: row.id.bytes)
@@ -84,9 +84,9 @@ struct TemplateSeal: Sendable {
     }
 }
 
-/// What an enrollment on a reader that keeps prints may have left in the reader.
+/// The prints that an enrollment on a reader that keeps prints may have left in the reader.
 enum Intent: Sendable, Hashable {
-    /// A print besides these, which the reader kept before; `nil` when it cannot list them.
+    /// A print other than these, which the reader kept before; `nil` when it cannot list them.
     case besides([Template]?)
     /// Exactly this print, which the reader did not delete.
     case exactly(Template)

@@ -4,21 +4,21 @@ package import GRDB
 
 /// The columns of a row by name; `nil` stands for NULL and for a value of another type.
 ///
-/// GRDB's own subscript ends the process where a damaged file has another type in a column than its table declares.
+/// GRDB's own subscript ends the process if a damaged file has another type in a column than its table declares.
 package struct Columns {
     private let row: Row
 
     /// Reads a row.
     package init(_ row: Row) { self.row = row }
 
-    /// The column of this name.
+    /// The value of the column with this name.
     package subscript<Value: DatabaseValueConvertible>(_ name: String) -> Value? {
         Value(exactly: row[name] as DatabaseValue)
     }
 }
 
 extension Row {
-    /// A column that is never NULL.
+    /// Returns the value of a column that is never NULL.
     ///
     /// - Throws: `SQLITE_CORRUPT` for NULL and for a value of another type, as SQLite does for other damage.
     package func column<Value: DatabaseValueConvertible>(_ index: Int) throws -> Value {
@@ -26,7 +26,7 @@ extension Row {
         return value
     }
 
-    /// A column that may be NULL.
+    /// Returns the value of a column that may be NULL.
     ///
     /// - Throws: `SQLITE_CORRUPT` for a value of another type.
     package func optionalColumn<Value: DatabaseValueConvertible>(_ index: Int) throws -> Value? {
@@ -42,7 +42,7 @@ extension Row {
 }
 
 extension DatabaseValueConvertible {
-    /// The value that is stored; `nil` where a conversion would change it, as from a text to bytes.
+    /// Converts a stored value; `nil` if the conversion would change it, as from a text to bytes.
     fileprivate init?(exactly stored: DatabaseValue) {
         guard let value = Self.fromDatabaseValue(stored), value.databaseValue == stored else { return nil }
         self = value

@@ -3,11 +3,11 @@
 import GRDBSQLite
 import Glibc
 
-/// The first bytes of the database file, looked at before SQLite reads it.
+/// The first bytes of the database file, checked before SQLite reads it.
 ///
-/// SQLite takes an empty file for a new database and writes to whatever else it can open. So what is not a whole
-/// database of ours is refused here, and stays as it is byte for byte.
-/// Source: "Database File Format", sqlite.org/fileformat2.html, section 1.3.
+/// SQLite takes an empty file for a new database, and writes to every other file that it can open. So a file that is
+/// not a complete database of Whorl is refused here, and stays as it is, byte for byte. Source: "Database File Format",
+/// sqlite.org/fileformat2.html, section 1.3.
 struct DatabaseHeader {
     private static let size = 100
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -15,13 +15,13 @@ struct DatabaseHeader {
     private let bytes: [UInt8]
     private let fileSize: Int
 
-    /// Reads the header; the file must be there.
+    /// Reads the header; the file must exist.
     ///
-    /// The file is opened by SQLite, which does nothing else with it. To close it oneself would take the locks of every
-    /// other connection that this process has to it: another program could then take itself for the last one, and
-    /// delete the log under them ("How To Corrupt An SQLite Database File", section 2.2).
+    /// SQLite opens the file, and does nothing else with it. Closing the file directly would release the locks of every
+    /// other connection that this process has to it: another program could then take itself for the last user, and
+    /// delete the log ("How To Corrupt An SQLite Database File", section 2.2).
     ///
-    /// - Throws: `damaged` for what is not an SQLite database, also for an empty file.
+    /// - Throws: `damaged` for a file that is not an SQLite database, including an empty file.
     init(path: String) throws(StateError) {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
@@ -42,10 +42,10 @@ struct DatabaseHeader {
         self.fileSize = Int(size)
     }
 
-    /// Refuses another program's database, a newer version's, and one that was cut off.
+    /// Refuses another program's database, a newer version's, and a truncated one.
     ///
-    /// When the write-ahead log holds something (`isLogEmpty` is `false`), it may complete the file, and only SQLite
-    /// can tell whether something is missing.
+    /// If the write-ahead log is not empty (`isLogEmpty` is `false`), it may complete the file, and only SQLite can
+    /// tell whether something is missing.
     func check(path: String, isLogEmpty: Bool) throws(StateError) {
         try DatabaseHeader.check(applicationID: number(at: 68), version: number(at: 60), path: path)
         let pageSize = number(at: 16) >> 16 == 1 ? 65_536 : Int(number(at: 16) >> 16)

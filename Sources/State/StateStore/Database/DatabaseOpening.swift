@@ -3,24 +3,24 @@
 import GRDB
 import Glibc
 
-/// How the database file is made, and opened without harm to what is there.
+/// The functions that create the database file, and open it without harm to its contents.
 enum DatabaseOpening {
-    /// How long a process waits for another one's write to end, in seconds.
+    /// The time that a process waits for another process's write to end, in seconds.
     private static let busyTimeout = 10.0
 
-    /// Above this size only the tables that decide about fingers are checked at opening: the audit log grows
-    /// without end, and a check reads all of it.
+    /// The size above which only the tables that decide about fingers are checked at opening: the audit log grows
+    /// without end, and a full check reads all of it.
     private static let wholeCheckLimit = 1 << 20
 
-    /// Whether the database is there; it and its side files must be private.
+    /// Returns whether the database exists; it and its side files must be private.
     static func exists(_ directory: StateDirectory) throws(StateError) -> Bool {
         for suffix in ["-wal", "-shm"] { _ = try PrivateFiles.checkFile(directory.databasePath + suffix) }
         return try PrivateFiles.checkFile(directory.databasePath)
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     ///
-    /// It gets its name when it is whole: no other process sees half of it, and a crash leaves no empty file
+    /// The file gets its name when it is complete: no other process sees half of it, and a crash leaves no empty file
     /// that would look like a damaged one.
     static func create(_ directory: StateDirectory) throws(StateError) {
         let temporary = PrivateFiles.temporaryName(beside: directory.databasePath)
@@ -28,7 +28,7 @@ enum DatabaseOpening {
         do {
             let queue = try DatabaseQueue(path: temporary, configuration: configuration())
             try queue.write { try Schema.create($0) }
-            // The mode is written into the file: every later connection finds it there.
+            // The journal mode is written into the file, so that every later connection uses it.
             try queue.writeWithoutTransaction { db in
                 _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
             }
@@ -40,14 +40,14 @@ enum DatabaseOpening {
         _ = try PrivateFiles.publish(temporary, as: directory.databasePath, in: directory.path)
     }
 
-    /// Opens a database that is there, after it was found whole, and brings an older one up to date.
+    /// Opens an existing database after a check that it is sound, and updates an older one.
     static func open(_ directory: StateDirectory) throws(StateError) -> DatabaseQueue {
         let path = directory.databasePath
         let isLogEmpty = isEmpty(path + "-wal")
         try DatabaseHeader(path: path).check(path: path, isLogEmpty: isLogEmpty)
         if !isLogEmpty {
-            // Closing a connection that can write moves the log into the database. Where a process was killed,
-            // a connection that cannot write looks first, so that a damaged pair stays as it is.
+            // Closing a connection that can write moves the log into the database. After a process was killed, a
+            // connection that cannot write checks first, so that a damaged pair stays as it is.
             try verify(connect(path, readonly: true), path)
         }
         let queue = try connect(path, readonly: false)
@@ -75,7 +75,7 @@ enum DatabaseOpening {
         configuration.busyMode = .timeout(busyTimeout)
         configuration.label = "whorl.state"
         configuration.prepareDatabase { db in
-            // A changed schema must not call functions, and what is deleted leaves no rest in the file.
+            // A changed schema must not call functions, and deleted data must leave nothing in the file.
             try db.execute(sql: "PRAGMA trusted_schema = OFF")
             _ = try Int.fetchOne(db, sql: "PRAGMA secure_delete = ON")
         }
@@ -94,7 +94,7 @@ enum DatabaseOpening {
         throw failure
     }
 
-    /// What is wrong with the database; `nil` when nothing is.
+    /// Returns the fault of the database; `nil` if it is sound.
     private static func fault(of db: Database, _ path: String) throws -> StateError? {
         let applicationID = try UInt32(Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
         let version = try UInt32(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)

@@ -2,17 +2,17 @@
 
 import Glibc
 
-/// Which file has a name at the moment, so that a program notices when another one has taken its place.
+/// The identity of the file that has a name now, so that a program notices when another file has replaced it.
 ///
-/// The inode's number alone does not tell: it is given to a new file as soon as the old one is gone.
+/// The inode number alone is not enough: it is given to a new file as soon as the old one is gone.
 package struct FileIdentity: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
     private let size: Int64
-    /// When the inode last changed, in seconds and nanoseconds.
+    /// The time when the inode last changed, in seconds and nanoseconds.
     private let changed: [Int]
 
-    /// The file of this name, which is not followed where it is a link; `nil` when there is none.
+    /// Reads the identity of the file with this name, without following a link; `nil` if there is no file.
     ///
     /// - Throws: `notWritable`, `failed`.
     package init?(at path: String) throws(StateError) {

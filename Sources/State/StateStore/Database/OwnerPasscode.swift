@@ -2,11 +2,11 @@
 
 package import GRDB
 
-/// Whether the owner of a profile has a passcode, as the rows of the vault say it.
+/// A query for whether the owner of a profile has a passcode, from the rows of the vault.
 ///
-/// It is here since both the vault and the store of fingers decide by it, in transactions of their own.
+/// It is in this module because both the vault and the store of fingers decide by it, in their own transactions.
 package enum OwnerPasscode {
-    /// Whether a passcode is set, be its row sound or not.
+    /// Returns whether a passcode is set, even if its row is damaged.
     package static func isSet(of profile: String, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db,
@@ -16,9 +16,9 @@ package enum OwnerPasscode {
     }
 }
 
-/// Whether a profile has enrolled fingers, as the rows of the store of fingers say it.
+/// A query for whether a profile has enrolled fingers, from the rows of the store of fingers.
 package enum OwnerFingers {
-    /// Whether any finger is enrolled, on whatever reader, be its row sound or not.
+    /// Returns whether any finger is enrolled, on any reader, even if its row is damaged.
     package static func areEnrolled(of profile: String, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db,

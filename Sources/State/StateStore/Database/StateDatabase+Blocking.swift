@@ -2,17 +2,16 @@
 
 package import GRDB
 
-/// The same accesses for a caller who waits on its thread, without another thread in between.
+/// The same accesses for a caller that waits on its own thread, without another thread in between.
 ///
-/// They block the caller for as long as the work of others on this connection takes. They must not be called from
-/// within an access.
+/// They block the caller while other work on this connection runs. They must not be called from within an access.
 extension StateDatabase {
-    /// Runs `body`, which does not change the database; each statement sees a consistent state of it.
+    /// Runs `body`, which must not change the database; each statement sees a consistent state.
     package func readBlocking<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
         try Result(failingAt: directory.databasePath) { try queue.unsafeRead(body) }.get()
     }
 
-    /// As ``transaction(_:_:)``.
+    /// Runs `body` like ``transaction(_:_:)``.
     package func transactionBlocking<Value, Failure: Error>(
         _ durability: Durability = .full,
         _ body: (Database) throws -> Result<Value, Failure>

@@ -3,35 +3,35 @@
 import Foundation
 package import GRDB
 
-/// The database of one state directory, with the keys that protect what is in it.
+/// The database of one state directory, with the keys that protect its contents.
 ///
-/// Several processes may have it open at once. Every read and write runs to its end even when its task is
-/// cancelled: what has happened at the reader must reach the disk.
+/// Several processes may have it open at once. Every read and write runs to its end even if its task is cancelled: an
+/// event at the reader must reach the disk.
 public final class StateDatabase: Sendable {
-    /// Where the database lies.
+    /// The directory of the database.
     public let directory: StateDirectory
 
-    /// One connection.
+    /// The only connection.
     ///
-    /// A pool would open a second one at the first read, which a cold start pays for, and the tasks of one
-    /// process have nothing to read side by side. In WAL mode the readers of other processes do not wait for
-    /// our writes, nor our reads for theirs.
+    /// A pool would open a second one at the first read, which would slow a cold start, and the tasks of one process
+    /// have nothing to read in parallel. In WAL mode the readers of other processes do not wait for our writes, nor our
+    /// reads for theirs.
     let queue: DatabaseQueue
     let setting = DurabilitySetting()
-    /// What protects the rows; see ``KeyPurpose``.
+    /// The keys that protect the rows; see ``KeyPurpose``.
     package let keys: StateKeys
 
-    /// Opens the database, and makes directory, database and key where nothing was stored before.
+    /// Opens the database, and creates directory, database and key if nothing was stored before.
     ///
-    /// The directory gets mode 0700, the files 0600, whatever the umask is. Wider modes, another owner, and
-    /// links in place of files are refused. A file that is not a sound database of this version is not touched.
+    /// The directory gets mode 0700 and the files 0600, independent of the umask. Wider modes, another owner, and links
+    /// in place of files are refused. A file that is not a sound database of this version is not changed.
     ///
     /// - Throws: every code of ``StateError``.
     public convenience init(directory: StateDirectory) throws(StateError) {
         try self.init(directory: directory, keySource: FileKeySource(directory: directory))
     }
 
-    /// The same, with the key from another place than a file.
+    /// Opens or creates the database with the key from the given source.
     package convenience init(
         directory: StateDirectory,
         keySource: any StateKeySource
@@ -51,15 +51,15 @@ public final class StateDatabase: Sendable {
         self.keys = keys
     }
 
-    /// Opens the database where one was made before; never creates anything.
+    /// Opens the database if it exists; never creates anything.
     ///
-    /// - Returns: `nil` when nothing was ever stored.
+    /// - Returns: `nil` if nothing was ever stored.
     /// - Throws: as ``init(directory:)``.
     public static func openExisting(_ directory: StateDirectory) throws(StateError) -> StateDatabase? {
         try openExisting(directory, keySource: FileKeySource(directory: directory))
     }
 
-    /// The same, with the key from another place than a file.
+    /// Opens an existing database with the key from the given source.
     package static func openExisting(
         _ directory: StateDirectory,
         keySource: any StateKeySource
@@ -72,10 +72,10 @@ public final class StateDatabase: Sendable {
         return StateDatabase(directory: directory, queue: queue, keys: keys)
     }
 
-    /// Whether there is a database.
+    /// Returns whether the database exists.
     ///
-    /// The key is made after the database, so that a key alone means that the database was lost. It is looked
-    /// at first: both may be appearing at this moment.
+    /// The key is created after the database, so a key without a database means that the database was lost. The key is
+    /// checked first, because both may be appearing at this moment.
     private static func isThere(
         _ directory: StateDirectory,
         _ keySource: any StateKeySource
@@ -93,7 +93,7 @@ public final class StateDatabase: Sendable {
         )
     }
 
-    /// Runs `body` on a consistent state of the database, without changing it.
+    /// Runs `body`, which must not change the database, on a consistent state of it.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StateError) -> Value {
@@ -106,7 +106,7 @@ public final class StateDatabase: Sendable {
         }.get()
     }
 
-    /// Runs `body` in an IMMEDIATE transaction: nobody else writes in between.
+    /// Runs `body` in an IMMEDIATE transaction, so that no other connection writes in between.
     ///
     /// An error rolls it back.
     package func write<Value: Sendable>(
@@ -117,12 +117,12 @@ public final class StateDatabase: Sendable {
         return result.get()
     }
 
-    /// Numbers that are other ones after each change of the database, by this process or by another.
+    /// Returns numbers that differ after each change of the database, by this process or by another.
     package func changeMark() async throws(StateError) -> [Int] {
         try await read { db in [try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0, db.totalChangesCount] }
     }
 
-    /// As ``write(_:_:)``, for a body that can refuse: `failure` rolls everything back and is returned.
+    /// Runs `body` like ``write(_:_:)``, but `body` can refuse: `failure` rolls everything back and is returned.
     package func transaction<Value: Sendable, Failure: Error>(
         _ durability: Durability = .full,
         _ body: @escaping @Sendable (Database) throws -> Result<Value, Failure>
@@ -137,7 +137,7 @@ public final class StateDatabase: Sendable {
                         return try db.commit(body)
                     }
                 )
-                // Now, and not when the next relaxed write begins: a person at the reader waits for that one.
+                // Done now, not when the next relaxed write begins: a person at the reader waits for that one.
                 try? setting.change(to: .relaxed, db)
             }
         }.get()
@@ -145,7 +145,7 @@ public final class StateDatabase: Sendable {
 }
 
 extension Database {
-    /// One IMMEDIATE transaction, which is committed when `body` succeeds in every way.
+    /// Runs `body` in one IMMEDIATE transaction, which is committed only if `body` returns `success`.
     func commit<Value, Failure: Error>(
         _ body: (Database) throws -> Result<Value, Failure>
     ) throws -> Result<Value, Failure> {
@@ -164,7 +164,7 @@ extension Database {
 }
 
 extension Result where Failure == StateError {
-    /// What `body` gives, with its error as the store's.
+    /// Runs `body`, and converts its error to a ``StateError``.
     init(failingAt path: String, _ body: () throws -> Success) {
         do {
             self = .success(try body())

@@ -4,7 +4,7 @@ import GRDB
 import Glibc
 
 extension StateError {
-    /// What an error of SQLite means for the state directory.
+    /// Converts an error of SQLite to an error of the state directory.
     init(_ error: any Error, path: String) {
         if let known = error as? StateError {
             self = known
@@ -14,8 +14,8 @@ extension StateError {
             self.init(.failed, path: path, cause: "\(error)")
             return
         }
-        // The statement and its arguments stay out of the cause: they may hold a label or a template.
-        // SQLite says "unable to open database file", and keeps the system's reason to itself.
+        // The statement and its arguments are left out of the cause: they may hold a label or a template.
+        // SQLite says "unable to open database file" without the system's reason.
         if error.resultCode == .SQLITE_CANTOPEN,
             let shortage = Self.shortage(nextDescriptorFailure(), path: path)
         {
@@ -34,7 +34,7 @@ extension StateError.Code {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .notWritable
-        // A full disk shows as an input/output error where the shared memory of the log cannot grow.
+        // A full disk appears as an input/output error if the shared memory of the log cannot grow.
         case .SQLITE_IOERR where Self.isFull(path): self = .diskFull
         default: self = .failed
         }

@@ -4,7 +4,7 @@ import Glibc
 package import WhorlSupport
 
 extension StateError {
-    /// Says that a file cannot be trusted, and how to mend that.
+    /// Creates an error that says why a file cannot be trusted, and how to fix it.
     package init(file fault: FileFault, path: String) {
         switch fault {
         case .link, .kind:
@@ -19,7 +19,7 @@ extension StateError {
         }
     }
 
-    /// Says that the state directory cannot be trusted, and how to mend that.
+    /// Creates an error that says why the state directory cannot be trusted, and how to fix it.
     init(folder fault: FileFault, path: String) {
         switch fault {
         case .link, .kind:
@@ -33,7 +33,7 @@ extension StateError {
         }
     }
 
-    /// Says why a lock file cannot be used; a lock that another process holds is `busy`.
+    /// Creates an error that says why a lock file cannot be used; a lock that another process holds is `busy`.
     package init(_ error: FileLockError, path: String) {
         switch error {
         case .held, .cancelled: self.init(.busy, path: path)

@@ -3,7 +3,7 @@
 import Glibc
 
 extension StateError {
-    /// The error where no file can be opened since too many are; `nil` for every other reason.
+    /// Returns the error for too many open files; `nil` for every other error number.
     static func shortage(_ code: Int32, path: String) -> StateError? {
         let whose: String
         let recovery: String
@@ -26,9 +26,9 @@ extension StateError {
     }
 }
 
-/// Why a database cannot be opened now for want of descriptors; 0 when it is not for that.
+/// Returns the `errno` of a shortage of descriptors that keeps a database from opening; 0 if there is no shortage.
 ///
-/// SQLite needs one for the database, its log, its index and their directory, and has closed them when this is asked.
+/// SQLite needs one each for the database, its log, its index and their directory, and has closed them at this point.
 func nextDescriptorFailure() -> Int32 {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the state directory could not be used.
+/// An error of the state directory.
 public struct StateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The directory or a file in it cannot be created, written or read.
         case notWritable
-        /// Others than its owner may read or write, it belongs to somebody else, or it is not a plain file.
+        /// Other users may read or write it, it belongs to another user, or it is not a plain file.
         case tooOpen
         /// The database is damaged or gone; nothing was overwritten.
         case damaged
         /// A newer version of Whorl wrote it; nothing was changed.
         case newerVersion
-        /// The file is some other program's database; nothing was changed.
+        /// The file is another program's database; nothing was changed.
         case foreign
-        /// The disk is full; what was stored before is there.
+        /// The disk is full; what was stored before is unchanged.
         case diskFull
         /// Another process held the database for longer than the time limit.
         case busy
-        /// The key is gone although the database is there.
+        /// The key is gone although the database exists.
         case keyMissing
         /// The key is damaged, or belongs to another database.
         case keyDamaged
-        /// The TPM holds the key or counts the changes, and cannot be used.
+        /// The TPM that holds the key or counts the changes cannot be used.
         case chipUnavailable
-        /// Anything else that the system or SQLite reports.
+        /// Any other error of the system or SQLite.
         case failed
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// The directory or the file that it is about.
+    /// The path of the directory or file at fault.
     public let path: String
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public let message: String
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public let recovery: String
-    /// The system's or SQLite's own words and numbers; may be empty.
+    /// The system's or SQLite's own text and numbers; may be empty.
     public let cause: String
 
-    /// Describes a failure in the words of its kind, or in others.
+    /// Creates an error with the default texts of its kind, or with others.
     public init(
         _ code: Code,
         path: String,
@@ -61,7 +61,7 @@ public struct StateError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StateError.Code {
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     func message(_ path: String) -> String {
         switch self {
         case .notWritable: "\(path) cannot be written."
@@ -78,7 +78,7 @@ extension StateError.Code {
         }
     }
 
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     func recovery(_ path: String) -> String {
         let quoted = shellQuoted(path)
         return switch self {
@@ -98,7 +98,7 @@ extension StateError.Code {
     }
 }
 
-/// A path as a shell takes it, for commands that people copy.
+/// Returns a path quoted for a shell, for commands that people copy.
 func shellQuoted(_ path: String) -> String {
     let plain = path.utf8.allSatisfy { byte in
         switch byte {

@@ -4,6 +4,6 @@ package import Foundation
 package import WhorlSupport
 
 extension ByteWriter {
-    /// The bytes so far, as the database takes them.
+    /// The bytes that were written, as `Data` for the database.
     package var data: Data { Data(bytes) }
 }

@@ -3,19 +3,19 @@
 import GRDB
 import Synchronization
 
-/// What a write survives once it has returned.
+/// The event that a write survives after it has returned.
 package enum Durability: Sendable {
-    /// A power cut: the write-ahead log is synced before the write returns (`PRAGMA synchronous = FULL`).
+    /// The write survives a power cut: the write-ahead log is synced before it returns (`PRAGMA synchronous = FULL`).
     case full
-    /// The process being killed, not a power cut (`PRAGMA synchronous = NORMAL`). The database stays consistent
-    /// either way; the last such writes may be lost.
+    /// The write survives a killed process, but not a power cut (`PRAGMA synchronous = NORMAL`). The database stays
+    /// consistent; the last such writes may be lost.
     case relaxed
 }
 
-/// What the writes of one connection survive: a setting of the connection, which cannot be changed within a
+/// The durability of one connection's writes: a setting of the connection, which cannot be changed within a
 /// transaction.
 final class DurabilitySetting: Sendable {
-    /// `nil` before it was set: then it is SQLite's own choice.
+    /// The present setting; `nil` before it was set, when SQLite's default applies.
     private let current = Mutex<Durability?>(nil)
 
     func change(to durability: Durability, _ db: Database) throws {

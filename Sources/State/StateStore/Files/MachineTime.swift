@@ -2,21 +2,20 @@
 
 package import Foundation
 
-/// A point in time by both of the machine's clocks.
+/// A point in time on both of the machine's clocks.
 ///
-/// The boot clock cannot be set and does not outlive a restart; the wall clock outlives a restart and can be
-/// set. Whatever is a matter of safety trusts the wall clock only where the boot clock has nothing to say.
+/// The boot clock cannot be set and does not survive a restart; the wall clock survives a restart and can be set.
+/// Decisions about safety use the wall clock only if the boot clock cannot answer.
 package struct Moment: Sendable, Hashable {
-    /// The kernel's name for this start of the machine; empty when it cannot be read, and then equal to no
-    /// other.
+    /// The kernel's name for this boot of the machine; empty if it cannot be read, and then unequal to every other.
     package let bootID: String
-    /// Milliseconds since the machine started, time asleep included.
+    /// The milliseconds since the machine started, including time asleep.
     package let sinceBoot: Int64
-    /// Milliseconds since 1970-01-01 by the wall clock.
+    /// The milliseconds since 1970-01-01 on the wall clock.
     package let wall: Int64
 
-    /// Names a point in time; what no clock shows (beyond some 280,000 years) is cut off, so that sums are
-    /// safe.
+    /// Creates a point in time; values that no clock shows (beyond some 280,000 years) are clamped, so that sums cannot
+    /// overflow.
     package init(bootID: String, sinceBoot: Int64, wall: Int64) {
         let furthest: Int64 = 1 << 53
         self.bootID = bootID
@@ -27,25 +26,25 @@ package struct Moment: Sendable, Hashable {
     /// The wall clock's time as a date.
     package var date: Date { Date(timeIntervalSince1970: Double(wall) / 1000) }
 
-    /// Whether both points lie between the same two starts of the machine.
+    /// Returns whether both points lie in the same boot of the machine.
     package func isSameBoot(as other: Moment) -> Bool {
         !bootID.isEmpty && bootID == other.bootID
     }
 
-    /// Milliseconds that have certainly passed since `earlier`, never negative.
+    /// Returns the milliseconds that have certainly passed since `earlier`, never negative.
     ///
-    /// Within one boot, the boot clock says it. After a restart, the wall clock does; where that went
-    /// backwards, the time since the restart is what remains certain. So setting the wall clock of a running
-    /// machine changes nothing, and setting it back over a restart only makes the time shorter.
+    /// Within one boot, the boot clock decides. After a restart, the wall clock does; if it went backwards, only the
+    /// time since the restart is certain. So setting the wall clock of a running machine changes nothing, and setting
+    /// it back during a restart only makes the time shorter.
     package func certainlyAfter(_ earlier: Moment) -> Int64 {
         guard !isSameBoot(as: earlier) else { return max(0, sinceBoot - earlier.sinceBoot) }
-        // Without a boot's name nothing says that `earlier` lies before this boot.
+        // Without a boot name it is unknown whether `earlier` lies before this boot.
         let sinceRestart = bootID.isEmpty || earlier.bootID.isEmpty ? 0 : max(0, sinceBoot)
         return max(sinceRestart, wall - earlier.wall)
     }
 }
 
-/// Where the engine reads the time; tests give their own.
+/// A source of the time for the engine; tests use their own.
 package struct MachineTime: Sendable {
     /// The present moment.
     package let now: @Sendable () -> Moment
@@ -62,7 +61,7 @@ package struct MachineTime: Sendable {
         )
     }
 
-    /// It cannot change while a process lives.
+    /// The boot ID cannot change while a process runs.
     private static let systemBootID: String = {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""

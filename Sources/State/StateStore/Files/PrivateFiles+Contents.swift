@@ -3,9 +3,9 @@
 import Glibc
 package import SecretMemory
 
-/// Whole private files, which hold secrets among other things.
+/// Reading and writing of whole private files, which may hold secrets.
 extension PrivateFiles {
-    /// The contents of a file that its owner alone may use; `nil` when there is none.
+    /// Returns the contents of a file that only its owner may use; `nil` if it does not exist.
     ///
     /// - Throws: `tooOpen`, `notWritable`; `keyDamaged` when it is larger than `limit` bytes.
     package static func read(_ path: String, atMost limit: Int) throws(StateError) -> SecretBytes? {
@@ -13,7 +13,7 @@ extension PrivateFiles {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { throw StateError(errno: errno, path: path) }
         defer { close(file) }
-        // Checked again on what was opened: the name may have been given to another file meanwhile.
+        // Checked again on the open file: another file may have taken the name in between.
         var found = stat()
         guard fstat(file, &found) == 0 else { throw StateError(errno: errno, path: path) }
         try checkPlainFile(found, path)
@@ -24,9 +24,9 @@ extension PrivateFiles {
         }
     }
 
-    /// Reads exactly as many bytes as there is room for.
+    /// Reads exactly as many bytes as the buffer holds.
     ///
-    /// - Throws: `failed` with EIO when there are fewer: the file was cut while it was read.
+    /// - Throws: `failed` with EIO if there are fewer: the file was truncated while it was read.
     static func fill(
         _ room: UnsafeMutableRawBufferPointer,
         from file: CInt,
@@ -36,25 +36,26 @@ extension PrivateFiles {
         guard count == room.count else { throw StateError(errno: count < 0 ? errno : EIO, path: path) }
     }
 
-    /// Writes a file that was not there: it gets its name when it is whole and on the disk.
+    /// Writes a new file, which gets its name when it is complete and on the disk.
     ///
-    /// Until then it has no name where the file system can do that, so that a crash leaves none behind.
+    /// If the file system supports that, the file has no name until then, so that a crash leaves no file behind.
     ///
-    /// - Returns: `false` when there is one of this name, which is left alone.
+    /// - Returns: `false` if a file of this name exists; it is not changed.
     /// - Throws: `notWritable`, `diskFull`, `failed`.
     package static func publish(
         _ contents: borrowing SecretBytes,
         as path: String,
         in directory: String
     ) throws(StateError) -> Bool {
-        // O_TMPFILE, which Swift's module of the C library leaves out: the same on every architecture but for O_DIRECTORY.
+        // O_TMPFILE, which Swift's module of the C library lacks; except for O_DIRECTORY it is the same on every
+        // architecture.
         let file = open(directory, 0o20000000 | O_DIRECTORY | O_WRONLY | O_CLOEXEC, 0o600)
         guard file >= 0 else { return try publishUnderAName(contents, as: path, in: directory) }
         defer { close(file) }
         try write(contents, to: file, path)
         let linked = linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
         guard linked || errno == EEXIST else {
-            // Without /proc, for one.
+            // For example if /proc is not mounted.
             return try publishUnderAName(contents, as: path, in: directory)
         }
         try syncDirectory(directory)
@@ -78,9 +79,9 @@ extension PrivateFiles {
         return try publish(temporary, as: path, in: directory)
     }
 
-    /// Removes a file, and brings that onto the disk; one that is not there is removed already.
+    /// Removes a file and syncs the directory; succeeds if the file does not exist.
     ///
-    /// A second name of the file goes too, which a crash in ``publish(_:as:in:)-(String,_,_)`` may have left.
+    /// A second name of the file, which a crash in ``publish(_:as:in:)-(String,_,_)`` may have left, is removed too.
     ///
     /// - Throws: `notWritable`, `failed`.
     package static func remove(_ path: String, in directory: String) throws(StateError) {
@@ -114,7 +115,7 @@ extension PrivateFiles {
         let size = contents.count
         let written = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
         if 0..<size ~= written { throw StateError(errno: ENOSPC, path: path) }
-        // The umask can only have taken the owner's own rights away.
+        // The umask can only have removed the owner's own rights.
         guard written == size, fchmod(file, 0o600) == 0, fsync(file) == 0 else {
             throw StateError(errno: errno, path: path)
         }

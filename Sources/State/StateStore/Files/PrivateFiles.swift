@@ -3,22 +3,23 @@
 package import Glibc
 import WhorlSupport
 
-/// Directories and files that their owner alone may read and write.
+/// Functions for directories and files that only their owner may read and write.
 package enum PrivateFiles {
-    /// Makes the directory, and the ones above it, with mode 0700 whatever the umask is; one that is there must
-    /// be private already.
+    /// Creates the directory, and the ones above it, with mode 0700 independent of the umask; an existing one must
+    /// already be private.
     package static func makeDirectory(_ path: String) throws(StateError) {
         if try checkDirectory(path) { return }
         if let parent = parent(of: path) { try makeParents(parent) }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw StateError(errno: errno, path: path) }
-        // The umask can only have taken the owner's own rights away; a directory made meanwhile is checked below.
+        // The umask can only have removed the owner's own rights; a directory that another process made is checked
+        // below.
         if chmodIfNarrower(path) != 0 { throw StateError(errno: errno, path: path) }
         _ = try checkDirectory(path)
     }
 
-    /// Whether the directory is there.
+    /// Returns whether the directory exists.
     ///
-    /// A link to a directory will do: the person may keep the state on another disk.
+    /// A link to a directory is accepted: a person may keep the state on another disk.
     ///
     /// - Throws: `tooOpen`, `notWritable`, `failed`.
     package static func checkDirectory(_ path: String) throws(StateError) -> Bool {
@@ -33,9 +34,9 @@ package enum PrivateFiles {
         return true
     }
 
-    /// Whether the file is there.
+    /// Returns whether the file exists.
     ///
-    /// - Throws: `tooOpen` when others may use it, when it is somebody else's, and when it is no plain file.
+    /// - Throws: `tooOpen` if other users may use it, if it belongs to another user, or if it is not a plain file.
     package static func checkFile(_ path: String) throws(StateError) -> Bool {
         var found = stat()
         guard lstat(path, &found) == 0 else {
@@ -46,12 +47,12 @@ package enum PrivateFiles {
         return true
     }
 
-    /// The same for a file that is open.
+    /// Checks an open file like ``checkFile(_:)``.
     package static func checkPlainFile(_ found: stat, _ path: String) throws(StateError) {
         if let fault = FileFault(found, expecting: S_IFREG) { throw StateError(file: fault, path: path) }
     }
 
-    /// Makes a file of mode 0600 that was not there, without contents; the caller closes it.
+    /// Creates an empty file of mode 0600 that did not exist, and returns its descriptor, which the caller closes.
     package static func createExclusively(_ path: String) throws(StateError) -> Int32 {
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw StateError(errno: errno, path: path) }
@@ -64,9 +65,9 @@ package enum PrivateFiles {
         return file
     }
 
-    /// Gives a finished file its name, unless that name was taken meanwhile, and syncs the directory.
+    /// Gives a finished file its name, unless the name was taken in between, and syncs the directory.
     ///
-    /// - Returns: `false` when another process was faster; its file is left alone.
+    /// - Returns: `false` if another process was faster; its file is not changed.
     package static func publish(_ temporary: String, as path: String, in directory: String) throws(StateError)
         -> Bool
     {
@@ -78,7 +79,7 @@ package enum PrivateFiles {
         return linked
     }
 
-    /// Brings the names in a directory onto the disk.
+    /// Syncs the names in a directory to the disk.
     package static func syncDirectory(_ path: String) throws(StateError) {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw StateError(errno: errno, path: path) }
@@ -86,19 +87,19 @@ package enum PrivateFiles {
         guard fsync(directory) == 0 else { throw StateError(errno: errno, path: path) }
     }
 
-    /// A name beside `path` that no other process uses.
+    /// Returns a name beside `path` that no other process uses.
     package static func temporaryName(beside path: String) -> String {
         "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))\(temporarySuffix)"
     }
 
-    /// The end of a file's name until it is whole.
+    /// The end of a file's name until the file is complete.
     static let temporarySuffix = ".new"
 
     private static func makeParents(_ path: String) throws(StateError) {
         var found = stat()
         if stat(path, &found) == 0 { return }
         if let parent = parent(of: path) { try makeParents(parent) }
-        // The XDG Base Directory Specification asks for 0700 where the directories are missing.
+        // The XDG Base Directory Specification asks for 0700 if the directories are missing.
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw StateError(errno: errno, path: path) }
     }
 
@@ -116,7 +117,7 @@ package enum PrivateFiles {
 }
 
 extension StateError {
-    /// What the system's error number means for a file of ours.
+    /// Converts an error number of the system to an error for a private file.
     package init(errno code: Int32, path: String) {
         if let shortage = Self.shortage(code, path: path) {
             self = shortage

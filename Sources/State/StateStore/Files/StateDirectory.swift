@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the prints, the attempts and the audit log of one user lie.
+/// The directory with the prints, the attempts and the audit log of one user.
 public struct StateDirectory: Sendable, Hashable {
-    /// The directory's path, as it was given.
+    /// The directory's path, as the caller gave it.
     public let path: String
 
-    /// Names a directory; nothing is looked at or created.
+    /// Names a directory without accessing it.
     public init(path: String) { self.path = path }
 
-    /// The directory that a program uses when none is named.
+    /// Returns the directory that a program uses if none is named.
     ///
-    /// `WHORL_STATE_DIR`, else `$XDG_STATE_HOME/whorl` where that is an absolute path (as the XDG Base Directory
-    /// Specification 0.8 asks), else `~/.local/state/whorl`.
+    /// It is `WHORL_STATE_DIR`, else `$XDG_STATE_HOME/whorl` if that is an absolute path (as the XDG Base Directory
+    /// Specification 0.8 requires), else `~/.local/state/whorl`.
     public static func standard(environment: [String: String]) -> StateDirectory {
         if let named = environment["WHORL_STATE_DIR"], !named.isEmpty { return StateDirectory(path: named) }
         if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") {
             return StateDirectory(path: joined(base, "whorl"))
         }
-        // A relative path would mean another directory in each folder that a program is started in.
+        // A relative path would mean another directory for each working directory of a program.
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/"
         return StateDirectory(path: joined(home, ".local/state/whorl"))
     }
 
-    /// The path of a file in the directory.
+    /// Returns the path of a file in the directory.
     package func file(_ name: String) -> String { StateDirectory.joined(path, name) }
 
-    /// The database.
+    /// The path of the database.
     var databasePath: String { file("whorl.sqlite") }
 
-    /// The key that a system without a TPM keeps in a file.
+    /// The path of the key file of a system without a TPM.
     var keyPath: String { file("state.key") }
 
     private static func joined(_ base: String, _ name: String) -> String {

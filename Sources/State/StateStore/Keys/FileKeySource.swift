@@ -2,8 +2,8 @@
 
 package import SecretMemory
 
-/// The state key in a file of 32 bytes, for a system without a TPM: it protects from another user and from a
-/// copy of the database alone, not from a copy of the whole directory.
+/// The state key in a file of 32 bytes, for a system without a TPM: it protects from another user and from a copy of
+/// the database alone, not from a copy of the whole directory.
 package struct FileKeySource: StateKeySource {
     package let path: String
     private let directory: StateDirectory
@@ -32,7 +32,7 @@ package struct FileKeySource: StateKeySource {
 
     package func loadOrCreate() throws(StateError) -> SecretBytes {
         if let key = try load() { return key }
-        // The first process makes the key; all read it from the file.
+        // The first process creates the key; all processes read it from the file.
         let new = SecretBytes(randomCount: FileKeySource.size)
         _ = try PrivateFiles.publish(new, as: path, in: directory.path)
         guard let key = try load() else { throw StateError(.keyMissing, path: path) }

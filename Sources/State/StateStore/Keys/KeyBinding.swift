@@ -4,18 +4,18 @@ import Foundation
 import GRDB
 import SecretMemory
 
-/// Brings a database and its key together.
+/// The binding of a database to its key.
 ///
-/// The database is made first, then the key, then the key's check value is written to the database. So every
-/// crash on the way can be told from a key or a database that was lost.
+/// The database is created first, then the key, then the key's check value is written to the database. So a crash at
+/// any step can be distinguished from a lost key or a lost database.
 struct KeyBinding {
     let queue: DatabaseQueue
     let source: any StateKeySource
     let directory: StateDirectory
 
-    /// The keys of this database; `nil` when the first start was interrupted before one was in use.
+    /// Returns the keys of this database; `nil` if the first start was interrupted before a key was in use.
     ///
-    /// - Throws: `keyMissing`, `keyDamaged`, and what reading gives.
+    /// - Throws: `keyMissing`, `keyDamaged`, and the errors of reading.
     func keys() throws(StateError) -> StateKeys? {
         let binding = try run { try queue.read { try Binding($0) } }
         switch binding {
@@ -29,7 +29,7 @@ struct KeyBinding {
         }
     }
 
-    /// The keys of this database; new ones at the first start.
+    /// Returns the keys of this database; creates them at the first start.
     func keysOrNew() throws(StateError) -> StateKeys {
         if let keys = try keys() { return keys }
         let check = StateKeys(stateKey: try source.loadOrCreate()).check
@@ -44,7 +44,7 @@ struct KeyBinding {
                 }
             }
         }
-        // Another process may have bound the database at the same time, by necessity to the same key.
+        // Another process may have bound the database at the same time, necessarily to the same key.
         guard let bound = try self.keys() else { throw StateError(.keyMissing, path: source.path) }
         return bound
     }

@@ -3,17 +3,17 @@
 internal import Crypto
 package import Foundation
 
-/// Encrypts what the database keeps: AES-256-GCM, with a key for each ciphertext that is derived from a random salt.
+/// A cipher for the database's contents: AES-256-GCM, with a key per ciphertext that is derived from a random salt.
 package struct SaltedCipher: Sendable {
     private let keys: StateKeys
     private let purpose: KeyPurpose
 
     /// The size of the salt in bytes.
     private static let saltSize = 16
-    /// The size of GCM's tag in bytes, with which a ciphertext ends.
+    /// The size in bytes of GCM's tag, which ends a ciphertext.
     package static let tagSize = 16
 
-    /// Uses the key for a purpose.
+    /// Creates a cipher with the key for a purpose.
     package init(_ keys: StateKeys, _ purpose: KeyPurpose) {
         self.keys = keys
         self.purpose = purpose
@@ -23,7 +23,7 @@ package struct SaltedCipher: Sendable {
     ///
     /// - Parameters:
     ///   - plain: The bytes; the caller wipes them if that matters.
-    ///   - context: The bytes that ``open(_:authenticating:)`` must be given too.
+    ///   - context: The bytes that ``open(_:authenticating:)`` needs as well.
     /// - Returns: The salt, the nonce, the encrypted bytes and the tag.
     /// - Throws: The errors of swift-crypto.
     package func seal(_ plain: Data, authenticating context: Data) throws -> Data {
@@ -31,12 +31,12 @@ package struct SaltedCipher: Sendable {
             .withUnsafeBytes { Data($0) }
         let key = keys.cipherKey(purpose, salt: salt)
         let box = try AES.GCM.seal(plain, using: key, authenticating: context)
-        // With the nonce of 12 bytes that GCM makes itself, the combined form is always there.
+        // With a nonce of 12 bytes, which GCM makes itself, the combined form always exists.
         guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
         return salt + combined
     }
 
-    /// The bytes; `nil` if they were not sealed with this context.
+    /// Returns the decrypted bytes; `nil` if they were not sealed with this context.
     package func open(_ sealed: Data, authenticating context: Data) -> Data? {
         guard sealed.count > SaltedCipher.saltSize else { return nil }
         return SaltedCipher.open(
@@ -46,7 +46,7 @@ package struct SaltedCipher: Sendable {
         )
     }
 
-    /// The same for a ciphertext without a salt, as earlier versions wrote it.
+    /// Decrypts a ciphertext without a salt, the form of earlier versions.
     package func openUnsalted(_ sealed: Data, authenticating context: Data) -> Data? {
         SaltedCipher.open(sealed, with: keys.plainKey(purpose), authenticating: context)
     }
@@ -56,7 +56,7 @@ package struct SaltedCipher: Sendable {
         with key: SymmetricKey,
         authenticating context: Data
     ) -> Data? {
-        // Whatever the reason is, the ciphertext does not open.
+        // Every failure means that the ciphertext does not open.
         guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
         return try? AES.GCM.open(box, using: key, authenticating: context)
     }

@@ -2,34 +2,35 @@
 
 package import Crypto
 
-/// A hash of secret bytes, of which nothing stays in freed memory.
+/// A hash function for secret bytes, which leaves none of them in freed memory.
 ///
-/// A hash keeps the bytes that do not fill a block yet. The library frees them as they are: it means to wipe its state,
-/// but counts the size of the type's description instead of the state's (`zeroize()` of swift-crypto 4.5.2). So here a
-/// block of zeros takes the place of what was hashed last, and of the inner state from which a code could be continued.
+/// A hash keeps the bytes that do not fill a block yet. The library frees them without wiping: it tries to wipe its
+/// state, but uses the size of the type's description instead of the state's (`zeroize()` of swift-crypto 4.5.2). So
+/// here a block of zeros replaces the bytes that were hashed last, and the inner state from which a code could be
+/// continued.
 ///
-/// The hash itself is an ordinary value, which a caller wipes where it is a secret too.
+/// The hash itself is an ordinary value, which the caller wipes if it is secret too.
 package struct SecretHash<Function: HashFunction>: ~Copyable {
     private var function = Function()
 
     package init() {}
 
-    /// Hashes more bytes, which must not overlap with what others write.
+    /// Hashes more bytes, which must not be written during the call.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) { function.update(bufferPointer: bytes) }
 
-    /// The hash of all bytes, once: afterwards this value is of no use.
+    /// Returns the hash of all bytes; this value cannot be used afterwards.
     package mutating func finalize() -> Function.Digest {
         let digest = function.finalize()
         withUnsafeTemporaryAllocation(byteCount: Function.blockByteCount, alignment: 8) { zeros in
             zeros.initializeMemory(as: UInt8.self, repeating: 0)
             function.update(bufferPointer: UnsafeRawBufferPointer(zeros))
         }
-        // The library works on a copy on the stack: another one takes its place.
+        // The library works on a copy on the stack, which this second call overwrites.
         _ = function.finalize()
         return digest
     }
 
-    /// The hash of `bytes`.
+    /// Returns the hash of `bytes`.
     package static func hash(_ bytes: UnsafeRawBufferPointer) -> Function.Digest {
         var hash = SecretHash()
         hash.update(bytes)

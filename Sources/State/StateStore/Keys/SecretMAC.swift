@@ -4,36 +4,36 @@ import Crypto
 import Foundation
 import SecretMemory
 
-/// HMAC-SHA-256 (RFC 2104) with a key that stays where it is.
+/// HMAC-SHA-256 (RFC 2104) with a key that is not copied.
 ///
-/// The library's `HMAC` copies the key and the two padded keys into ordinary memory and leaves them there, so that
-/// they appear in core files. Here the padded keys are part of the secret: the key (32 bytes), then the key with the
-/// inner and with the outer padding (64 bytes each). ``SecretHash`` leaves nothing of them behind.
+/// The library's `HMAC` copies the key and the two padded keys into ordinary memory and leaves them there, so that they
+/// appear in core files. Here the padded keys are part of the secret: the key (32 bytes), then the key with the inner
+/// and with the outer padding (64 bytes each). ``SecretHash`` leaves nothing of them behind.
 struct SecretMAC {
     private static let keySize = 32
     /// The block size of SHA-256.
     private static let blockSize = 64
-    /// What one key takes, in bytes.
+    /// The size of one key with its paddings, in bytes.
     static let size = keySize + 2 * blockSize
 
     private let bytes: UnsafeRawBufferPointer
 
-    /// Uses what ``derive(from:info:into:)`` wrote, ``size`` bytes that the caller keeps alive.
+    /// Uses the output of ``derive(from:info:into:)``, ``size`` bytes that the caller keeps alive.
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The key itself, 32 bytes.
     var key: UnsafeRawBufferPointer { part(0, SecretMAC.keySize) }
 
-    /// The code of a message, 32 bytes.
+    /// Returns the code of a message, 32 bytes.
     func code(for message: Data) -> SHA256.Digest {
         message.withUnsafeBytes { SecretMAC.code(for: $0, inner: inner, outer: outer) }
     }
 
-    /// Derives a key: HKDF-SHA-256 (RFC 5869) without salt, and its paddings.
+    /// Derives a key and its paddings by HKDF-SHA-256 (RFC 5869) without salt.
     ///
     /// - Parameters:
     ///   - parent: The key to derive from.
-    ///   - info: What the new key is for.
+    ///   - info: The purpose of the new key.
     ///   - room: ``size`` bytes, which are overwritten.
     static func derive(
         from parent: UnsafeRawBufferPointer,
@@ -41,14 +41,14 @@ struct SecretMAC {
         into room: UnsafeMutableRawBufferPointer
     ) {
         let made = SecretMAC(UnsafeRawBufferPointer(room))
-        // Extract: without a salt, the code with a key of zeros.
+        // Extract: without a salt, this is the code with a key of zeros.
         pad(with: nil, room)
         keep(parent, made, in: room)
         // Expand: one block is enough.
         (Data(info.utf8) + [1]).withUnsafeBytes { keep($0, made, in: room) }
     }
 
-    /// Makes the code of a message the new key.
+    /// Computes the code of a message, and stores it as the new key.
     private static func keep(
         _ message: UnsafeRawBufferPointer,
         _ old: SecretMAC,
@@ -59,7 +59,7 @@ struct SecretMAC {
         withUnsafeMutableBytes(of: &digest) { $0.wipe() }
     }
 
-    /// Writes a key, or zeros, and its paddings.
+    /// Writes a key, or zeros, with its paddings.
     private static func pad(with key: UnsafeRawBufferPointer?, _ room: UnsafeMutableRawBufferPointer) {
         for index in 0..<keySize { room[index] = key?[index] ?? 0 }
         for index in 0..<blockSize {

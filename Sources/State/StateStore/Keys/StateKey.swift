@@ -2,9 +2,9 @@
 
 package import SecretMemory
 
-/// What a key derived from the state key is for.
+/// The purpose of a key derived from the state key.
 ///
-/// Keys of different purposes tell nothing of each other.
+/// A key of one purpose reveals nothing about the others.
 package enum KeyPurpose: String, Sendable, CaseIterable {
     /// Encrypts templates (AES-256-GCM).
     case templates
@@ -18,29 +18,29 @@ package enum KeyPurpose: String, Sendable, CaseIterable {
     case vault
     /// Encrypts the keychain's values (AES-256-GCM).
     case keychainValues
-    /// Authenticates the keychain's rows, and names what must be there only once (HMAC-SHA-256).
+    /// Authenticates the keychain's rows, and names the rows that must be unique (HMAC-SHA-256).
     case keychainRows
-    /// Proves that a key and a database belong together; used by this module alone.
+    /// Proves that a key and a database belong together; used only by this module.
     case check
 }
 
-/// Where the state key is kept: in a file, or sealed by a TPM.
+/// A place that stores the state key: a file, or the seal of a TPM.
 package protocol StateKeySource: Sendable {
-    /// Where the key lies, for messages.
+    /// The path of the key, for messages.
     var path: String { get }
 
-    /// Whether a key was made; it may be damaged.
+    /// Returns whether a key was created; it may be damaged.
     ///
     /// - Throws: `tooOpen`, `notWritable`.
     func exists() throws(StateError) -> Bool
 
-    /// The key, 32 bytes; `nil` when there never was one or it is gone.
+    /// Returns the key, 32 bytes; `nil` if it never existed or is gone.
     ///
     /// - Throws: `tooOpen`, `keyDamaged`, `notWritable`.
     func load() throws(StateError) -> SecretBytes?
 
-    /// Makes the key when there is none, and gives the one that is there in the end: of two processes that
-    /// create at the same time, both get the same key. It is on the disk when this returns.
+    /// Creates the key if it does not exist, and returns the stored one: two processes that create at the same time get
+    /// the same key, which is on the disk when this returns.
     ///
     /// - Throws: also `diskFull`.
     func loadOrCreate() throws(StateError) -> SecretBytes

@@ -5,7 +5,7 @@ package import GRDB
 extension Schema {
     /// Version 4: the keychain's table.
     ///
-    /// `record` has all attributes in one encoding, and is what counts; the columns beside it repeat some of them, so
+    /// `record` contains all attributes in one encoding, and decides; the columns beside it repeat some of them, so
     /// that an index finds the row. `mac` covers the record and the value.
     static let keychainTables = """
         -- id: random, never given to another row; a persistent reference names it. name: what must be there once only,
@@ -44,11 +44,11 @@ extension Schema {
     }
 }
 
-/// The keychain's items that live only as long as the passcode (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`).
+/// The keychain's items that exist only as long as the passcode (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`).
 ///
-/// Whoever removes the passcode deletes them in the same transaction: there is no moment in which one of both is gone.
+/// The removal of the passcode deletes them in the same transaction, so that at no moment only one of the two is gone.
 package enum PasscodeBoundItems {
-    /// Deletes those of a profile; of all profiles where none is named.
+    /// Deletes the items of a profile, or of all profiles if `profile` is `nil`.
     package static func delete(of profile: String?, _ db: Database) throws {
         try db.execute(
             sql: "DELETE FROM keychain_items WHERE pdmn = 'akpu' AND profile = coalesce(?, profile)",
@@ -56,7 +56,7 @@ package enum PasscodeBoundItems {
         )
     }
 
-    /// How many a profile has.
+    /// Returns the number of such items of a profile.
     package static func count(of profile: String, _ db: Database) throws -> Int {
         try Int.fetchOne(
             db,

@@ -3,21 +3,21 @@
 import GRDB
 
 extension Schema {
-    /// The oldest version that can be brought up to date.
+    /// The oldest version that can be updated.
     static let oldestVersion: UInt32 = 1
 
-    /// What leads from a version to the next; the first is the step from ``oldestVersion``.
+    /// The steps from each version to the next; the first one starts at ``oldestVersion``.
     private static let steps: [@Sendable (Database) throws -> Void] = [
         separateTries, addVault, addKeychain,
     ]
 
-    /// Brings an older database up to date, in one transaction: it is of the old version or of this one, never in
-    /// between, whatever ends the process.
+    /// Updates an older database in one transaction: it has the old version or this one, never a state in between, even
+    /// if the process is killed.
     static func update(_ queue: DatabaseQueue) throws {
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
-                // Read again: another process may have been faster.
+                // Read again, since another process may have been faster.
                 let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
                 guard found < Int(version) else { return .commit }
                 for step in steps.dropFirst(found - Int(oldestVersion)) { try step(db) }
@@ -27,10 +27,10 @@ extension Schema {
         }
     }
 
-    /// Version 2: the tries on real and on pretended readers are counted apart, and a profile may have an epoch.
+    /// Updates to version 2: real and simulated readers have separate counts of tries, and a profile may have an epoch.
     ///
     /// A row of version 1 does not tell which kind of reader it came from. It counts for both, so that an update gives
-    /// nobody a try. Matches that may be reused are bound to a kind of reader now; older ones are not taken any more.
+    /// no extra try. Reusable matches are bound to a kind of reader now; older ones are no longer accepted.
     private static let separateTries: @Sendable (Database) throws -> Void = { db in
         let columns = """
             failures, pending, total_failures, lockouts, locked_until_boot, locked_until_wall, boot_id

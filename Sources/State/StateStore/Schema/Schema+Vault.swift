@@ -3,10 +3,10 @@
 import GRDB
 
 extension Schema {
-    /// Version 3: the vault's tables.
+    /// The vault's tables, of version 3.
     ///
-    /// What is in them means something only together with the TPM that made it; `mac` covers the whole row. Profiles
-    /// without a print have items too, so there is no foreign key.
+    /// The contents are usable only with the TPM that made them; `mac` covers the whole row. Profiles without a print
+    /// have items too, so there is no foreign key.
     static let vaultTables = """
         -- object: public and private part as the TPM gave them. body: the ciphertext of a secret that is larger than
         -- the TPM takes. binding: what the policy names besides the authority.

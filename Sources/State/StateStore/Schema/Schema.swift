@@ -2,17 +2,18 @@
 
 import GRDB
 
-/// The tables of the database, all of them.
+/// The tables of the database.
 ///
-/// Modules above read and write their own tables with GRDB.
+/// The modules above read and write their own tables with GRDB.
 ///
-/// Times are seconds since 1970-01-01 UTC. A changed schema gets a new `version` and a step from the one before
+/// Times are seconds since 1970-01-01 UTC. A changed schema gets a new `version` and a step from the previous one
 /// (`Schema+Steps.swift`).
 enum Schema {
-    /// In `PRAGMA user_version`.
+    /// The version of the schema, stored in `PRAGMA user_version`.
     static let version: UInt32 = 4
 
-    /// In `PRAGMA application_id`, so that `file(1)` and we know the database: "WHRL".
+    /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognise the
+    /// database.
     static let applicationID: UInt32 = 0x5748_524C
 
     /// Makes the tables in an empty database.
@@ -24,10 +25,10 @@ enum Schema {
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    /// No foreign key: failures count for profiles that have no print.
+    /// The table of attempts, without a foreign key, since failures also count for profiles that have no print.
     ///
-    /// Real and pretended readers have rows of their own, so that a match on a mock says nothing about the tries on a
-    /// real reader.
+    /// Real and simulated readers have separate rows, so that a match on a mock does not affect the tries on a real
+    /// reader.
     static let attempts = """
         CREATE TABLE attempts (
             profile TEXT NOT NULL,

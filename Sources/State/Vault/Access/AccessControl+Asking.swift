@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AccessControl {
-    /// What a person is asked for before an item is opened.
+    /// The proof that a person is asked for before an item is opened.
     package enum Asking: Sendable, Hashable {
         /// Nothing.
         case nothing
@@ -15,10 +15,10 @@ extension AccessControl {
         case both
     }
 
-    /// What is asked for, as long as the machine starts as the item knows it.
+    /// Returns what is asked for, as long as the machine starts as it did when the item was bound.
     ///
-    /// - Parameter proof: What was shown before; `nil` when nothing was.
-    /// - Returns: What is missing.
+    /// - Parameter proof: The proof that was shown before; `nil` when nothing was shown.
+    /// - Returns: The missing proof.
     package func asking(after proof: OwnerProof? = nil) -> Asking {
         let ways = ways.map { $0.subtracting(proof?.shown ?? []) }
         if ways.contains([]) { return .nothing }
@@ -32,17 +32,17 @@ extension AccessControl {
         }
     }
 
-    /// Whether the passcode may open it where something else alone did not.
+    /// Whether the passcode may open the item when another proof alone did not.
     package var canTakePasscodeBesides: Bool { waysInChip.contains { $0.contains(.devicePasscode) } }
 
-    /// Whether a match of a moment ago opens it as a new one does.
+    /// Whether a recent match opens the item as a new one does.
     ///
-    /// What is bound to the present set of fingers is opened by a touch made for it.
+    /// An item that is bound to the present set of fingers needs a touch of its own.
     package var allowsReuse: Bool { !isBoundToCurrentSet }
 }
 
 extension OwnerProof {
-    /// What of a way it stands for; the chip says whether a finger is one of the present set.
+    /// The parts of a way that the proof meets; the chip decides whether a finger belongs to the present set.
     fileprivate var shown: AccessWay {
         var shown: AccessWay = []
         if showsFinger { shown.formUnion(.biometryCurrentSet) }

@@ -7,7 +7,7 @@ import WhorlSupport
 /// The text that people write: `biometry-any`, `biometry-current-set-or-passcode`,
 /// `user-presence+application-password`, `none+pcrs:7`.
 extension AccessControl {
-    /// Longer texts are not looked at.
+    /// The length in bytes up to which texts are parsed.
     private static let longestText = 200
 
     private static let names: [(name: String, access: AccessControl)] = [
@@ -22,7 +22,7 @@ extension AccessControl {
     ///
     /// `-and-` binds more tightly than `-or-`.
     ///
-    /// - Throws: ``VaultError/Code/accessRefused(_:)``, saying which part.
+    /// - Throws: ``VaultError/Code/accessRefused(_:)``, which names the refused part.
     public init(_ text: String) throws(VaultError) {
         guard text.utf8.count <= AccessControl.longestText else {
             throw VaultError(.accessRefused("it is too long"))
@@ -41,7 +41,7 @@ extension AccessControl {
         self = access
     }
 
-    /// The text that gives the same access control again.
+    /// The text from which the same access control can be read.
     public var text: String {
         let plain = AccessControl.names.first { $0.access.ways == ways }?.name
         var text = plain ?? ways.map(\.text).joined(separator: "-or-")
@@ -72,7 +72,7 @@ extension AccessControl {
     }
 
     private static func unknown(_ part: String) -> VaultError {
-        // Only what names are made of is repeated: the text may come from anywhere.
+        // Only printable ASCII characters are repeated: the text may come from anywhere.
         let shown = part.unicodeScalars.filter { $0.isASCII && $0.value > 32 && $0.value < 127 }
         return VaultError(.accessRefused("\"\(String(String.UnicodeScalarView(shown)))\" is not known"))
     }
@@ -91,9 +91,9 @@ extension AccessWay {
     }
 }
 
-/// The stored form, of which there is one only for each access control.
+/// The stored form, which is unique for each access control.
 extension AccessControl {
-    /// Version, flags, the registers' mask in 4 bytes, the number of ways, each way in a byte.
+    /// The encoded form: version, flags, the registers' mask in 4 bytes, the number of ways, each way in a byte.
     var encoded: Data {
         var bytes = ByteWriter()
         bytes.append(UInt8(1))
@@ -104,7 +104,7 @@ extension AccessControl {
         return bytes.data
     }
 
-    /// `nil` for anything that ``encoded`` does not give.
+    /// Reads the encoded form; `nil` for anything that ``encoded`` does not give.
     init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.number(UInt8.self) == 1, let flags = bytes.number(UInt8.self), flags <= 1,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody must show before the chip gives a secret or a signature.
+/// The proofs that the chip requires before it gives a secret or a signature.
 ///
 /// It is fixed when the item is made. The chip enforces it; Whorl cannot widen it later.
 public struct AccessControl: Sendable, Hashable {
     /// The ways to open, in their simplest form and order.
     ///
-    /// One empty way: nothing has to be shown.
+    /// A single empty way means that no proof is needed.
     let ways: [AccessWay]
 
-    /// Whether a password of the program's own is needed besides.
+    /// Whether an application password is needed in addition.
     public private(set) var needsApplicationPassword = false
 
-    /// The measurements of the machine's start that it is bound to; `nil` when to none.
+    /// The measurements of the machine's start that the access control is bound to; `nil` if it is not bound to any.
     ///
-    /// While they differ, the passcode is needed besides; see ``boundToBoot(_:)``.
+    /// While they differ, the passcode is needed in addition; see ``boundToBoot(_:)``.
     public private(set) var pcrs: BootRegisters?
 
     private init(_ ways: [AccessWay]) { self.ways = AccessWay.simplest(ways) }
 
-    /// Nothing has to be shown; only this chip can open it, and only for this vault.
+    /// No proof is needed; only this chip can open the item, and only for this vault.
     public static let none = AccessControl([[]])
     /// Any enrolled finger, also one that is added later.
     public static let biometryAny = AccessControl([.biometryAny])
@@ -30,9 +30,9 @@ public struct AccessControl: Sendable, Hashable {
     /// Any enrolled finger, or the passcode.
     public static let userPresence = AccessControl([.biometryAny, .devicePasscode])
 
-    /// Either is enough.
+    /// Combines two access controls, either of which is enough.
     ///
-    /// Both must be plain: application password and boot measurements are added to the whole.
+    /// Both must be plain: application password and boot measurements are added to the result.
     ///
     /// - Throws: ``VaultError/Code/accessRefused(_:)``.
     public static func either(
@@ -43,7 +43,7 @@ public struct AccessControl: Sendable, Hashable {
         return AccessControl(first.ways + second.ways)
     }
 
-    /// Both are needed.
+    /// Combines two access controls, both of which are needed.
     ///
     /// - Throws: as ``either(_:_:)``.
     public static func both(
@@ -54,19 +54,19 @@ public struct AccessControl: Sendable, Hashable {
         return AccessControl(AccessWay.combined(first.ways, second.ways))
     }
 
-    /// The same, with a password of the program's own besides.
+    /// The same access control with an application password in addition.
     public var withApplicationPassword: AccessControl {
         var changed = self
         changed.needsApplicationPassword = true
         return changed
     }
 
-    /// The same, bound to how the machine starts.
+    /// Returns the same access control, bound to the measurements of the machine's start.
     ///
-    /// While the measurements differ, as after an update of the firmware, the passcode is needed besides what the
-    /// access control asks; with it, `whorl vault reseal` binds secrets to the new measurements.
+    /// While the measurements differ, for example after an update of the firmware, the passcode is needed in addition
+    /// to what the access control asks; with it, `whorl vault reseal` binds secrets to the new measurements.
     ///
-    /// - Throws: ``VaultError/Code/accessRefused(_:)`` for what the passcode opens anyway.
+    /// - Throws: ``VaultError/Code/accessRefused(_:)`` if the passcode is part of every way anyway.
     public func boundToBoot(_ pcrs: BootRegisters) throws(VaultError) -> AccessControl {
         guard ways.contains(where: { !$0.contains(.devicePasscode) }) else {
             throw VaultError(
@@ -78,13 +78,13 @@ public struct AccessControl: Sendable, Hashable {
         return changed
     }
 
-    /// Whether it opens with a finger, alone or with other things.
+    /// Whether a finger opens the item, alone or together with other proofs.
     public var takesBiometry: Bool { ways.contains { $0.needsBiometry } }
 
-    /// Whether it is bound to the present set of fingers in one of its ways.
+    /// Whether one of the ways is bound to the present set of fingers.
     public var isBoundToCurrentSet: Bool { ways.contains { $0.contains(.biometryCurrentSet) } }
 
-    /// Whether it has a way in which the passcode has a part, so that one must be set when the item is made.
+    /// Whether one of the ways takes the passcode, so that a passcode must be set when the item is made.
     public var takesPasscode: Bool { waysInChip.contains { $0.contains(.devicePasscode) } }
 
     /// Whether every way needs the passcode, so that the item is lost with it.
@@ -93,7 +93,7 @@ public struct AccessControl: Sendable, Hashable {
     /// Whether every way needs the present set of fingers, so that the item is lost with it.
     package var isDeadWithItsSet: Bool { ways.allSatisfy { $0.contains(.biometryCurrentSet) } }
 
-    /// The ways as the chip gets them, with the measurements taken in.
+    /// The ways as the chip gets them, including the measurements.
     ///
     /// `A` bound to boot is `(A and measurements) or (A and passcode)`.
     var waysInChip: [AccessWay] {
@@ -114,7 +114,7 @@ public struct AccessControl: Sendable, Hashable {
 }
 
 extension AccessControl {
-    /// What was stored, in its parts; the parts are checked to be what the initializers above give.
+    /// Restores a stored access control; its parts are checked to be what the initializers above give.
     init?(ways: [AccessWay], needsApplicationPassword: Bool, pcrs: BootRegisters?) {
         self.init(ways)
         guard self.ways == ways, !ways.contains(where: { $0.contains(.measuredBoot) }) else { return nil }

@@ -5,7 +5,7 @@ struct AccessWay: OptionSet, Sendable, Hashable, Comparable {
     let rawValue: UInt8
 
     static let biometryAny = AccessWay(rawValue: 1)
-    /// It holds ``biometryAny`` too: a finger of the present set is a finger.
+    /// A finger of the present set; this contains ``biometryAny``.
     static let biometryCurrentSet = AccessWay(rawValue: 3)
     static let devicePasscode = AccessWay(rawValue: 4)
     /// The machine started as it did when the item was made.
@@ -17,25 +17,25 @@ struct AccessWay: OptionSet, Sendable, Hashable, Comparable {
 
     static func < (left: AccessWay, right: AccessWay) -> Bool { left.rawValue < right.rawValue }
 
-    /// Every way of the one together with every way of the other.
+    /// Combines every way of the first with every way of the second.
     static func combined(_ first: [AccessWay], _ second: [AccessWay]) -> [AccessWay] {
         first.flatMap { one in second.map { one.union($0) } }
     }
 
-    /// The same ways without those that ask for more than another one does, in a fixed order.
+    /// Returns the ways in a fixed order, without those that ask for more than another one does.
     ///
-    /// So two access controls that mean the same are the same.
+    /// So two access controls with the same meaning are equal.
     static func simplest(_ ways: [AccessWay]) -> [AccessWay] {
         Set(ways).filter { way in !ways.contains { $0.isStrictSubset(of: way) } }.sorted()
     }
 }
 
-/// Platform configuration registers of the SHA-256 bank, which hold how the machine started.
+/// Platform configuration registers of the SHA-256 bank, which hold the measurements of the machine's start.
 public struct BootRegisters: Sendable, Hashable {
     /// The registers' numbers, 0 to 23, in ascending order.
     public let registers: [Int]
 
-    /// Takes 1 to 24 registers.
+    /// Makes a selection of 1 to 24 registers.
     ///
     /// 7 holds the state of Secure Boot and changes least; 0 and 2 hold the firmware's code.
     ///
@@ -45,14 +45,14 @@ public struct BootRegisters: Sendable, Hashable {
         guard !wanted.isEmpty, wanted.allSatisfy((0..<24).contains) else {
             throw VaultError(.accessRefused("the registers are numbered from 0 to 23"))
         }
-        // 16 and 23 can be reset by any program: a binding to them would only look like one.
+        // 16 and 23 can be reset by any program: a binding to them would have no effect.
         guard wanted.isDisjoint(with: [16, 23]) else {
             throw VaultError(.accessRefused("the registers 16 and 23 can be reset by any program"))
         }
         self.registers = wanted.sorted()
     }
 
-    /// One bit for each register.
+    /// The bit mask of the registers.
     var mask: UInt32 { registers.reduce(0) { $0 | 1 << UInt32($1) } }
 
     init?(mask: UInt32) {

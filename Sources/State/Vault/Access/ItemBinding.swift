@@ -5,10 +5,10 @@ import StateStore
 import TPM
 import WhorlSupport
 
-/// What an item's policy names besides the authority: fixed when the item is made, stored with it, and covered by
-/// its MAC.
+/// The objects that an item's policy names in addition to the authority: fixed when the item is made, stored with it,
+/// and covered by its MAC.
 struct ItemBinding: Sendable, Hashable {
-    /// The counter of the profile's fingers, and the value that it must have; for a current-set way.
+    /// The counter of the profile's fingers, and its required value; for a current-set way.
     var generation: Generation?
     /// The name of the passcode's object, 34 bytes; for a way with the passcode.
     var passcode: TPMName?
@@ -23,7 +23,7 @@ struct ItemBinding: Sendable, Hashable {
         let value: UInt64
     }
 
-    /// Version, then each part behind its size; a part that is not there has none.
+    /// The encoded form: the version, then each part after its size; a missing part has size 0.
     var encoded: Data {
         var bytes = ByteWriter(CollectionOfOne(1))
         var counted = ByteWriter()
@@ -40,7 +40,7 @@ struct ItemBinding: Sendable, Hashable {
 
     init() {}
 
-    /// `nil` for anything that ``encoded`` does not give.
+    /// Reads the encoded form; `nil` for anything that ``encoded`` does not give.
     init?(encoded: Data) {
         // A counter's serialized form is the largest part.
         guard encoded.count <= 2048 else { return nil }

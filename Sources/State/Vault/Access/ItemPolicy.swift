@@ -3,7 +3,7 @@
 import Foundation
 import TPM
 
-/// What an access control means to the chip.
+/// The chip's policy for an access control.
 ///
 /// | way | policy |
 /// |---|---|
@@ -49,15 +49,14 @@ enum ItemPolicy {
         return steps
     }
 
-    /// A way without the passcode needs the authority, also where nobody has to show anything: a blob alone opens
-    /// nothing.
+    /// Whether a way needs the authority; a way without any proof needs it too, since a blob alone must not open.
     static func needsAuthority(_ way: AccessWay) -> Bool {
         way.needsBiometry || !way.contains(.devicePasscode)
     }
 }
 
 extension BootRegisters {
-    /// The registers as the chip's layer takes them.
+    /// The registers in the form that the TPM layer takes.
     var selection: PCRSelection {
         get throws(TPMError) { try PCRSelection(Set(registers)) }
     }

@@ -3,21 +3,21 @@
 import SecretMemory
 import TPM
 
-/// What the owner of a profile has shown, as far as it opens items.
+/// A proof by the owner of a profile that opens items.
 ///
-/// A finger's proof is made by `Authentication` alone, after a match (a test looks for others); a passcode's proof is
-/// made by ``Vault/verify(_:of:)`` alone. Without a proof the vault does not use the authority for an item that asks
-/// for a finger.
+/// Only `Authentication` makes a finger's proof, after a match (a test looks for other makers); only
+/// ``Vault/verify(_:of:)`` makes a passcode's proof. Without a proof the vault does not use the authority for an item
+/// that asks for a finger.
 ///
-/// A finger's proof is this process's word, and the chip takes the authority's secret for it. A passcode's proof holds
-/// what the chip itself compares.
+/// A finger's proof is a claim of this process, for which the chip takes the authority's secret. A passcode's proof
+/// holds the value that the chip itself compares.
 public struct OwnerProof: Sendable {
-    /// Who has shown it.
+    /// The profile whose owner gave the proof.
     public let profile: String
     let showsFinger: Bool
     let passcode: ShownPasscode?
 
-    /// A passcode as the chip takes it.
+    /// A passcode in the form that the chip takes.
     struct ShownPasscode: Sendable {
         let object: TPMObject
         let authorization: SecretBox
@@ -29,10 +29,10 @@ public struct OwnerProof: Sendable {
         self.passcode = passcode
     }
 
-    /// Nothing was shown; it opens items without access control.
+    /// Makes an empty proof, which opens items without access control.
     public static func nothing(of profile: String) -> OwnerProof { OwnerProof(profile: profile) }
 
-    /// One of the profile's enrolled fingers has matched just now.
+    /// Makes the proof that one of the profile's enrolled fingers has just matched.
     package static func matchedFinger(of profile: String) -> OwnerProof {
         OwnerProof(profile: profile, showsFinger: true)
     }
@@ -40,7 +40,7 @@ public struct OwnerProof: Sendable {
     /// Whether the passcode was shown.
     package var showsPasscode: Bool { passcode != nil }
 
-    /// Both together; `nil` when they are of two profiles.
+    /// Combines two proofs; `nil` if they belong to different profiles.
     public func and(_ other: OwnerProof) -> OwnerProof? {
         guard other.profile == profile else { return nil }
         return OwnerProof(
@@ -50,11 +50,11 @@ public struct OwnerProof: Sendable {
         )
     }
 
-    /// Whether it meets a way, as far as that can be told without the chip.
+    /// Whether the proof meets a way, as far as that is known without the chip.
     func meets(_ way: AccessWay, _ binding: ItemBinding) -> Bool {
         if way.needsBiometry && !showsFinger { return false }
         guard way.contains(.devicePasscode) else { return true }
-        // An item that was made under an earlier passcode, which was removed since, does not know this one.
+        // An item that was made under an earlier passcode, which has since been removed, does not accept this one.
         return passcode.map { $0.object.name == binding.passcode } ?? false
     }
 }

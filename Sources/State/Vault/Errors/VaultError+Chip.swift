@@ -3,7 +3,7 @@
 package import TPM
 
 extension VaultError {
-    /// What a failure of the chip means, where nothing more is known about the operation.
+    /// Converts a failure of the chip, if no more is known about the operation.
     package init(_ error: TPMError, _ subject: String = "") {
         let code: Code =
             switch error.code {
@@ -22,7 +22,7 @@ extension VaultError {
                 .other:
                 .chipFailed
             }
-        // Where there is no chip, the address that was tried says more than the item.
+        // If the chip is missing, the address that was tried is more useful than the item.
         self.init(code, code == .noChip ? error.cause : subject, cause: error.description)
     }
 }

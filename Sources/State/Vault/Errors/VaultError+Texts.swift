@@ -3,7 +3,7 @@
 import StateStore
 
 extension VaultError {
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var message: String {
         switch code {
         case .noChip: "There is no TPM that this user can use" + (subject.isEmpty ? "." : " (\(subject)).")
@@ -46,7 +46,7 @@ extension VaultError {
         }
     }
 
-    /// What the person can do, in one sentence.
+    /// One sentence that says what the person can do.
     public var recovery: String {
         switch code {
         case .noChip where !subject.isEmpty && !subject.hasPrefix("/dev/tpm"):
@@ -98,7 +98,7 @@ extension VaultError {
         }
     }
 
-    /// "40 seconds", "5 minutes", "2 hours": rounded up, so that the wait is over when it was waited for.
+    /// Returns a wait as text ("40 seconds", "5 minutes", "2 hours"), rounded up so that it is never too short.
     static func spoken(_ wait: Duration) -> String {
         let seconds = Int(wait.components.seconds) + (wait.components.attoseconds > 0 ? 1 : 0)
         let (count, unit) =

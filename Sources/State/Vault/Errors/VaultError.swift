@@ -2,17 +2,17 @@
 
 public import StateStore
 
-/// Why the vault did not give, keep or make what was asked for.
+/// An error of opening, storing or making an item, or of using the passcode or the chip.
 public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: Sendable, Hashable {
-        /// There is no TPM, or this user may not use it.
+        /// The machine has no TPM, or this user may not use it.
         case noChip
-        /// The chip does not answer now; nothing was changed.
+        /// The chip does not answer at the moment; nothing was changed.
         case chipBusy
-        /// The chip's room for loaded objects and sessions is taken: by other programs, or by what killed ones have left.
+        /// The chip's room for loaded objects and sessions is used up, by other programs or by remains of killed ones.
         case chipCrowded
-        /// The chip refused or broke a command in a way that has no name of its own here.
+        /// The chip refused a command, or failed at it, in a way that no other code covers.
         case chipFailed
         /// The chip was cleared, or it is another one than the vault was made with.
         case chipCleared
@@ -20,49 +20,49 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case ownerAuthorizationNeeded
         /// The chip has no room for another counter or permanent key.
         case chipFull
-        /// The chip compares no passcode and no application password for a while, after too many wrong ones.
+        /// After too many wrong tries, the chip refuses to compare passcodes and application passwords for a while.
         case chipLockedOut
-        /// The counter that binds keys to a set of fingers is gone from the chip, or was made anew.
+        /// The counter that binds keys to a set of fingers was removed from the chip, or was replaced by a new one.
         case counterLost
 
         /// The name cannot be used for an item.
         case nameRefused(ItemName.Refusal)
-        /// There is no secret or key of this name.
+        /// No secret or key has this name.
         case noSuchItem
-        /// There is a secret or key of this name already.
+        /// A secret or key of this name already exists.
         case itemExists
-        /// The set of fingers that the item is bound to is no more; it never opens again.
+        /// The set of fingers that the item is bound to has changed; the item never opens again.
         case enrollmentChanged
         /// The item's row is not what Whorl wrote, or was made for another profile, name or chip.
         case itemTampered
-        /// The machine did not start as it did when the item was bound to that.
+        /// The machine's start differs from the one that the item is bound to.
         case measuredBootChanged
-        /// What was shown does not meet the item's access control.
+        /// The given proof does not meet the item's access control.
         case accessDenied
         /// The item takes an application password, and none was given.
         case applicationPasswordNeeded
         /// The application password is wrong.
         case applicationPasswordWrong
-        /// A secret has at least one byte.
+        /// The secret is empty; it must have at least one byte.
         case secretEmpty
-        /// A secret has at most 1 MiB.
+        /// The secret is larger than 1 MiB.
         case secretTooLarge(bytes: Int)
-        /// Something to be signed is a SHA-256 digest of 32 bytes.
+        /// The digest to be signed is not 32 bytes (SHA-256) long.
         case digestWrongSize(bytes: Int)
-        /// What was given as another's public key is no point of P-256.
+        /// The other party's public key is not a point of P-256.
         case publicKeyRefused
         /// The access control cannot be read or makes no sense.
         case accessRefused(String)
 
-        /// No passcode is set, and it is needed here.
+        /// The operation needs a passcode, and none is set.
         case passcodeNotSet
         /// A passcode is set already.
         case passcodeExists
-        /// A passcode has 4 bytes at least and 1,024 at most.
+        /// The passcode is shorter than 4 bytes or longer than 1,024.
         case passcodeWrongSize
         /// The passcode is wrong.
         case passcodeWrong
-        /// Whorl compares no passcode for so long, after several wrong ones.
+        /// After several wrong tries, Whorl refuses to compare passcodes for this time.
         case passcodeThrottled(for: Duration)
         /// These items would be lost with the passcode.
         case passcodeNeeded(by: [String])
@@ -71,12 +71,12 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case store(StateError)
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// The item, profile or file that it is about; for `noChip` the address that was tried, with the system's words; empty
-    /// when it is about the chip otherwise.
+    /// The item, profile or file that the error is about; for `noChip` the address that was tried, with the system's
+    /// words; empty for other errors of the chip.
     public let subject: String
-    /// What the chip or the system said, for logs; may be empty.
+    /// The message of the chip or the system, for logs; may be empty.
     ///
     /// It never holds a secret.
     public let cause: String
@@ -88,7 +88,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// For logs: code, subject and cause.
+    /// The code, the subject and the cause, for logs.
     public var description: String {
         "\(code)" + (subject.isEmpty ? "" : ": \(subject)") + (cause.isEmpty ? "" : " (\(cause))")
     }
@@ -96,14 +96,14 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The exit code of the command line for this failure.
     public var exitCode: Int32 {
         switch code {
-        // Whatever keeps the chip from being used, as where it keeps the state key; the code tells which.
+        // Everything that prevents use of the chip, also when it keeps the state key; the error's code says what.
         case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
             .chipFull:
             31
         case .noSuchItem: 32
         case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: 33
         case .itemExists, .passcodeExists: 34
-        // As an evaluation ends that no passcode can meet for now.
+        // The exit code of an evaluation that no passcode can meet for now.
         case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled, .chipLockedOut: 10
         case .passcodeNotSet: 14
         case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .publicKeyRefused,

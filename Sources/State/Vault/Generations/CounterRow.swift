@@ -6,21 +6,21 @@ import StateStore
 import TPM
 import WhorlSupport
 
-/// Which counter in the chip a profile has, as it lies in the database.
+/// The row in the database that names a profile's counter in the chip.
 ///
-/// Before a counter is made in the chip, its index is written down (`planned`), so that a run which ends in between
-/// leaves no counter that nobody knows.
+/// Before a counter is made in the chip, its index is stored (`planned`), so that an interrupted run
+/// leaves no unknown counter.
 struct CounterRow: Sendable {
     let profile: String
     let place: Place
-    /// What is added to the counter's value to get the generation.
+    /// The number that is added to the counter's value to get the generation.
     let shift: Int64
 
-    /// Where the counter is.
+    /// The place of the counter.
     enum Place: Sendable, Hashable {
-        /// It is about to be made at this index, or was and is not pinned yet.
+        /// The counter is about to be made at this index, or was made and is not pinned yet.
         case planned(UInt32)
-        /// It is there.
+        /// The counter exists in the chip, and its name is known.
         case pinned(NVCounter)
 
         fileprivate var encoded: Data {
@@ -60,17 +60,17 @@ struct CounterRow: Sendable {
         }
     }
 
-    /// The generation for a value of the counter; `nil` when there is no such generation.
+    /// Returns the generation for a value of the counter; `nil` if the sum is out of range.
     func generation(at value: UInt64) -> UInt64? {
         let (sum, overflow) = value.addingReportingOverflow(UInt64(bitPattern: shift))
         // A negative shift is an addition that wraps; a positive one must not.
         return (shift < 0) == overflow || shift == 0 ? sum : nil
     }
 
-    /// The counter's value for a generation: the inverse of ``generation(at:)``.
+    /// Returns the counter's value for a generation: the inverse of ``generation(at:)``.
     func value(at generation: UInt64) -> UInt64 { generation &- UInt64(bitPattern: shift) }
 
-    /// What makes a generation of a counter's value.
+    /// The difference between a generation and a counter's value.
     struct Shift: Sendable {
         let amount: Int64
 
@@ -89,9 +89,9 @@ struct CounterRow: Sendable {
         )
     }
 
-    /// The row; `nil` when there is none.
+    /// Reads a profile's row; `nil` if the profile has none.
     ///
-    /// - Throws: `SQLITE_CORRUPT` for a row that is not what Whorl wrote.
+    /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowSeal) throws -> CounterRow? {
         let row = try Row.fetchOne(
             db,
@@ -101,7 +101,7 @@ struct CounterRow: Sendable {
         return try row.map { try CounterRow(checking: $0, seal) }
     }
 
-    /// The rows of all profiles.
+    /// Reads the rows of all profiles.
     static func all(_ db: Database, _ seal: RowSeal) throws -> [CounterRow] {
         try Row.fetchAll(db, sql: "SELECT * FROM vault_counters").map { try CounterRow(checking: $0, seal) }
     }

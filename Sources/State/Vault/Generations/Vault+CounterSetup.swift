@@ -4,18 +4,18 @@ import GRDB
 import StateStore
 import TPM
 
-/// Making a profile's counter in the chip, step by step, so that a run which ends anywhere can be gone on with.
+/// The setup of a profile's counter in the chip, in steps, so that an interrupted run can be resumed.
 ///
-/// 1. The index is written down.
-/// 2. The counter is defined at it, and counted once, so that it has a value.
-/// 3. It is pinned: its name and its value are written down.
+/// 1. The index is stored.
+/// 2. The counter is defined at the index, and counted up once, so that it has a value.
+/// 3. The counter is pinned: its name and its value are stored.
 extension Vault {
-    /// Where this vault's counters lie, as `TPMCommands.findCounters(writePolicy:)` looks for them.
+    /// The indices of this vault's counters, which `TPMCommands.findCounters(writePolicy:)` searches.
     static let counterIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57FF
 
     /// Makes the counter of a profile, whose generation is `stored` from then on.
     ///
-    /// The caller holds the lock.
+    /// The caller must hold the lock.
     func makeCounter(
         of profile: String,
         at stored: UInt64,
@@ -45,7 +45,7 @@ extension Vault {
         throw VaultError(.chipFull, profile)
     }
 
-    /// The counter at a planned index: what an earlier run has left there, or a new one.
+    /// Returns the counter at a planned index: the one that an earlier run has left there, or a new one.
     private static func counter(
         at index: UInt32,
         _ commands: borrowing TPMCommands,
@@ -66,7 +66,7 @@ extension Vault {
         )
     }
 
-    /// `false` for a counter that was defined and never counted.
+    /// Whether the counter was counted since it was defined.
     private static func isCounted(
         _ counter: NVCounter,
         _ commands: borrowing TPMCommands
@@ -101,7 +101,7 @@ extension Vault {
         }
     }
 
-    /// Counters of this vault that no profile knows: the database is older than they are.
+    /// Returns the counters of this vault that belong to no profile: any of them is newer than the database.
     private func strays(_ authority: VaultAuthority) async throws(VaultError) -> [NVCounter] {
         let seal = seal
         let known = Set(try await read { try CounterRow.all($0, seal).map(\.place.index) })

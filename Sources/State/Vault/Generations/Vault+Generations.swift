@@ -6,17 +6,17 @@ import WhorlSupport
 
 /// The generation of a profile's fingers, counted in the chip.
 ///
-/// A counter can only be counted up, and only by the authority. A deleted and re-made one begins above all that the
-/// chip ever had, and its name differs until the authority counts it. So an older database is noticed, and keys that are
-/// bound to an earlier value are dead for the chip.
+/// A counter can only be counted up, and only by the authority. A counter that was deleted and made again begins above
+/// all values that the chip ever had, and its name differs until the authority counts it. So an older database is
+/// detected, and the chip refuses keys that are bound to an earlier value.
 extension Vault {
-    /// The generation that the chip has; `stored` itself before the vault is provisioned.
+    /// Returns the generation that the chip has; `stored` itself before the vault is provisioned.
     ///
     /// A profile without a counter gets one that begins at `stored`, unless the chip holds a counter of this vault that
-    /// no profile knows: then the database is an older one.
+    /// belongs to no profile: then the database is an older one.
     ///
-    /// - Throws: `counterLost`: the counter is gone, was made anew, or the database does not know it; `store`; what
-    ///   the chip reports.
+    /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; `store`; the
+    ///   chip's errors.
     public func generation(of profile: String, stored: UInt64) async throws(VaultError) -> UInt64 {
         guard try isProvisioned else { return stored }
         if let (row, counter) = try await pinnedCounter(of: profile) {
@@ -24,9 +24,9 @@ extension Vault {
         }
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
-        // A reset may have come before.
+        // The vault may have been reset before the lock was taken.
         guard let authority = try authority() else { return stored }
-        // Another process may have made it while this one waited.
+        // Another process may have made the counter while this one waited.
         if let (row, counter) = try await pinnedCounter(of: profile) {
             return try await generation(row, counter)
         }
@@ -35,10 +35,10 @@ extension Vault {
         return stored
     }
 
-    /// Counts the generation up by one, to `generation`; does nothing when it is that or more already, as where another
-    /// process has counted on meanwhile, or before the vault is provisioned.
+    /// Counts the generation up by one, to `generation`; does nothing if it is already that or more, for example
+    /// because another process has counted, or if the vault is not provisioned.
     ///
-    /// - Throws: as ``generation(of:stored:)``; `counterLost` also when it would not be a step of one.
+    /// - Throws: as ``generation(of:stored:)``; `counterLost` also if the step would be larger than one.
     public func advance(_ profile: String, to generation: UInt64) async throws(VaultError) {
         guard try isProvisioned else { return }
         let lock = try await VaultLock.acquire(directory)
@@ -63,13 +63,13 @@ extension Vault {
         return try await pinnedCounter(of: profile) != nil
     }
 
-    /// Takes the present database as the true one, after the owner has said so.
+    /// Accepts the present database as genuine, after the owner has agreed.
     ///
-    /// Everything that was bound to a set of fingers before is dead afterwards: an older set of fingers must not open
-    /// what was bound to a newer one.
+    /// Items that were bound to a set of fingers before never open again: an older set of fingers must not open
+    /// items that were bound to a newer one.
     ///
     /// - Parameters:
-    ///   - profile: Whose fingers.
+    ///   - profile: The profile whose fingers are accepted.
     ///   - stored: The generation of the database that is accepted.
     /// - Throws: as ``generation(of:stored:)``, without `counterLost`.
     public func acceptGeneration(of profile: String, stored: UInt64) async throws(VaultError) {
@@ -86,9 +86,9 @@ extension Vault {
         try await save(profile, .pinned(counter), .shift(from: value, to: stored))
     }
 
-    /// Whether the chip has a pinned counter, with a value that makes a generation.
+    /// Whether the chip has a pinned counter, with a value that gives a generation.
     ///
-    /// - Throws: what keeps the chip from being asked: a counter that cannot be read now is not lost.
+    /// - Throws: an error if the chip cannot be asked: a counter that cannot be read now is not lost.
     private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(VaultError) -> Bool {
         do throws(VaultError) {
             _ = try await generation(row, counter)
@@ -99,7 +99,7 @@ extension Vault {
         }
     }
 
-    /// The counter and the value that a key made now is bound to.
+    /// Returns the counter and the value to which a new key is bound.
     ///
     /// - Throws: `accessRefused` for a profile that never had a finger.
     func presentGeneration(of profile: String) async throws(VaultError) -> ItemBinding.Generation {
@@ -117,8 +117,8 @@ extension Vault {
         return generation
     }
 
-    /// The counter's value, after its name was found to be the pinned one: a plain index that somebody defined in its
-    /// place could hold any number.
+    /// Returns the counter's value, after a check that its name is the pinned one: an ordinary index that was defined
+    /// in its place could hold any number.
     private func value(of counter: NVCounter, _ profile: String) async throws(VaultError) -> UInt64 {
         let found = try await chip(about: profile) { commands throws(TPMError) in
             try commands.check(counter)
@@ -133,9 +133,9 @@ extension Vault {
         throw VaultError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
     }
 
-    /// Whether not even the authority is known to the chip: then it was cleared, or is not the one it was.
+    /// Whether the chip does not even know the authority, because it was cleared or is a different chip.
     ///
-    /// - Throws: what keeps the chip from being asked.
+    /// - Throws: an error if the chip cannot be asked.
     func isChipAnother() async throws(VaultError) -> Bool {
         guard let authority = try authority() else { return false }
         do {

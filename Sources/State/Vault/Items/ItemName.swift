@@ -4,9 +4,8 @@ import Foundation
 
 /// The name of a secret or a key: text that can be typed, shown, sorted and compared without surprises.
 ///
-/// Letters and digits of any script, spaces inside, and `-_.@+:`. Nothing that a terminal, a shell or a path
-/// takes for a command, and nothing that looks like nothing. Two spellings that look the same by Unicode's own
-/// rules (NFC) are one name.
+/// It has letters and digits of any script, inner spaces, and `-_.@+:`. It has no characters that a terminal, a shell
+/// or a path interprets, and no invisible ones. Two spellings that are equal by Unicode's rules (NFC) are one name.
 public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The longest name, in bytes of UTF-8.
     public static let longest = 255
@@ -14,12 +13,12 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The name in NFC.
     public let text: String
 
-    /// Takes a name that can be used.
+    /// Makes a name from a text.
     ///
     /// - Throws: ``VaultError/Code/nameRefused(_:)``.
     public init(_ text: String) throws(VaultError) {
         guard !text.isEmpty else { throw VaultError(.nameRefused(.empty)) }
-        // Before anything else looks at all of it: normalising may make a text three times as long.
+        // This is checked first: normalising may make a text three times as long.
         guard text.utf8.count <= ItemName.longest else {
             throw VaultError(.nameRefused(.tooLong(bytes: text.utf8.count)))
         }
@@ -56,7 +55,7 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
             .decimalNumber:
-            // Hangul fillers are letters that nobody sees.
+            // Hangul fillers are invisible letters.
             !scalar.properties.isDefaultIgnorableCodePoint
         default: false
         }
@@ -64,15 +63,15 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
 }
 
 extension ItemName {
-    /// Why a text is no name.
+    /// The reason why a text is not a name.
     public enum Refusal: Sendable, Hashable {
-        /// There is nothing.
+        /// The text is empty.
         case empty
-        /// It has more bytes of UTF-8 than ``ItemName/longest``.
+        /// The text has more bytes of UTF-8 than ``ItemName/longest``.
         case tooLong(bytes: Int)
-        /// It holds a character that names do not have.
+        /// The text holds a character that names may not have.
         case character(UInt32)
-        /// It does not begin with a letter or digit, or ends with a space.
+        /// The text does not begin with a letter or digit, or ends with a space.
         case edge
 
         var message: String {
@@ -81,7 +80,7 @@ extension ItemName {
             case .tooLong(let bytes):
                 "The name is too long: \(bytes) bytes, and \(ItemName.longest) is the most."
             case .character(let value):
-                // The number only: the character itself may be what a terminal should not see.
+                // Only the number is shown: the character itself may be unsafe for a terminal.
                 "The name holds U+\(hex(value)), which names do not have."
             case .edge: "The name has to begin with a letter or a digit, and not to end with a space."
             }

@@ -7,10 +7,10 @@ import StateStore
 import TPM
 import WhorlSupport
 
-/// An item as it lies in the database, checked to be what Whorl wrote.
+/// An item's row in the database, checked to be what Whorl wrote.
 struct ItemRow: KeptItem {
     let id: ItemID
-    /// 16 random bytes, new for each item; what belongs to the item is bound to them.
+    /// 16 random bytes, new for each item; the item's data are bound to them.
     let unique: Data
     let access: AccessControl
     let binding: ItemBinding
@@ -25,7 +25,7 @@ struct ItemRow: KeptItem {
 
     static func newUnique() -> Data { SecretBytes(randomCount: 16).withUnsafeBytes { Data($0) } }
 
-    /// What a large secret's ciphertext is bound to.
+    /// The data that a large secret's ciphertext is bound to.
     var identity: Data { ItemRow.identity(id, unique: unique, access: access) }
 
     static func identity(_ id: ItemID, unique: Data, access: AccessControl) -> Data {
@@ -38,7 +38,7 @@ struct ItemRow: KeptItem {
         return bytes.data
     }
 
-    /// What the MAC covers; the body's own tag covers the body, and the MAC that there is one.
+    /// The columns that the MAC covers; a body is covered by its own tag, which the MAC covers in turn.
     private var columns: [Data] {
         ItemRow.columns(
             id,
@@ -55,9 +55,9 @@ struct ItemRow: KeptItem {
             + [Data(column: createdAt)]
     }
 
-    /// Stores an item that was not there.
+    /// Stores a new item.
     ///
-    /// - Returns: `false` when there is one of this profile, kind and name.
+    /// - Returns: `false` if an item of this profile, kind and name exists.
     func insert(_ db: Database, _ seal: RowSeal) throws -> Bool {
         guard try !ItemRow.exists(id, db) else { return false }
         try db.execute(
@@ -71,7 +71,7 @@ struct ItemRow: KeptItem {
         return true
     }
 
-    /// Puts this row in place of the one that it was made from; `false` when that is not there any more.
+    /// Replaces the row that this one was made from; `false` if that row no longer exists.
     func replace(_ old: ItemRow, _ db: Database, _ seal: RowSeal) throws -> Bool {
         try db.execute(
             sql:
@@ -93,7 +93,7 @@ struct ItemRow: KeptItem {
         ) ?? false
     }
 
-    /// Removes an item, whatever its row holds; `false` when there is none.
+    /// Removes an item, whatever its row holds; `false` if the item does not exist.
     static func delete(_ id: ItemID, _ db: Database) throws -> Bool {
         try db.execute(
             sql: "DELETE FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
@@ -104,10 +104,10 @@ struct ItemRow: KeptItem {
 }
 
 extension ItemRow {
-    /// What became of reading a row.
+    /// The result of reading a row.
     enum Reading: Sendable {
         case sound(ItemRow)
-        /// Its row is there and is not what Whorl wrote.
+        /// The item's row exists and is not what Whorl wrote.
         case tampered(ItemID)
 
         var id: ItemID {
@@ -118,7 +118,7 @@ extension ItemRow {
         }
     }
 
-    /// The item; `nil` when there is none.
+    /// Reads an item; `nil` if it does not exist.
     static func read(_ id: ItemID, _ db: Database, _ seal: RowSeal) throws -> Reading? {
         try Row.fetchOne(
             db,
@@ -127,7 +127,7 @@ extension ItemRow {
         ).map { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
     }
 
-    /// All items of a profile, by kind and name; a row whose very name is damaged is left out.
+    /// Reads all items of a profile, by kind and name; a row whose name itself is damaged is left out.
     static func all(of profile: String, _ db: Database, _ seal: RowSeal) throws -> [Reading] {
         let rows = try Row.fetchAll(
             db,
@@ -151,7 +151,7 @@ extension ItemRow {
             let createdAt = columns["created_at"] as Double?, let mac = columns["mac"] as Data?
         else { return nil }
         let body = columns["body"] as Data?
-        // The MAC is checked first: what is not ours is not even parsed.
+        // The MAC is checked first: a row that Whorl did not write is not even parsed.
         let covered = ItemRow.columns(
             id,
             [unique, access, binding, object, Data(column: body?.suffix(16))],

@@ -3,26 +3,26 @@
 import Foundation
 import TPM
 
-/// An item wherever it lies, in the vault's table or with a keeper of its own: what its use takes.
+/// An item with all data for its use, whether it is stored in the vault's table or by another keeper.
 protocol KeptItem: Sendable {
-    /// Whose item it is, and what it is called.
+    /// The item's owner, and the text that names the item.
     var owner: ItemOwner { get }
-    /// What opens it.
+    /// The access control of the item.
     var access: AccessControl { get }
-    /// What its policy names.
+    /// The objects that the item's policy names.
     var binding: ItemBinding { get }
-    /// What the chip loads.
+    /// The object that the chip loads.
     var object: TPMObject { get }
     /// The ciphertext of a large secret.
     var body: Data? { get }
-    /// What that ciphertext is bound to.
+    /// The data that the ciphertext is bound to.
     var identity: Data { get }
 }
 
-/// Whose item it is, and what people call it.
+/// An item's owner, and the text that names the item to people.
 struct ItemOwner: Sendable {
     let profile: String
-    /// As in `secret "wifi"`.
+    /// The item's kind and name, for example `secret "wifi"`.
     let spoken: String
 }
 

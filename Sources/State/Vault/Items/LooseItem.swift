@@ -5,17 +5,17 @@ import StateStore
 import TPM
 import WhorlSupport
 
-/// What the bytes of a ``SealedItem`` hold: all that a row of the vault's table holds but a name, and a MAC.
+/// The contents of a ``SealedItem``: the data of a row of the vault's table without the name, and a MAC.
 ///
-/// The MAC is the database's: of one vault, and of nothing but these bytes. Whether it is right is asked of the vault;
-/// the form is checked here.
+/// The MAC is made with a key of the database: it belongs to one vault, and covers only these bytes. The vault checks
+/// the MAC; the form is checked here.
 struct LooseItem: KeptItem {
-    /// Larger ones are not read: a secret of 1 MiB, and 8 KiB for everything else.
+    /// The largest size that is read, in bytes: a secret of 1 MiB, and 8 KiB for everything else.
     static let largest = SecretEnvelope.largestSecret + 8192
 
     private static let start = Data("whorl sealed item v1\n".utf8)
     private static let macSize = 32
-    /// What the MAC is of, in the place of a table's name.
+    /// The name that the MAC covers in place of a table's name.
     private static let place = "sealed item"
 
     let profile: String
@@ -35,7 +35,7 @@ struct LooseItem: KeptItem {
         ItemOwner(profile: profile, spoken: "sealed \(kind.rawValue)")
     }
 
-    /// What a large secret's ciphertext is bound to, besides the key that is used for it alone.
+    /// The data that a large secret's ciphertext is bound to, in addition to its own key.
     static func identity(of profile: String, _ access: AccessControl) -> Data {
         var bytes = ByteWriter("whorl sealed item body v1")
         bytes.append(sized: profile)
@@ -55,7 +55,7 @@ struct LooseItem: KeptItem {
         )
     }
 
-    /// The start, then each part behind its size (a body that is not there has none), then the MAC.
+    /// The encoded form: the start, then each part after its size (a missing body has none), then the MAC.
     var encoded: Data { LooseItem.front(of: profile, access, binding, object, body) + mac }
 
     private static func front(
@@ -74,7 +74,7 @@ struct LooseItem: KeptItem {
         return bytes.data
     }
 
-    /// `nil` for anything that ``encoded`` does not give, whoever made it.
+    /// Reads the encoded form without checking the MAC; `nil` for anything that ``encoded`` does not give.
     init?(encoded: Data) {
         guard encoded.count <= LooseItem.largest, encoded.starts(with: LooseItem.start) else { return nil }
         var bytes = ByteReader(encoded.dropFirst(LooseItem.start.count))
@@ -97,7 +97,7 @@ struct LooseItem: KeptItem {
         self.mac = mac
     }
 
-    /// Whether this vault wrote it, every byte.
+    /// Whether this vault wrote every byte of the item.
     func isAuthentic(_ seal: RowSeal) -> Bool {
         let front = LooseItem.front(of: profile, access, binding, object, body)
         return seal.isValid(mac, LooseItem.place, [front])

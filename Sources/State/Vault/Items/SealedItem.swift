@@ -2,26 +2,26 @@
 
 public import Foundation
 
-/// A secret or a key that lies outside of the vault's tables, with whoever keeps it: all that the chip needs to open it.
+/// A TPM-wrapped secret or key that the caller stores.
 ///
-/// It opens on the machine and for the vault that it was made in, and nowhere else. It holds no secret: who reads it
-/// learns what kind of item it is and what opens it.
+/// It opens only on the machine and for the vault that it was made in. It does not reveal the secret: a reader
+/// learns only the kind of item and its access control.
 public struct SealedItem: Sendable, Hashable {
-    /// Secret or key.
+    /// The kind of the item: secret or key.
     public let kind: ItemKind
-    /// Whose item.
+    /// The profile that owns the item.
     public let profile: String
-    /// What opens it.
+    /// The access control of the item.
     public let access: AccessControl
     /// The public half of a key, as ANSI X9.63 (0x04, X, Y; 65 bytes); `nil` for a secret.
     public let publicKey: Data?
-    /// What its keeper stores.
+    /// The bytes that the caller stores.
     public let encoded: Data
 
-    /// Takes what a keeper stored; neither a chip nor a vault is asked, so whether it opens anywhere is not known.
+    /// Reads stored bytes; neither a chip nor a vault is asked, so it is not known whether the item opens anywhere.
     ///
-    /// - Parameter encoded: What ``encoded`` gave.
-    /// - Throws: `itemTampered` for anything that has not the form of a sealed item.
+    /// - Parameter encoded: The bytes that ``encoded`` gave.
+    /// - Throws: `itemTampered` for anything without the form of a sealed item.
     public init(encoded: Data) throws(VaultError) {
         guard let item = LooseItem(encoded: encoded) else {
             throw VaultError(.itemTampered, "sealed item", cause: "its form is another one")

@@ -5,24 +5,24 @@ import Foundation
 import Glibc
 import SecretMemory
 
-/// Keeps secrets that are larger than the chip takes: the chip seals a key, the secret lies encrypted in the
-/// database.
+/// The envelope of secrets that are larger than the chip takes: the chip seals a key, and the encrypted secret is
+/// stored in the database.
 ///
-/// AES-256-GCM, bound to the item that it belongs to. Each secret has a key of its own, used once.
+/// The secret is encrypted with AES-256-GCM and bound to its item. Each secret has a key of its own, used once.
 enum SecretEnvelope {
-    /// What a TPM seals at most, in bytes (`MAX_SYM_DATA`).
+    /// The largest secret that a TPM seals, in bytes (`MAX_SYM_DATA`).
     static let largestInChip = 128
     /// The largest secret, in bytes: 1 MiB.
     static let largestSecret = 1 << 20
     /// The size of the key that is sealed for a larger secret, in bytes.
     static let keySize = 32
-    /// What the encryption adds: nonce and tag.
+    /// The bytes that the encryption adds: nonce and tag.
     static let overhead = 12 + 16
 
-    /// What goes where: `sealed` into the chip, `body` into the database.
+    /// The two parts of a secret: `sealed` goes into the chip, `body` into the database.
     struct Parts: Sendable {
         let sealed: SecretBox
-        /// `nil` when the chip holds the secret itself.
+        /// The encrypted secret; `nil` if the chip seals the secret itself.
         let body: Data?
     }
 
@@ -30,8 +30,8 @@ enum SecretEnvelope {
     ///
     /// - Parameters:
     ///   - secret: 1 byte to 1 MiB.
-    ///   - item: Bytes that name the item and nothing else.
-    /// - Returns: What the chip is to seal, and what the database is to keep.
+    ///   - item: Bytes that name only this item.
+    /// - Returns: The part for the chip to seal, and the part for the database.
     /// - Throws: `secretEmpty`, `secretTooLarge`.
     static func close(_ secret: SecretBox, for item: Data) throws(VaultError) -> Parts {
         switch secret.bytes.count {
@@ -44,7 +44,7 @@ enum SecretEnvelope {
         let body = secret.bytes.withUnsafeBytes { plain in
             try? AES.GCM.seal(plain, using: symmetric(key.bytes), authenticating: item).combined
         }
-        // With a key of 32 bytes and GCM's own nonce nothing is left that could fail.
+        // With a key of 32 bytes and GCM's own nonce, the encryption cannot fail.
         guard let body = body ?? nil else { throw VaultError(.chipFailed, cause: "AES-GCM did not encrypt") }
         return Parts(sealed: key, body: body)
     }

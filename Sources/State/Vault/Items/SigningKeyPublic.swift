@@ -6,14 +6,14 @@ import TPM
 
 /// The public half of a signing key: a point of P-256.
 public struct SigningKeyPublic: Sendable, Hashable {
-    /// The point uncompressed: 4, x, y; 65 bytes (SEC 1, 2.3.3).
+    /// The uncompressed point: 4, x, y; 65 bytes (SEC 1, 2.3.3).
     public let x963: Data
-    /// SubjectPublicKeyInfo as PEM, with a line's end behind it (RFC 5480, RFC 7468).
+    /// SubjectPublicKeyInfo as PEM, with a newline at the end (RFC 5480, RFC 7468).
     public let pem: String
     /// SubjectPublicKeyInfo as DER.
     public let der: Data
 
-    /// `nil` when it is no point of the curve.
+    /// Makes a key from a point; `nil` if the point is not on the curve.
     init?(_ point: ECPoint) {
         let bytes = Data([4] + point.x + point.y)
         guard let key = try? P256.Signing.PublicKey(x963Representation: bytes) else { return nil }
@@ -22,12 +22,12 @@ public struct SigningKeyPublic: Sendable, Hashable {
         der = key.derRepresentation
     }
 
-    /// Whether a signature is one of this key over a digest.
+    /// Whether a signature was made by this key over a digest.
     ///
     /// - Parameters:
     ///   - signature: r and s, 64 bytes.
     ///   - digest: SHA-256, 32 bytes.
-    /// - Returns: `false` also for anything that is no signature.
+    /// - Returns: `false` also for anything that is not a signature.
     func isValid(_ signature: Signature, over digest: Data) -> Bool {
         guard let key = try? P256.Signing.PublicKey(x963Representation: x963),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.raw),
@@ -39,10 +39,10 @@ public struct SigningKeyPublic: Sendable, Hashable {
 
 /// An ECDSA signature over P-256 and SHA-256 ("ES256").
 public struct Signature: Sendable, Hashable {
-    /// r and s behind each other, 32 bytes each, as JOSE takes it (RFC 7518, 3.4).
+    /// r followed by s, 32 bytes each, in the form of JOSE (RFC 7518, 3.4).
     public let raw: Data
 
-    /// `SEQUENCE { r, s }`, as X.509 and OpenSSL take it (RFC 3279, 2.2.3).
+    /// `SEQUENCE { r, s }`, in the form of X.509 and OpenSSL (RFC 3279, 2.2.3).
     public var der: Data {
         // 64 bytes are always two numbers.
         (try? P256.Signing.ECDSASignature(rawRepresentation: raw).derRepresentation) ?? Data()
@@ -55,7 +55,7 @@ public struct Signature: Sendable, Hashable {
     }
 }
 
-/// 32 bytes that were hashed elsewhere, as CryptoKit's verification takes them.
+/// A digest of 32 bytes from elsewhere, in the form that CryptoKit's verification takes.
 private struct DigestBytes: Digest {
     static let byteCount = 32
     private let bytes: [UInt8]

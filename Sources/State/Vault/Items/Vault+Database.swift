@@ -3,7 +3,7 @@
 import GRDB
 import StateStore
 
-/// The database, with its failures as the vault's.
+/// Access to the database, with its failures converted to errors of the vault.
 extension Vault {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
@@ -25,7 +25,7 @@ extension Vault {
         }
     }
 
-    /// A body that can refuse: `failure` rolls everything back and is returned.
+    /// Runs a body in a transaction; if it returns a `failure`, everything is rolled back and the failure is returned.
     func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result<Value, VaultError>
     ) async throws(VaultError) -> Result<Value, VaultError> {

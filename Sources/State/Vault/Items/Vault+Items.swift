@@ -8,15 +8,15 @@ import TPM
 
 /// Making, listing and deleting items.
 extension Vault {
-    /// Keeps a secret.
+    /// Stores a secret.
     ///
     /// - Parameters:
     ///   - secret: 1 byte to 1 MiB.
-    ///   - id: Its name; there is no secret of it yet.
-    ///   - access: What opens it, for good.
-    ///   - applicationPassword: The program's own password, where `access` takes one.
+    ///   - id: The identity of the secret, which must be new.
+    ///   - access: The access control, which cannot be changed later.
+    ///   - applicationPassword: The program's own password, if `access` takes one.
     /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
-    ///   `applicationPasswordNeeded`, `noChip`, `store`, and what else the chip reports.
+    ///   `applicationPasswordNeeded`, `noChip`, `store`, and other errors of the chip.
     public func add(
         _ secret: SecretBox,
         as id: ItemID,
@@ -40,9 +40,9 @@ extension Vault {
         }
     }
 
-    /// Makes a P-256 key in the chip, which never leaves it.
+    /// Makes a P-256 key, which never leaves the chip.
     ///
-    /// - Returns: Its public half.
+    /// - Returns: The public half of the key.
     /// - Throws: as ``add(_:as:access:applicationPassword:)``.
     @discardableResult
     public func createKey(
@@ -64,22 +64,22 @@ extension Vault {
         }
     }
 
-    /// The public half of a key; nothing has to be shown, and the chip is not asked.
+    /// Returns the public half of a key; no proof is needed, and the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
     public func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
         try await row(id).publicKey
     }
 
-    /// What opens an item; the chip is not asked.
+    /// Returns the access control of an item; the chip is not asked.
     ///
     /// - Throws: `noSuchItem`, `itemTampered`, `store`.
     public func access(of id: ItemID) async throws(VaultError) -> AccessControl { try await row(id).access }
 
-    /// The profile's items, secrets and keys, by kind and name.
+    /// Returns the profile's items, secrets and keys, by kind and name.
     ///
-    /// The chip is asked only where an item is lost with its set of fingers; where it cannot answer, such an item is
-    /// told as unknown.
+    /// The chip is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of
+    /// such an item is `unknown`.
     ///
     /// - Throws: `store`.
     public func items(of profile: String) async throws(VaultError) -> [VaultItem] {
@@ -91,7 +91,7 @@ extension Vault {
         return readings.map { $0.item(known[$0.id]) }
     }
 
-    /// Deletes an item for good, whatever state it is in.
+    /// Deletes an item permanently, whatever state it is in.
     ///
     /// - Throws: `noSuchItem`, `store`.
     public func delete(_ id: ItemID) async throws(VaultError) {
@@ -141,7 +141,7 @@ extension Vault {
 }
 
 extension ItemRow.Reading {
-    /// The row, where it is what Whorl wrote.
+    /// The row, if it is what Whorl wrote.
     fileprivate var row: ItemRow? {
         switch self {
         case .sound(let row): row

@@ -5,16 +5,16 @@ import SecretMemory
 import StateStore
 import TPM
 
-/// What the chip has made of a new item, before it lies anywhere.
+/// The chip's object and the binding of a new item, before the item is stored.
 struct MadeItem: Sendable {
     let binding: ItemBinding
     let object: TPMObject
 }
 
-/// The one way in which items come to be: what is there now is bound into a policy, and the chip makes an object of it.
+/// The creation of all items: the present state is bound into a policy, and the chip makes an object with it.
 extension Vault {
-    /// Makes an object in the chip, which other bytes than the returned ones do not lead to; the caller keeps it while no
-    /// reset can come in between (``sealing(_:)``).
+    /// Makes an object in the chip, which only the returned bytes give access to; the caller stores it while no
+    /// reset can interfere (``sealing(_:)``).
     func make(
         _ owner: ItemOwner,
         _ access: AccessControl,
@@ -35,7 +35,7 @@ extension Vault {
         return MadeItem(binding: binding, object: object)
     }
 
-    /// What the policy of a new item names, and the item's own authorization value.
+    /// Returns the objects that a new item's policy names, and the item's own authorization value.
     private func binding(
         _ owner: ItemOwner,
         _ access: AccessControl,
@@ -59,7 +59,7 @@ extension Vault {
         return (binding, try await derivation.authorization(ofApplicationPassword: password))
     }
 
-    /// The digest of the registers as they are now, 32 bytes.
+    /// Returns the digest of the registers' present values, 32 bytes.
     func measurements(_ pcrs: BootRegisters) async throws(VaultError) -> Data {
         try await chip { commands throws(TPMError) in
             Data(try commands.readPCRs(try pcrs.selection).digest)

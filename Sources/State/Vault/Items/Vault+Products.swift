@@ -4,9 +4,9 @@ import Foundation
 import SecretMemory
 import TPM
 
-/// What an item gives, wherever it lies.
+/// The products of an item, wherever the item is stored.
 extension Vault {
-    /// What the chip has sealed: the secret, or the key of a large one.
+    /// Returns the bytes that the chip has sealed: the secret, or the key of a large one.
     func unseal(
         _ item: some KeptItem,
         _ proof: OwnerProof,
@@ -24,7 +24,7 @@ extension Vault {
         }
     }
 
-    /// The whole secret.
+    /// Returns the whole secret.
     func secret(
         of item: some KeptItem,
         _ proof: OwnerProof,
@@ -37,7 +37,7 @@ extension Vault {
         return whole
     }
 
-    /// A signature over a SHA-256.
+    /// Returns a signature over a SHA-256 digest.
     func signature(
         over digest: Data,
         with key: some KeptItem,
@@ -65,7 +65,7 @@ extension Vault {
         return signature
     }
 
-    /// The X coordinate of another's public key times the key.
+    /// Returns the X coordinate of the product of another party's public key and the key.
     func sharedSecret(
         with publicKey: Data,
         of key: some KeptItem,

@@ -5,14 +5,14 @@ public import SecretMemory
 import StateStore
 import TPM
 
-/// What the chip gives when an item's access control is met.
+/// The release of secrets and signatures when an item's access control is met.
 extension Vault {
-    /// Gives a secret.
+    /// Returns a secret.
     ///
     /// - Parameters:
-    ///   - id: Which secret.
-    ///   - proof: What the owner has shown.
-    ///   - applicationPassword: The program's own password, where the item takes one.
+    ///   - id: The identity of the secret.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the item takes one.
     /// - Returns: The secret, in locked memory.
     /// - Throws: `noSuchItem`, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`, `itemTampered`,
     ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, `store`.
@@ -29,9 +29,9 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - digest: SHA-256 of the message, 32 bytes.
-    ///   - id: Which key.
-    ///   - proof: What the owner has shown.
-    ///   - applicationPassword: The program's own password, where the key takes one.
+    ///   - id: The identity of the key.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the key takes one.
     /// - Returns: The signature.
     /// - Throws: `digestWrongSize`, and as ``secret(_:shown:applicationPassword:)``.
     public func sign(
@@ -44,14 +44,14 @@ extension Vault {
         return try await signature(over: digest, with: try await row(id), proof, applicationPassword)
     }
 
-    /// Binds the profile's secrets to the machine's start as it is now.
+    /// Binds the profile's secrets to the present measurements of the machine's start.
     ///
-    /// Keys cannot be bound anew; they go on with the passcode besides.
+    /// Keys cannot be bound again; they need the passcode in addition from then on.
     ///
     /// - Parameters:
-    ///   - profile: Whose secrets.
-    ///   - proof: The passcode's proof. The secrets are not given to anybody, so no finger is asked for.
-    /// - Returns: What was bound anew, and the keys that stay as they are.
+    ///   - profile: The profile of the secrets.
+    ///   - proof: The passcode's proof. No finger is needed, since the secrets are not given out.
+    /// - Returns: The secrets that were bound again, and the keys that are unchanged.
     /// - Throws: `accessDenied` without the passcode's proof, and as ``secret(_:shown:applicationPassword:)``.
     public func reseal(_ profile: String, shown proof: OwnerProof) async throws(VaultError) -> Resealing {
         guard proof.profile == profile, proof.passcode != nil else {
@@ -78,20 +78,20 @@ extension Vault {
         return result
     }
 
-    /// What became of ``reseal(_:shown:)``.
+    /// The result of ``reseal(_:shown:)``.
     public struct Resealing: Sendable, Hashable {
-        /// Secrets that are bound to the present start now.
+        /// Secrets that are now bound to the present start.
         public internal(set) var resealed: [ItemID] = []
-        /// Keys, and secrets with an application password: they take the passcode besides as long as the machine
+        /// Keys, and secrets with an application password: they need the passcode in addition as long as the machine
         /// starts as it does now.
         public internal(set) var unchanged: [ItemID] = []
-        /// Secrets that nothing opens any more, for another reason than the start.
+        /// Secrets that can never be opened again, for another reason than the start.
         public internal(set) var dead: [ItemID] = []
     }
 
     private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(VaultError) {
         guard let finger = proof.and(OwnerProof(profile: proof.profile, showsFinger: true)) else { return }
-        // Only what the chip sealed is sealed anew; the body of a large secret stays as it is.
+        // Only the part that the chip sealed is sealed again; the body of a large secret is unchanged.
         let sealed = try await unseal(row, finger, nil)
         var binding = row.binding
         binding.boot = boot
@@ -113,13 +113,13 @@ extension Vault {
             createdAt: row.createdAt
         )
         let seal = seal
-        // An item that was deleted meanwhile stays deleted.
+        // An item that has since been deleted stays deleted.
         _ = try await write { try bound.replace(row, $0, seal) }
     }
 }
 
 extension VaultError {
-    /// Whether other items may do better.
+    /// Whether the error concerns only this item, so that others may still succeed.
     fileprivate var isAboutTheItem: Bool {
         switch code {
         case .enrollmentChanged, .itemTampered, .accessDenied: true

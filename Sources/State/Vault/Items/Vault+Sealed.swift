@@ -6,20 +6,20 @@ public import SecretMemory
 import StateStore
 import TPM
 
-/// Items that lie with a keeper of their own: the vault makes and opens them, and stores nothing.
+/// Items that their callers store: the vault makes and opens them, and stores nothing.
 ///
-/// Of a ``SealedItem`` only the bytes are believed, and those only behind their MAC.
+/// The vault trusts only the bytes of a ``SealedItem``, and only after it has checked their MAC.
 extension Vault {
     /// Seals a secret.
     ///
     /// - Parameters:
     ///   - secret: 1 byte to 1 MiB.
-    ///   - profile: Whose secret.
-    ///   - access: What opens it, for good.
-    ///   - applicationPassword: The program's own password, where `access` takes one.
-    /// - Returns: What its keeper stores.
+    ///   - profile: The profile that owns the secret.
+    ///   - access: The access control, which cannot be changed later.
+    ///   - applicationPassword: The program's own password, if `access` takes one.
+    /// - Returns: The item, which the caller stores.
     /// - Throws: `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
-    ///   `noChip`, `store`, and what else the chip reports.
+    ///   `noChip`, `store`, and other errors of the chip.
     public func seal(
         _ secret: SecretBox,
         of profile: String,
@@ -40,13 +40,13 @@ extension Vault {
         return try sealed(profile, access, made, body: parts.body)
     }
 
-    /// Makes a P-256 key in the chip, which never leaves it; it signs, and agrees on secrets with others' public keys.
+    /// Makes a P-256 key, which never leaves the chip; it signs, and agrees on secrets with others' public keys.
     ///
     /// - Parameters:
-    ///   - profile: Whose key.
-    ///   - access: What opens it, for good.
-    ///   - applicationPassword: The program's own password, where `access` takes one.
-    /// - Returns: What its keeper stores.
+    ///   - profile: The profile that owns the key.
+    ///   - access: The access control, which cannot be changed later.
+    ///   - applicationPassword: The program's own password, if `access` takes one.
+    /// - Returns: The item, which the caller stores.
     /// - Throws: as ``seal(_:of:access:applicationPassword:)``.
     public func makeKey(
         of profile: String,
@@ -66,17 +66,17 @@ extension Vault {
         return try sealed(profile, access, made, body: nil)
     }
 
-    /// What opens a sealed item, as this vault has bound it; the chip is not asked.
+    /// Returns the access control to which this vault has bound a sealed item; the chip is not asked.
     ///
-    /// - Throws: `itemTampered` for one that was edited, or made for another vault.
+    /// - Throws: `itemTampered` if the item was edited, or was made for another vault.
     public func access(of item: SealedItem) throws(VaultError) -> AccessControl { try loose(item).access }
 
-    /// Gives a sealed secret.
+    /// Returns a sealed secret.
     ///
     /// - Parameters:
     ///   - item: The secret.
-    ///   - proof: What the owner has shown.
-    ///   - applicationPassword: The program's own password, where the item takes one.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the item takes one.
     /// - Returns: The secret, in locked memory.
     /// - Throws: `itemTampered`, `noSuchItem` for a key, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`,
     ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `passcodeWrong`, `chipLockedOut`, `chipCleared`,
@@ -94,8 +94,8 @@ extension Vault {
     /// - Parameters:
     ///   - digest: SHA-256 of the message, 32 bytes.
     ///   - key: The key.
-    ///   - proof: What the owner has shown.
-    ///   - applicationPassword: The program's own password, where the key takes one.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the key takes one.
     /// - Returns: The signature.
     /// - Throws: `digestWrongSize`, `noSuchItem` for a secret, and as ``secret(in:shown:applicationPassword:)``.
     public func sign(
@@ -107,16 +107,16 @@ extension Vault {
         try await signature(over: digest, with: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Multiplies another's public key with a sealed key, in the chip.
+    /// Multiplies another party's public key with a sealed key, in the chip.
     ///
     /// - Parameters:
-    ///   - publicKey: The other's, as ANSI X9.63 (4, x, y; 65 bytes).
+    ///   - publicKey: The other party's public key, as ANSI X9.63 (4, x, y; 65 bytes).
     ///   - key: The key.
-    ///   - proof: What the owner has shown.
-    ///   - applicationPassword: The program's own password, where the key takes one.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the key takes one.
     /// - Returns: The X coordinate of the product, 32 bytes, in locked memory.
-    /// - Throws: `publicKeyRefused`, also when the chip finds it not to be a point of the curve; `noSuchItem` for a
-    ///   secret; and as ``secret(in:shown:applicationPassword:)``.
+    /// - Throws: `publicKeyRefused`, also when the chip finds that the key is not a point of the curve; `noSuchItem`
+    ///   for a secret; and as ``secret(in:shown:applicationPassword:)``.
     public func sharedSecret(
         with publicKey: Data,
         of key: SealedItem,
@@ -126,7 +126,7 @@ extension Vault {
         try await sharedSecret(with: publicKey, of: try loose(key, .key), proof, applicationPassword)
     }
 
-    /// Refuses what is no point of P-256, before anybody is asked for anything; the chip checks again.
+    /// Refuses a public key that is not a point of P-256, before the person is asked; the chip checks again.
     ///
     /// - Throws: `publicKeyRefused`.
     package static func check(publicKey: Data) throws(VaultError) {
@@ -135,16 +135,16 @@ extension Vault {
         }
     }
 
-    /// How sealed items stand, in their order.
+    /// Returns the standing of sealed items, in their order.
     ///
-    /// The chip is asked only where the database says that a set of fingers is another one: it has the last word. Where it
-    /// cannot answer, such an item is told as unknown.
+    /// The chip is asked only if the database says that a set of fingers has changed, and then decides. If the chip
+    /// cannot answer, the standing of such an item is `unknown`.
     ///
     /// - Parameters:
-    ///   - items: What the keeper stores.
-    ///   - profile: Whose items they shall be; another's are told as tampered with.
-    ///   - generation: How often the profile's set of fingers has changed, as the database has it.
-    /// - Returns: One answer for each.
+    ///   - items: The stored items.
+    ///   - profile: The profile that must own the items; those of another profile are `tampered`.
+    ///   - generation: The number of changes of the profile's set of fingers, according to the database.
+    /// - Returns: One standing for each item.
     /// - Throws: `store`.
     public func standing(
         of items: [SealedItem],
@@ -154,7 +154,7 @@ extension Vault {
         let present = try await pinnedCounter(of: profile).map { row, counter in
             ItemBinding.Generation(counter: counter, value: row.value(at: generation))
         }
-        // What is no item of this vault is told as such, for whatever reason.
+        // Anything that is not an item of this vault and profile is reported as tampered with, whatever the reason.
         let loose = items.map { item in
             (try? self.loose(item)).flatMap { $0.profile == profile ? $0 : nil }
         }
@@ -173,7 +173,7 @@ extension Vault {
         _ made: MadeItem,
         body: Data?
     ) throws(VaultError) -> SealedItem {
-        // Read back as its keeper will give it.
+        // The bytes are read back in the form that the caller will pass later.
         try SealedItem(encoded: LooseItem(of: profile, access, made, body: body, seal).encoded)
     }
 

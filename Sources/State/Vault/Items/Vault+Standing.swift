@@ -3,21 +3,21 @@
 import StateStore
 import TPM
 
-/// How items stand that are bound to a set of fingers; the chip has the last word.
+/// The standing of items that are bound to a set of fingers; the chip decides.
 extension Vault {
     /// Whether the chip still has the set of fingers that an item is bound to.
     enum SetStanding: Sendable {
-        /// It does: the counter has the value that the item was bound to.
+        /// The counter has the value that the item was bound to.
         case present
-        /// The set is another one: the counter of the profile's fingers was read, and has another value.
+        /// The set has changed: the counter of the profile's fingers was read, and has another value.
         case changed
         /// The counter could not be read; the error says why.
         case unknown(VaultError)
     }
 
-    /// How each item stands, in their order.
+    /// Returns the standing of each item, in their order.
     ///
-    /// The chip is asked only where an item would be lost with its set. Where it cannot answer, those are told as unknown.
+    /// The chip is asked only for items that are lost with their set. If it cannot answer, their standing is `unknown`.
     ///
     /// - Throws: `store`.
     func standings(
@@ -38,7 +38,7 @@ extension Vault {
         }
     }
 
-    /// Whether the chip still has a set of a profile's fingers.
+    /// Returns whether the chip still has a set of a profile's fingers.
     func standing(of set: ItemBinding.Generation, _ profile: String) async -> SetStanding {
         let pinned: NVCounter?
         do throws(VaultError) { pinned = try await pinnedCounter(of: profile)?.1 } catch {
@@ -48,14 +48,14 @@ extension Vault {
             ?? .unknown(VaultError(.counterLost, profile))
     }
 
-    /// Reads the counters of sets, in one go.
+    /// Reads the counters of several sets together.
     ///
     /// - Parameters:
     ///   - sets: The sets that items are bound to.
-    ///   - pinned: The counter that counts the profile's fingers now. After it was lost and the owner went on with a new
-    ///     one, it is another one than an older item's; what that item was bound to has changed then.
-    ///   - profile: Whose fingers, for errors.
-    /// - Returns: One answer for each set.
+    ///   - pinned: The present counter of the profile's fingers. If an earlier counter was lost and the owner went on
+    ///     with a new one, it differs from the counter of an older item; then the set of that item has changed.
+    ///   - profile: The profile of the fingers, for errors.
+    /// - Returns: One result for each set.
     private func look(
         for sets: Set<ItemBinding.Generation>,
         beside pinned: NVCounter?,
@@ -86,14 +86,14 @@ extension Vault {
 }
 
 extension NVCounterCheck? {
-    /// Whether the counter is there under its pinned name.
+    /// Whether the counter exists under its pinned name.
     fileprivate var isSame: Bool {
         if case .same = self { true } else { false }
     }
 }
 
 extension KeptItem {
-    /// The set of fingers with which the item is lost; `nil` where another way opens it too.
+    /// The set of fingers with which the item is lost; `nil` if another way opens it too.
     fileprivate var setItNeeds: ItemBinding.Generation? {
         access.isDeadWithItsSet ? binding.generation : nil
     }

@@ -5,9 +5,9 @@ import SecretMemory
 import StateStore
 import TPM
 
-/// The one way to an item: what was shown is turned into what the chip takes, and the chip's refusal into a reason.
+/// The use of all items: the proof is converted to the chip's credentials, and the chip's refusal to an error.
 extension Vault {
-    /// Runs `body` with the item's policy and with what meets it.
+    /// Runs `body` with the item's policy and the credentials that meet it.
     func use<Value: Sendable>(
         _ item: some KeptItem,
         _ proof: OwnerProof,
@@ -55,7 +55,7 @@ extension Vault {
         return credentials
     }
 
-    /// Why the chip has refused an item.
+    /// Returns the error for the chip's refusal of an item.
     private func reason(for error: TPMError, _ item: some KeptItem) async -> VaultError {
         let name = item.owner.spoken
         switch error.code {
@@ -70,7 +70,7 @@ extension Vault {
                 let isOther = try await isChipAnother()
                 return VaultError(isOther ? .chipCleared : .itemTampered, name, cause: error.description)
             } catch let obstacle {
-                // Which of the two it is cannot be told.
+                // The two causes cannot be told apart.
                 return obstacle
             }
         default: return VaultError(error, name)

@@ -7,9 +7,9 @@ import WhorlSupport
 
 /// Secrets and signing keys that a TPM gives only when their access control is met.
 ///
-/// What it keeps lies in the state directory's database, sealed by the chip; in the chip itself there is one counter
-/// for each profile with fingers, and the storage root. It asks nobody anything: what the owner has shown comes as an
-/// ``OwnerProof``.
+/// The items are stored in the state directory's database, sealed by the chip; the chip itself holds only one counter
+/// for each profile with fingers, and the storage root. The vault never prompts: the caller passes the owner's proof as
+/// an ``OwnerProof``.
 ///
 /// It may be used from several tasks and processes at once.
 public final class Vault: Sendable {
@@ -17,10 +17,10 @@ public final class Vault: Sendable {
     let database: StateDatabase
     let time: MachineTime
 
-    /// The authority as it was read last, and the file that it was read from.
+    /// The authority as it was last read, and the file that it was read from.
     private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
 
-    /// Works with a chip and an open database; nothing is asked of either yet.
+    /// Works with a chip and an open database; neither is accessed yet.
     public convenience init(device: TPMDevice, database: StateDatabase) {
         self.init(device: device, database: database, time: .system)
     }
@@ -39,15 +39,15 @@ public final class Vault: Sendable {
         get throws(VaultError) { try authority() != nil }
     }
 
-    /// Makes what everything else stands on, where it is not there yet.
+    /// Makes the storage root and the authority, if they do not exist yet.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `store`, and what else the chip reports.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `store`, and other errors of the chip.
     package func provision() async throws(VaultError) { _ = try await provisionedAuthority() }
 
-    /// The authority as the directory has it now; `nil` before the vault is provisioned.
+    /// Returns the directory's present authority; `nil` before the vault is provisioned.
     ///
-    /// Another process may have reset the vault and made a new one since it was read last: nothing may be bound to an
-    /// authority that is gone.
+    /// Another process may have reset the vault and made a new authority since the last read: nothing may be bound to
+    /// an authority that no longer exists.
     func authority() throws(VaultError) -> VaultAuthority? {
         let directory = directory
         return try known.withLock { known throws(VaultError) in
@@ -57,22 +57,22 @@ public final class Vault: Sendable {
                 throw VaultError(.store(error), path)
             }
             if let known, known.file == file { return known.authority }
-            // Where the file is exchanged between the two looks, the next call reads it again.
+            // If the file is replaced between the two reads, the next call reads it again.
             let authority = try VaultAuthority.load(directory)
             known = if let authority, let file { (authority, file) } else { nil }
             return authority
         }
     }
 
-    /// The authority, made when there is none.
+    /// Returns the authority, which is made if it does not exist.
     func provisionedAuthority() async throws(VaultError) -> VaultAuthority {
         if let authority = try authority() { return authority }
         return try await Provisioning(device: device, directory: directory).authority()
     }
 
-    /// Makes something under the authority of the directory, which no reset takes away meanwhile.
+    /// Makes something under the authority of the directory, which no reset can remove during the call.
     ///
-    /// - Throws: `store` with `busy` while another process keeps the vault for a minute; what `body` throws.
+    /// - Throws: `store` with `busy` if another process keeps the vault locked for a minute; the errors of `body`.
     func sealing<Value: Sendable>(
         _ body: (VaultAuthority) async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
@@ -81,7 +81,7 @@ public final class Vault: Sendable {
         return try await body(try await provisionedAuthority())
     }
 
-    /// Runs commands that no other task of this process comes between.
+    /// Runs commands without interruption by other tasks of this process.
     func chip<Value: Sendable>(
         about subject: String = "",
         _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// What an item is.
+/// The kind of an item.
 public enum ItemKind: String, Sendable, Hashable, CaseIterable {
     /// Bytes that the chip gives back.
     case secret
@@ -10,48 +10,48 @@ public enum ItemKind: String, Sendable, Hashable, CaseIterable {
     case key
 }
 
-/// Which item: a profile has one of each kind and name.
+/// The identity of an item: a profile has at most one item of each kind and name.
 public struct ItemID: Sendable, Hashable {
-    /// Whose item.
+    /// The profile that owns the item.
     public let profile: String
-    /// Secret or key.
+    /// The kind of the item: secret or key.
     public let kind: ItemKind
-    /// Its name.
+    /// The name of the item.
     public let name: ItemName
 
-    /// Names an item; nothing is looked up.
+    /// Makes an identity; the item need not exist.
     public init(_ kind: ItemKind, _ name: ItemName, of profile: String) {
         self.profile = profile
         self.kind = kind
         self.name = name
     }
 
-    /// As people read it: `secret "wifi"`.
+    /// The item's kind and name as people read them, for example `secret "wifi"`.
     public var spoken: String { "\(kind.rawValue) \"\(name.text)\"" }
 }
 
-/// What may be told of an item without opening it.
+/// The description of an item, which is available without opening it.
 public struct VaultItem: Sendable, Hashable {
-    /// Which item.
+    /// The identity of the item.
     public let id: ItemID
-    /// What opens it.
+    /// The access control of the item.
     public let access: AccessControl
-    /// When it was made.
+    /// The time at which the item was made.
     public let createdAt: Date
-    /// Whether its access control can still be met, as far as the database knows; the chip has the last word.
+    /// Whether the item's access control can still be met, as far as the database knows; the chip decides.
     public let standing: Standing
 
-    /// How an item stands.
+    /// The standing of an item.
     public enum Standing: String, Sendable, Hashable {
-        /// Nothing speaks against it.
+        /// No reason is known why the item should not open.
         case valid
-        /// A finger was added or removed since it was bound to the set, and it has no other way; it never opens again.
+        /// A finger was added or removed since the item was bound to the set; no other way opens it, so it is lost.
         ///
-        /// The chip has said so: the counter of the profile's fingers was read, and has another value.
+        /// The chip has confirmed this: the counter of the profile's fingers was read, and has another value.
         case enrollmentChanged
         /// The chip could not be asked, or has lost the counter that the item is bound to; the item may open.
         case unknown
-        /// Its row was changed from outside, or it belongs to another chip.
+        /// The item's row was changed from outside, or the item belongs to another chip.
         case tampered
     }
 }

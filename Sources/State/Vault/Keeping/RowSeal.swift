@@ -4,10 +4,10 @@ import Foundation
 import StateStore
 import WhorlSupport
 
-/// Authenticates rows of the vault: HMAC-SHA-256 with a key of the state key.
+/// Authenticates rows of the vault: HMAC-SHA-256 with a key derived from the state key.
 ///
 /// The MAC covers the table's name and every column, so that a row that was edited, or moved to another profile,
-/// name or table, is noticed. It does not notice that a whole older row was put back.
+/// name or table, is detected. It does not detect that a whole older row was put back.
 struct RowSeal: Sendable {
     let keys: StateKeys
 
@@ -30,16 +30,16 @@ struct RowSeal: Sendable {
 }
 
 extension Data {
-    /// A number as a column for the MAC, 8 bytes.
+    /// Encodes a number as a column for the MAC, 8 bytes.
     init(column number: Int64) {
         var bytes = ByteWriter()
         bytes.append(number)
         self = bytes.data
     }
 
-    /// A time as a column for the MAC, bit by bit.
+    /// Encodes a time as a column for the MAC, by its bit pattern.
     init(column time: Double) { self.init(column: Int64(bitPattern: time.bitPattern)) }
 
-    /// A column that may be missing: empty, or a byte and its contents.
+    /// Encodes a column that may be missing: empty, or a byte and its contents.
     init(column optional: Data?) { self = optional.map { Data([1]) + $0 } ?? Data() }
 }

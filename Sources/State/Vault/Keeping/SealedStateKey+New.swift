@@ -6,12 +6,12 @@ import Synchronization
 import TPM
 
 extension SealedStateKey {
-    /// A key for a directory that has none, sealed by the chip from the beginning: it never lies in a file of its own.
+    /// Makes a key for a directory that has none, sealed by the chip from the beginning: it is never in a plain file.
     ///
-    /// The directory must be there. The sealed key gets onto the disk when the database asks for a key, since a key
+    /// The directory must exist. The sealed key is written to the disk when the database asks for a key, since a key
     /// without a database means that the database was lost.
     ///
-    /// - Throws: `noChip`, `ownerAuthorizationNeeded` and what else the chip reports; `store`.
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded` and other errors of the chip; `store`.
     package func new() async throws(VaultError) -> any StateKeySource {
         let key = SecretBox(SecretBytes(randomCount: SealedStateKey.size))
         return NewSealedKey(sealed: try await sealed(key), key: key, path: path, directory: directory)
@@ -37,7 +37,7 @@ private final class NewSealedKey: StateKeySource {
 
     func load() throws(StateError) -> SecretBytes? {
         guard try exists() else { return nil }
-        // Another process was faster: its key is to be unsealed.
+        // Another process was faster: its key has to be unsealed.
         guard isOurs.withLock(\.self) else { throw StateError(.busy, path: path) }
         return key.bytes.withBytes { SecretBytes(copying: $0) }
     }

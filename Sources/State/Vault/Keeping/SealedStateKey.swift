@@ -4,13 +4,13 @@ import SecretMemory
 package import StateStore
 package import TPM
 
-/// The state key in the chip's keeping: the file `state.sealed` holds it sealed, with the authority's value as its own,
-/// so that a copy of the directory opens on this machine alone.
+/// The state key, sealed by the chip in the file `state.sealed` with the authority's value as its own,
+/// so that a copy of the directory opens only on this machine.
 ///
-/// A policy that names the authority would say the same and take two more commands at every start.
+/// A policy that names the authority would have the same effect and take two more commands at every start.
 ///
-/// Sealing an existing key is asked for by the owner (`whorl vault provision`). The key itself stays the same, so that
-/// nothing has to be encrypted anew, and the file `state.key` goes only after the sealed one was opened once.
+/// The owner asks for an existing key to be sealed (`whorl vault provision`). The key itself stays the same, so that
+/// nothing has to be encrypted again, and the file `state.key` is removed only after the sealed one was opened once.
 package struct SealedStateKey: Sendable {
     let device: TPMDevice
     let directory: StateDirectory
@@ -25,17 +25,17 @@ package struct SealedStateKey: Sendable {
     /// The file that holds the sealed key.
     package var path: String { directory.file("state.sealed") }
 
-    /// Whether there is a sealed key; it may be damaged.
+    /// Whether a sealed key exists; it may be damaged.
     ///
     /// - Throws: `store`.
     package var exists: Bool {
         get throws(VaultError) { try stored { () throws(StateError) in try PrivateFiles.checkFile(path) } }
     }
 
-    /// Where the state key of a directory is to be had from.
+    /// Returns the source of a directory's state key.
     ///
-    /// A sealed key is unsealed; without one it is the key file's. Where the chip cannot unseal and the key file is
-    /// still there, as after an interrupted ``seal()``, that one is taken: it is the same key.
+    /// A sealed key is unsealed; without one, the key comes from the key file. If the chip cannot unseal and the key
+    /// file still exists, for example after an interrupted ``seal()``, the key file is used: it holds the same key.
     ///
     /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the chip has the key; `store`.
     package func source() async throws(VaultError) -> any StateKeySource {
@@ -49,12 +49,12 @@ package struct SealedStateKey: Sendable {
         }
     }
 
-    /// Brings the directory's key into the chip's keeping; makes one when there is none.
+    /// Seals the directory's key by the chip; makes a key if the directory has none.
     ///
     /// It may be interrupted anywhere and called again: the key file is removed last, and only after the sealed key
-    /// was found to be the same.
+    /// was found to be equal.
     ///
-    /// - Throws: what the chip reports; `store`.
+    /// - Throws: the chip's errors; `store`.
     package func seal() async throws(VaultError) {
         let file = FileKeySource(directory: directory)
         let present = try stored { () throws(StateError) -> SecretBox? in
@@ -73,7 +73,7 @@ package struct SealedStateKey: Sendable {
         try stored { () throws(StateError) in try PrivateFiles.remove(file.path, in: directory.path) }
     }
 
-    /// Gives the key back to a file, as before ``seal()``.
+    /// Writes the key back to a file, as before ``seal()``.
     ///
     /// - Throws: as ``source()``.
     package func unsealToFile() async throws(VaultError) {
@@ -82,7 +82,7 @@ package struct SealedStateKey: Sendable {
         let file = FileKeySource(directory: directory)
         try stored { () throws(StateError) in
             _ = try PrivateFiles.publish(key.bytes, as: file.path, in: directory.path)
-            // A file that was there already must hold this key, or the sealed one is the only right one.
+            // An existing file must hold this key; otherwise only the sealed key is right.
             guard let written = try file.load(), SecretBytes.areEqual(written, key.bytes) else {
                 throw StateError(.keyDamaged, path: file.path, cause: "the sealed key is another one")
             }
@@ -97,7 +97,7 @@ package struct SealedStateKey: Sendable {
         }
     }
 
-    /// What the file holds for a key.
+    /// Returns the contents of the file for a key.
     func sealed(_ key: SecretBox) async throws(VaultError) -> SecretBox {
         let authority = try await Provisioning(device: device, directory: directory).authority()
         let object: TPMObject
@@ -108,7 +108,7 @@ package struct SealedStateKey: Sendable {
                     under: authority.root,
                     policy: Policy.authValue.digest,
                     auth: authority.authorization,
-                    // 32 random bytes, which need no count; a locked chip must not keep the directory shut.
+                    // 32 random bytes need no count of wrong tries; a locked chip must not lock the directory.
                     dictionaryAttack: false
                 )
             }
@@ -137,7 +137,7 @@ package struct SealedStateKey: Sendable {
             }
             guard key.bytes.count != Self.size else { return key }
         } catch {
-            // The authority and the key lie beside each other: what does not load was made by another chip.
+            // The authority and the key are in one directory: an object that does not load was made by another chip.
             guard error.code != .foreignBlob, error.code != .authFailed else {
                 throw VaultError(.chipCleared, path, cause: error.description)
             }
@@ -168,7 +168,7 @@ package struct SealedStateKey: Sendable {
     }
 }
 
-/// A key that was unsealed already.
+/// A key that is already unsealed.
 private struct UnsealedKey: StateKeySource {
     let path: String
     let key: SecretBox

@@ -6,28 +6,28 @@ import SecretMemory
 import StateStore
 import TPM
 
-/// What turns a match into something that the chip accepts: the storage root that everything lies under, the
+/// The objects that turn a match into a proof that the chip accepts: the storage root of all objects, the
 /// authority's object, and its authorization value.
 ///
-/// It lies in the file `vault.authority`. Whoever reads that file can stand in for the matcher, but cannot use it on
-/// another machine.
+/// It is stored in the file `vault.authority`. A program that reads that file can act in place of the matcher, but only
+/// on this machine.
 struct VaultAuthority: Sendable {
     let root: StorageRoot
     let object: TPMObject
     /// 32 random bytes.
     let authorization: SecretBox
 
-    /// Who may count a profile's generations up.
+    /// The policy for counting up a profile's generations.
     var writePolicy: Policy { .secret(of: object.name) }
 
-    /// What meets ``writePolicy``.
+    /// The credentials that meet ``writePolicy``.
     var credentials: Credentials {
         var credentials = Credentials()
         credentials.add(object, auth: authorization)
         return credentials
     }
 
-    /// What meets PolicyAuthValue for an object that has the authority's value as its own.
+    /// The credentials that meet PolicyAuthValue for an object that has the authority's value as its own.
     var ownValue: Credentials {
         var credentials = Credentials()
         credentials.authValue = authorization
@@ -36,7 +36,7 @@ struct VaultAuthority: Sendable {
 
     static func path(_ directory: StateDirectory) -> String { directory.file("vault.authority") }
 
-    /// Makes the object in the chip; nothing stays there when it is not kept.
+    /// Makes the object in the chip, which does not store it.
     static func make(_ commands: borrowing TPMCommands, under root: StorageRoot) throws(TPMError)
         -> VaultAuthority
     {
@@ -45,9 +45,9 @@ struct VaultAuthority: Sendable {
         return VaultAuthority(root: root, object: object, authorization: authorization)
     }
 
-    /// The authority of a state directory; `nil` when none was made.
+    /// Loads the authority of a state directory; `nil` when none was made.
     ///
-    /// - Throws: `store`: the file is damaged or open to others.
+    /// - Throws: `store` if the file is damaged or open to others.
     static func load(_ directory: StateDirectory) throws(VaultError) -> VaultAuthority? {
         let path = path(directory)
         do throws(StateError) {

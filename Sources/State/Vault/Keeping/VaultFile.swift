@@ -6,26 +6,26 @@ import SecretMemory
 import StateStore
 import WhorlSupport
 
-/// The form of the vault's small files: a line that names them, parts behind their sizes, perhaps a secret of 32 bytes,
-/// and a checksum against damage.
+/// The format of the vault's small files: a line that names the kind, parts after their sizes, an optional secret of
+/// 32 bytes, and a checksum against damage.
 ///
-/// The checksum proves nothing about who wrote it; the chip does that.
+/// The checksum does not prove who wrote the file; the chip does that.
 struct VaultFile: Sendable {
-    /// Which file.
+    /// The kind of file.
     enum Kind: String {
         case authority = "whorl authority v1\n"
         case stateKey = "whorl state key v1\n"
     }
 
-    /// Larger files are not read.
+    /// The size of the largest file that is read, in bytes.
     static let largest = 16384
 
     private static let secretSize = 32
     private static let checksumSize = 32
 
-    /// What may be known.
+    /// The parts that are not secret.
     let parts: [[UInt8]]
-    /// 32 bytes that may not.
+    /// The secret, 32 bytes.
     let secret: SecretBox?
 
     init(parts: [[UInt8]], secret: SecretBox?) {
@@ -51,7 +51,7 @@ struct VaultFile: Sendable {
         }
     }
 
-    /// `nil` when it is not a whole file of this kind.
+    /// Reads a file; `nil` if it is not a whole file of this kind.
     init?(_ contents: borrowing SecretBytes, as kind: Kind) {
         let decoded = contents.withUnsafeBytes { VaultFile.decode($0, kind) }
         guard let decoded else { return nil }
@@ -69,7 +69,7 @@ struct VaultFile: Sendable {
         guard body[start - 1] <= 1 else { return nil }
         let hasSecret = body[start - 1] == 1
         let open = body[start...].dropLast(hasSecret ? secretSize : 0)
-        // Only the parts, which are no secrets, are copied out of the locked memory.
+        // Only the parts, which are not secret, are copied out of the locked memory.
         var reader = ByteReader(open)
         var parts: [[UInt8]] = []
         for _ in 0..<body[start - 2] {

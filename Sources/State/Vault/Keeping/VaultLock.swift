@@ -3,17 +3,17 @@
 import StateStore
 import WhorlSupport
 
-/// The right to change what the chip and the database hold together: one holder at a time, over all processes that
+/// The lock for changes of the chip and the database together: one holder at a time, among all processes that
 /// share a state directory.
 enum VaultLock {
     /// A chip may take seconds for one command.
     private static let limit = Duration.seconds(60)
 
-    /// Takes the lock as soon as it is free, without holding up a thread.
+    /// Takes the lock as soon as it is free, without blocking a thread.
     ///
-    /// It is not cancelled with its task: a change of the chip and the database that has begun is brought to an end.
+    /// The wait is not cancelled with its task: a change of the chip and the database that has begun is finished.
     ///
-    /// - Throws: `store` with `busy` when another holder keeps it for a minute, or with the reason why the file
+    /// - Throws: `store` with `busy` if another holder keeps the lock for a minute, or with the reason why the file
     ///   cannot be used.
     static func acquire(_ directory: StateDirectory) async throws(VaultError) -> FileLock {
         let path = directory.file("vault.lock")

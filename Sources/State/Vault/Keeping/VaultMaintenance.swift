@@ -6,20 +6,20 @@ public import StateStore
 public import TPM
 import WhorlSupport
 
-/// What the owner does to the vault as a whole: `whorl vault provision` and `whorl vault reset`.
+/// The owner's operations on the vault as a whole: `whorl vault provision` and `whorl vault reset`.
 public struct VaultMaintenance: Sendable {
     private let device: TPMDevice
     private let directory: StateDirectory
 
-    /// Works on a directory and a chip; nothing is asked of either yet.
+    /// Works on a directory and a chip; neither is accessed yet.
     public init(device: TPMDevice, directory: StateDirectory) {
         self.device = device
         self.directory = directory
     }
 
-    /// Makes what the vault stands on, and brings the state key into the chip's keeping.
+    /// Makes the storage root and the authority, and seals the state key by the chip.
     ///
-    /// The directory must be there. It may be interrupted anywhere and run again.
+    /// The directory must exist. The operation may be interrupted anywhere and run again.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
     public func provision() async throws(VaultError) {
@@ -29,18 +29,19 @@ public struct VaultMaintenance: Sendable {
         try await SealedStateKey(device: device, directory: directory).seal()
     }
 
-    /// Takes the vault apart: secrets, keys and passcodes are gone for good.
+    /// Removes the vault: secrets, keys and passcodes are lost permanently.
     ///
-    /// The fingers stay where the chip can still unseal the state key: it goes back into a file. Where it cannot, what
-    /// the key protects is lost; the database is put aside under another name, and the next start begins anew. So is a
-    /// database that is damaged. It may be interrupted anywhere and run again.
+    /// The fingers are kept if the chip can still unseal the state key, which is written back to a file. Otherwise, all
+    /// that the key protects is lost: the database is put aside under another name, and the next start makes a new one.
+    /// A damaged database is put aside too. The operation may be interrupted anywhere and run again.
     ///
     /// - Parameters:
-    ///   - withoutChip: Whether it goes on where there is no chip; what lies in one stays there.
-    ///   - open: Opens the database, once its key is in a file or was found to be lost; `nil` when nothing was ever stored.
-    /// - Returns: What became of the fingers.
-    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store` when the database cannot be opened now, and
-    ///   then the vault still stands.
+    ///   - withoutChip: Whether to go on if the chip is missing; objects in a chip stay there.
+    ///   - open: Opens the database, once its key is in a file or was found to be lost; `nil` if nothing was ever
+    ///     stored.
+    /// - Returns: The effect of the reset on the fingers.
+    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store` when the database cannot be opened now,
+    ///   and then the vault is unchanged.
     public func reset(
         withoutChip: Bool = false,
         opening open: () async throws(StateError) -> StateDatabase?
@@ -70,9 +71,9 @@ public struct VaultMaintenance: Sendable {
         return isLost ? .fingersLost(database: aside) : .fingersKept
     }
 
-    /// Whether the state key can never be had again; otherwise it is in a file.
+    /// Writes the state key to a file, and returns whether it is lost instead.
     ///
-    /// - Throws: what keeps the chip from being asked.
+    /// - Throws: the error that prevents an answer.
     private func isLost(_ key: SealedStateKey, _ withoutChip: Bool) async throws(VaultError) -> Bool {
         do {
             try await key.unsealToFile()
@@ -87,15 +88,15 @@ public struct VaultMaintenance: Sendable {
         }
     }
 
-    /// What became of the fingers.
+    /// The effect of the reset on the fingers.
     public enum Reset: Sendable, Hashable {
-        /// They are as they were.
+        /// The fingers are unchanged.
         case fingersKept
-        /// Nothing can read them; the database was put aside under this name.
+        /// The fingers can no longer be read; the database was put aside under this name.
         case fingersLost(database: String)
     }
 
-    /// The counters go out of the chip first: without the authority nobody could count or find them.
+    /// Removes the counters from the chip, as long as the authority can still find them, then empties the database.
     private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(VaultError) {
         if let authority = try VaultAuthority.load(directory) {
             do {
@@ -113,7 +114,7 @@ public struct VaultMaintenance: Sendable {
                 for table in ["vault_items", "vault_counters", "vault_passcodes"] {
                     try db.execute(sql: "DELETE FROM \(table)")
                 }
-                // Nothing opens these any more.
+                // Nothing opens these items from now on.
                 try PasscodeBoundItems.delete(of: nil, db)
                 try db.execute(sql: "DELETE FROM keychain_items WHERE sealing <> 1")
             }
@@ -124,7 +125,7 @@ public struct VaultMaintenance: Sendable {
 
     private var databasePath: String { directory.file("whorl.sqlite") }
 
-    /// A name that no earlier reset has used.
+    /// A path that no earlier reset has used.
     private var asidePath: String {
         let plain = directory.file("whorl.sqlite.lost")
         let names = [plain] + (2...1000).map { "\(plain)-\($0)" }
@@ -142,7 +143,7 @@ public struct VaultMaintenance: Sendable {
 }
 
 extension StateError {
-    /// Whether the database or its key is there and cannot be what it was.
+    /// Whether the error says that the database or its key is damaged, or that the database's key is missing.
     fileprivate var isDamage: Bool {
         switch code {
         case .damaged, .keyDamaged, .keyMissing: true

@@ -3,45 +3,45 @@
 public import StateStore
 public import TPM
 
-/// How a state directory stands with its chip: what `whorl doctor` and `whorl vault status` show.
+/// The status of a state directory and its chip, which `whorl doctor` and `whorl vault status` show.
 ///
-/// Finding it out changes nothing, neither in the chip nor on the disk.
+/// Reading it changes nothing, neither in the chip nor on the disk.
 public struct VaultStatus: Sendable, Hashable {
-    /// Where the state key is.
+    /// The place of the state key.
     public enum StateKey: String, Sendable, Hashable {
-        /// There is none yet.
+        /// No state key exists yet.
         case none
-        /// In a file that a copy of the directory takes along.
+        /// In a file that a copy of the directory includes.
         case file
         /// Sealed by the chip.
         case sealed
-        /// In both places: `whorl vault provision` was interrupted, and ends it when run again.
+        /// In both places: `whorl vault provision` was interrupted, and finishes when it is run again.
         case both
     }
 
-    /// What the chip said about itself; `nil` when it cannot be reached.
+    /// The chip's properties; `nil` when the chip cannot be reached.
     public let chip: TPMProperties?
-    /// Why the chip cannot be reached.
+    /// The error that prevents access to the chip.
     public let obstacle: VaultError?
     /// Whether the chip is a simulated one.
     public let isSimulated: Bool
     /// Whether the vault was provisioned in this directory.
     public let isProvisioned: Bool
-    /// Whether the chip is the one that the vault was made with; `nil` when that cannot be told.
+    /// Whether the chip is the one that the vault was made with; `nil` if that cannot be determined.
     public let isSameChip: Bool?
-    /// Where the state key is.
+    /// The place of the state key.
     public let stateKey: StateKey
     /// The handle of the storage root; `nil` before the vault is provisioned.
     public let storageRoot: UInt32?
-    /// What is in the way, most important first; empty when all is well.
+    /// The problems that were found, most important first; empty if there are none.
     public let problems: [VaultError]
 
-    /// Whether a directory has a vault, by its file alone; the chip is not asked, and a damaged one counts.
+    /// Whether a directory has a vault, according to its file; the chip is not asked, and a damaged file counts.
     public static func isProvisioned(_ directory: StateDirectory) -> Bool {
         (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
     }
 
-    /// Looks at a directory and a chip.
+    /// Reads the status of a directory and a chip.
     ///
     /// - Throws: `store` when the directory's files cannot be read.
     public static func read(
@@ -60,7 +60,7 @@ public struct VaultStatus: Sendable, Hashable {
         }
     }
 
-    /// Whether the authority's root is there and the authority's object loads under it.
+    /// Whether the authority's root exists and the authority's object loads under it.
     private static func sameChip(
         _ commands: borrowing TPMCommands,
         _ authority: VaultAuthority?

@@ -7,17 +7,17 @@ import SecretMemory
 import StateStore
 import WhorlSupport
 
-/// How a passcode becomes the 32 bytes that the chip compares: scrypt (RFC 7914) with a salt of its own.
+/// The derivation of the 32 bytes that the chip compares from a passcode: scrypt (RFC 7914) with a salt of its own.
 ///
-/// The chip counts wrong tries. The derivation is for whoever gets the chip open or reads its bus: then each guess
-/// costs him the memory and the time below.
+/// The chip counts wrong tries. The derivation protects against an attacker who opens the chip or reads its bus: each
+/// guess then costs the memory and the time below.
 struct PasscodeDerivation: Sendable, Hashable {
-    /// The sizes of a passcode, in bytes.
+    /// The allowed sizes of a passcode, in bytes.
     static let sizes = 4...1024
-    /// 32 MiB, and about a tenth of a second on an ordinary machine.
+    /// The cost of a new derivation: 32 MiB, and about a tenth of a second on an ordinary machine.
     static let standardCost: UInt8 = 15
-    /// What is accepted from the database: 16 MiB to 256 MiB, so that a forged row can neither make guessing cheap
-    /// nor use up the memory.
+    /// The costs that are accepted from the database: 16 MiB to 256 MiB, so that a forged row can neither make guessing
+    /// cheap nor use up the memory.
     static let costs: ClosedRange<UInt8> = 14...18
 
     private static let saltSize = 16
@@ -29,14 +29,14 @@ struct PasscodeDerivation: Sendable, Hashable {
     /// The binary logarithm of scrypt's N.
     let cost: UInt8
 
-    /// A new salt, and today's cost.
+    /// Makes a derivation with a new salt and today's cost.
     init(cost: UInt8 = PasscodeDerivation.standardCost) {
         let random = SecretBytes(randomCount: PasscodeDerivation.saltSize)
         self.salt = random.withUnsafeBytes { Data($0) }
         self.cost = cost
     }
 
-    /// As stored: version, cost, salt; `nil` for anything else.
+    /// Reads the stored form (version, cost, salt); `nil` for anything else.
     init?(encoded: Data) {
         var bytes = ByteReader(encoded)
         guard bytes.number(UInt8.self) == 1, let cost = bytes.number(UInt8.self),
@@ -55,9 +55,9 @@ struct PasscodeDerivation: Sendable, Hashable {
         return bytes.data
     }
 
-    /// The authorization value for a passcode, 32 bytes.
+    /// Returns the authorization value for a passcode, 32 bytes.
     ///
-    /// It takes its time on a thread of its own: the shared pool's threads are few, and other tasks need them.
+    /// The derivation runs on a thread of its own: the shared pool has few threads, and other tasks need them.
     ///
     /// - Throws: `passcodeWrongSize`.
     func authorization(of passcode: SecretBox) async throws(VaultError) -> SecretBox {
@@ -67,7 +67,7 @@ struct PasscodeDerivation: Sendable, Hashable {
         return try await derived(passcode)
     }
 
-    /// The same for an application password of any size from 1 byte to 1,024.
+    /// Returns the authorization value for an application password of any size from 1 byte to 1,024.
     func authorization(
         ofApplicationPassword password: SecretBox
     ) async throws(VaultError) -> SecretBox {
@@ -86,7 +86,7 @@ struct PasscodeDerivation: Sendable, Hashable {
     }
 
     private func derive(_ passcode: SecretBox) throws(VaultError) -> SecretBox {
-        // The pointer is a `DataProtocol` of one region: no copy is made. What scrypt gives passes through a
+        // The pointer is a `DataProtocol` of one region: no copy is made. The output of scrypt passes through a
         // `Data` of swift-crypto, which is freed without being wiped.
         let key = passcode.bytes.withUnsafeBytes { bytes in
             try? KDF.Scrypt.deriveKey(
@@ -104,9 +104,9 @@ struct PasscodeDerivation: Sendable, Hashable {
 }
 
 extension SecretBytes {
-    /// Bytes as a TPM's authorization value.
+    /// Converts bytes to a TPM's authorization value.
     ///
-    /// A TPM drops zeros at the end of one, and what computes with it need not: the last byte is never zero.
+    /// A TPM drops zeros at the end of the value, and other code that uses it may not: so the last byte is never zero.
     init(authorization bytes: UnsafeRawBufferPointer) {
         self.init(count: bytes.count) { room in
             room.copyMemory(from: bytes)
@@ -114,7 +114,7 @@ extension SecretBytes {
         }
     }
 
-    /// 32 random bytes as an authorization value.
+    /// Returns 32 random bytes as an authorization value.
     static func randomAuthorization() -> SecretBytes {
         let random = SecretBytes(randomCount: 32)
         return random.withUnsafeBytes { SecretBytes(authorization: $0) }

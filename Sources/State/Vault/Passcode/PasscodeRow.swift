@@ -5,10 +5,9 @@ import GRDB
 import StateStore
 import TPM
 
-/// A profile's passcode as it lies in the database.
+/// The row of a profile's passcode in the database.
 ///
-/// It holds the chip's object, and how a passcode becomes its authorization value; nothing in it says what the
-/// passcode is.
+/// It holds the chip's object, and the derivation of its authorization value; it does not reveal the passcode.
 struct PasscodeRow: Sendable {
     let profile: String
     let object: TPMObject
@@ -23,7 +22,7 @@ struct PasscodeRow: Sendable {
         ]
     }
 
-    /// Stores a passcode where none is; `false` when there is one.
+    /// Stores a passcode if none is set; `false` if one is set.
     func insert(_ db: Database, _ seal: RowSeal) throws -> Bool {
         try db.execute(
             sql: "INSERT INTO vault_passcodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -35,7 +34,7 @@ struct PasscodeRow: Sendable {
         return db.changesCount == 1
     }
 
-    /// Puts this one in place of `old`; `false` when that is not the one that is set any more.
+    /// Replaces `old` with this row; `false` if `old` is no longer the passcode that is set.
     func replace(_ old: PasscodeRow, _ db: Database, _ seal: RowSeal) throws -> Bool {
         try PasscodeRow.delete(old, db) && insert(db, seal)
     }
@@ -48,9 +47,9 @@ struct PasscodeRow: Sendable {
         return db.changesCount == 1
     }
 
-    /// The passcode that is set; `nil` when none is.
+    /// Reads the passcode that is set; `nil` if none is set.
     ///
-    /// - Throws: `SQLITE_CORRUPT` for a row that is not what Whorl wrote.
+    /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowSeal) throws -> PasscodeRow? {
         let row = try Row.fetchOne(
             db,
@@ -72,7 +71,7 @@ struct PasscodeRow: Sendable {
 }
 
 extension PasscodeTries {
-    /// The tries of a profile; what cannot be read counts as the longest wait.
+    /// Reads the tries of a profile; a row that cannot be read counts as the longest wait.
     static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
         let row = try Row.fetchOne(
             db,

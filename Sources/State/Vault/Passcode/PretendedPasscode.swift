@@ -2,11 +2,11 @@
 
 package import GRDB
 
-/// The row of a passcode that no chip knows, for tests of apps: what tells the keychain that one is set.
+/// The row of a passcode without an object in a chip, for tests of apps: it tells the keychain that a passcode is set.
 ///
-/// Nothing can be compared with it or opened by it: to a vault with a chip the row was tampered with.
+/// It cannot be compared with a passcode, and opens nothing: a vault with a chip finds that the row was tampered with.
 package enum PretendedPasscode {
-    /// Says whether a profile has one.
+    /// Sets or removes the pretended passcode of a profile.
     package static func set(_ isSet: Bool, of profile: String, _ db: Database) throws {
         try db.execute(
             sql: isSet

@@ -8,8 +8,8 @@ import TPM
 
 /// The owner's passcode: an object of the chip whose authorization value is derived from it.
 ///
-/// Wrong tries are limited twice: here, by waits that outlive the process, and by the chip, which does not know this
-/// program and counts for all.
+/// Wrong tries are limited twice: here, by waits that outlive the process, and by the chip, which counts the tries of
+/// all programs together.
 extension Vault {
     /// Whether a passcode is set for a profile.
     ///
@@ -18,15 +18,15 @@ extension Vault {
         try await passcode(of: profile) != nil
     }
 
-    /// Sets a passcode where none is.
+    /// Sets the first passcode of a profile.
     ///
-    /// Where a finger is enrolled, one must have been shown: whoever sets the passcode may enroll further fingers by it.
+    /// If a finger is enrolled, its proof is needed: a person who sets the passcode can enroll further fingers with it.
     ///
     /// - Parameters:
     ///   - passcode: 4 to 1,024 bytes, as they were typed.
-    ///   - profile: Whose passcode.
-    ///   - proof: What the owner has shown.
-    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without the proof of a finger that is needed,
+    ///   - profile: The profile that gets the passcode.
+    ///   - proof: The owner's proof.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed proof of a finger,
     ///   `noChip`, `store`.
     public func setPasscode(
         _ passcode: SecretBox,
@@ -66,14 +66,14 @@ extension Vault {
 
     /// Compares a passcode with the one that is set.
     ///
-    /// A wrong one is counted before it is compared: neither a kill nor a second process gains a try.
+    /// A try is counted before the passcode is compared: neither a kill nor a second process gains a try.
     ///
     /// - Parameters:
-    ///   - passcode: What was typed.
-    ///   - profile: Whose passcode.
-    /// - Returns: What the owner has shown by it.
+    ///   - passcode: The passcode as it was typed.
+    ///   - profile: The profile of the passcode.
+    /// - Returns: The owner's proof.
     /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`,
-    ///   `store`. A passcode of a size that none has is wrong, and counted.
+    ///   `store`. A passcode of an impossible size is wrong, and is counted.
     public func verify(_ passcode: SecretBox, of profile: String) async throws(VaultError) -> OwnerProof {
         let (row, authorization) = try await verified(passcode, of: profile)
         return OwnerProof(
@@ -84,7 +84,7 @@ extension Vault {
 
     /// Whether the passcode of a proof is the one that is set; the chip is not asked.
     ///
-    /// The chip itself goes on to take an earlier passcode's object.
+    /// The chip itself still accepts an earlier passcode's object.
     ///
     /// - Returns: `false` also for a proof without a passcode.
     /// - Throws: `store`.
@@ -93,9 +93,9 @@ extension Vault {
         return try await passcode(of: proof.profile)?.object == shown.object
     }
 
-    /// Sets another passcode; what was bound to the old one is bound to the new one.
+    /// Changes the passcode; items that were bound to the old one are bound to the new one.
     ///
-    /// A copy of the database from before still opens with the old passcode, on this chip.
+    /// An earlier copy of the database still opens with the old passcode, on this chip.
     ///
     /// - Throws: as ``verify(_:of:)`` and ``setPasscode(_:of:)``.
     public func changePasscode(
@@ -116,7 +116,7 @@ extension Vault {
                 to: authorization
             )
         }
-        // The same name, so every policy that names the passcode goes on.
+        // The name is the same, so every policy that names the passcode stays valid.
         guard object.name == row.object.name else {
             throw VaultError(.chipFailed, cause: "TPM2_ObjectChangeAuth gave another object")
         }
@@ -127,18 +127,18 @@ extension Vault {
             setAt: time.now().date.timeIntervalSince1970
         )
         let seal = seal
-        // Another process may have changed or removed it meanwhile: then this change did not happen.
+        // Another process may have changed or removed the passcode since it was read: then this change did not happen.
         guard try await write({ try changed.replace(row, $0, seal) }) else {
             throw VaultError(.passcodeWrong, profile, cause: "the passcode was changed meanwhile")
         }
     }
 
-    /// Removes the passcode, with the items that nothing else opens.
+    /// Removes the passcode, and the items that only the passcode opens.
     ///
     /// - Parameters:
-    ///   - passcode: The one that is set.
-    ///   - profile: Whose passcode.
-    ///   - force: Whether the items that would be lost are deleted; otherwise nothing happens when there are any.
+    ///   - passcode: The present passcode.
+    ///   - profile: The profile of the passcode.
+    ///   - force: Whether to delete the items that would be lost; otherwise, nothing is changed if any would be lost.
     /// - Returns: The items that were deleted.
     /// - Throws: `passcodeNeeded(by:)`, and as ``verify(_:of:)``.
     @discardableResult
@@ -166,7 +166,7 @@ extension Vault {
         return try outcome.get()
     }
 
-    /// The items that would be lost with the passcode.
+    /// Returns the items that would be lost with the passcode.
     ///
     /// - Throws: `store`.
     public func itemsLostWithoutPasscode(of profile: String) async throws(VaultError) -> [ItemID] {
@@ -183,7 +183,7 @@ extension Vault {
 }
 
 extension ItemRow.Reading {
-    /// A damaged item opens with nothing and is not lost by this.
+    /// Whether the item is lost with the passcode; a damaged item does not open anyway, and is not counted.
     fileprivate var isLostWithoutPasscode: Bool {
         switch self {
         case .sound(let row): row.access.isLostWithoutPasscode

@@ -5,9 +5,9 @@ import SecretMemory
 import StateStore
 import TPM
 
-/// One try of a passcode, from the count to the chip's verdict.
+/// A try of a passcode, from its count to the chip's result.
 extension Vault {
-    /// The passcode's row, and the authorization value that the chip has found right.
+    /// Returns the passcode's row, and the authorization value that the chip has found right.
     func verified(
         _ passcode: SecretBox,
         of profile: String
@@ -18,9 +18,9 @@ extension Vault {
         guard let authority = try authority() else {
             throw VaultError(.chipCleared, profile, cause: "the authority's file is gone")
         }
-        // Looked at first, so that somebody who has to wait does not wait for scrypt too.
+        // The wait is checked first, so that a refused try does not take the time of scrypt too.
         try await refuseThrottled(profile)
-        // A passcode of another size than any has is wrong like every other, and takes a try.
+        // A passcode of an impossible size is wrong, and takes a try.
         let authorization: SecretBox? =
             PasscodeDerivation.sizes.contains(passcode.bytes.count)
             ? try await row.derivation.authorization(of: passcode) : nil
@@ -38,7 +38,7 @@ extension Vault {
         }
     }
 
-    /// How long no passcode of a profile is compared by Whorl; `nil` when one may be tried now.
+    /// Returns the time until Whorl compares a passcode of a profile again; `nil` when one may be tried now.
     ///
     /// - Throws: `store`.
     public func passcodeWait(of profile: String) async throws(VaultError) -> Duration? {
@@ -46,7 +46,7 @@ extension Vault {
         return try await read { try PasscodeTries.read(profile, $0).wait(at: now) }
     }
 
-    /// How many more wrong passcodes of a profile cost no wait; those of other processes count too.
+    /// Returns the number of further wrong passcodes of a profile without a wait; those of other processes count too.
     ///
     /// - Throws: `store`.
     public func passcodeTriesLeft(of profile: String) async throws(VaultError) -> Int {
@@ -81,7 +81,7 @@ extension Vault {
         throw VaultError(.passcodeThrottled(for: wait), profile)
     }
 
-    /// Counts a try before it is made: on the disk, in one transaction with the look at the waits.
+    /// Counts a try on disk before it is made, in one transaction with the check of the waits.
     private func reserveTry(_ profile: String) async throws(VaultError) {
         let now = time.now()
         let wait: Duration? = try await write { db in
