@@ -94,6 +94,7 @@ check: export WHORL_STRICT = 1
 check: STRICT = --explicit-target-dependency-import-check error
 check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, release builds
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
+	scripts/check-prose
 	REQUIRE_PEERS=1 udev/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
 	scripts/check-readme .build/debug/whorl
