@@ -13,8 +13,9 @@ SWIFT_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath -Xswiftc -use-l
 # Packed relocations, where the C library knows them (2.36, Debian 12).
 RELR := $(if $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, v, "."); if (v[1] > 2 || v[2] >= 36) print 1 }'),\
 	-Xlinker -z -Xlinker pack-relative-relocs)
-# More flags for the build of the tests.
+# More flags for the build of the tests, and of the login server's.
 SWIFT_TEST_FLAGS ?=
+SERVER_TEST_FLAGS ?=
 # The login server is a package of its own, with a build of its own.
 SERVER_BUILD = .build-server
 
@@ -84,13 +85,14 @@ test: setup-test ## builds and runs all tests; none is skipped for a missing too
 	@$(MAKE) --no-print-directory test-server
 
 test-server: setup-test ## builds and tests the login server alone
-	$(SWIFT) build --build-tests --package-path Server --scratch-path $(SERVER_BUILD) $(SWIFT_TEST_FLAGS)
-	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' Server/test $(SERVER_BUILD) $(SWIFT_TEST_FLAGS)
+	$(SWIFT) build --build-tests --package-path Server --scratch-path $(SERVER_BUILD) $(SERVER_TEST_FLAGS)
+	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' Server/test $(SERVER_BUILD) $(SERVER_TEST_FLAGS)
 
 check-openapi: test-server ## makes requests up from the login server's OpenAPI file; takes Schemathesis from PyPI
 	Server/check-openapi $(SERVER_BUILD)
 
 check: export WHORL_STRICT = 1
+# The server is built without: swift-certificates imports Apple's CoreFoundation, which this check takes for our product.
 check: STRICT = --explicit-target-dependency-import-check error
 check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, release builds
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
