@@ -34,6 +34,7 @@ extension KeyContext? {
     /// Decodes a sealed item that the caller stored, with the service of the context; `nil` for other bytes.
     func item(encoded: Data) -> SealedItem? {
         let service = self?.core.service ?? ContextParts.current.service
+        // The only failure is that these bytes are no sealed item.
         return try? service.sealedItem(encoded: encoded)
     }
 

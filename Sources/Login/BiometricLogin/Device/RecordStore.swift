@@ -78,6 +78,7 @@ struct RecordStore: Sendable {
             let count = try store.update(match(account, store)) { item throws(KeychainError) in
                 isThere = true
                 let value = try store.soundValue(of: item)
+                // As in reading: a value that is no record was edited from outside.
                 let present = value.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
                 return try changed(present).map { KeychainStore.Change(row, $0) }
             }

@@ -64,6 +64,7 @@ package final class ServiceConnection: Sendable {
         update: ((Result) -> Void)? = nil
     ) async throws(ServiceCallError) -> Reply<Result> {
         let message = CallMessage(method: method, parameters: parameters, more: update == nil ? nil : true)
+        // The encoder's words name our own types alone: the caller's parameters are no JSON.
         guard let bytes = try? Wire.encode(message) else { throw .malformed }
         channel.send(bytes, descriptors)
         let answer: Swift.Result<Reply<Result>, ServiceCallError> = await withTaskCancellationHandler {
@@ -86,6 +87,7 @@ package final class ServiceConnection: Sendable {
                 try JSONCheck.object(message.bytes)
                 let head = try Wire.decode(ReplyHead.self, message.bytes)
                 if let name = head.error {
+                    // Details are for the eye: a refusal stays one without them.
                     let details = try? Wire.decode(ParametersOf<[String: String]>.self, message.bytes)
                     throw ServiceCallError.refused(ServiceRefusal(name, details?.parameters ?? [:]))
                 }

@@ -122,6 +122,7 @@ final class ServerConnection: @unchecked Sendable {
             let question = isProven ? nil : process?.question.map { String($0, radix: 16) }
             return Self.reply(Question(question: question))
         case "io.whorl.Connection.Prove":
+            // An answer that cannot be read proves nothing, as a wrong one does.
             let body = try? Wire.decode(ParametersOf<Reply>.self, message.bytes).parameters
             guard let process, let answer = body.flatMap({ UInt64($0.answer, radix: 16) }),
                 process.isProven(by: answer, from: message.sender)
