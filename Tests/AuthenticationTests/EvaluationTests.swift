@@ -147,7 +147,7 @@ import Testing
     @Test func `goes on when a presenter shows nothing`() async throws {
         struct Mute: PromptPresenter {
             var isInteractive: Bool { false }
-            func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { nil }
+            func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? { nil }
         }
         let fixture = try await Fixture.enrolled([.noMatch, .match(0)])
         let evaluation = try await fixture.engine().evaluate(Fixture.request(), presenter: Mute())
@@ -182,7 +182,7 @@ import Testing
         struct Hasty: PromptPresenter {
             let shown: AsyncStream<Void>.Continuation
             var isInteractive: Bool { true }
-            func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+            func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
                 shown.finish()
                 while !Task.isCancelled { await Task.yield() }
                 return .cancel

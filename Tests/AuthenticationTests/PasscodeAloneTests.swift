@@ -168,13 +168,13 @@ struct Obstacle: Sendable, CustomTestStringConvertible {
     @Test func `gives the fallback button to the program, and takes no passcode`() async throws {
         let fixture = try await Fixture.enrolled([.wait])
         let authority = MemoryPasscode()
-        let presenter = TypingPresenter { _ in [.press(.fallback)] }
+        let presenter = TypingPresenter([.type("1234")]) { _ in [.press(.fallback)] }
         let answer = await fixture.answer(presenter, Fixture.request(), passcode: authority)
         #expect(answer.code == .userFallback)
         let prompt = try #require(presenter.prompts.first)
         #expect(prompt.parts == .finger)
         #expect(prompt.fallbackTitle == "Use Password…")
-        #expect(presenter.entry == nil)
+        #expect(presenter.refused == 1)
         #expect(authority.compared == 0)
     }
 

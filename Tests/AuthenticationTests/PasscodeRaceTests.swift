@@ -179,7 +179,7 @@ import Testing
         #expect(patience.deadline > before)
         // The evaluation's own entry does so: for keys, for passcodes, and for what the reader tells.
         let restarts = Mutex(0)
-        let entry = PasscodeEntry { restarts.withLock { $0 += 1 } }
+        let entry = PromptEntry(.passcode) { restarts.withLock { $0 += 1 } }
         entry.typing()
         entry.submit(secret("1234"))
         entry.send(.scan(.touch))

@@ -147,13 +147,7 @@ private final class Prompts: PromptPresenter {
     var isInteractive: Bool { get async { true } }
     var takesPasscode: Bool { get async { state.withLock { $0.passcode != nil } } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        state.withLock { $0.count += 1 }
-        for await _ in updates {}
-        return nil
-    }
-
-    func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let passcode = state.withLock { state in
             state.count += 1
             return state.passcode ?? ""

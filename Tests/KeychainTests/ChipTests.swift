@@ -139,12 +139,7 @@ private struct TypedPasscode: PromptPresenter {
     var isInteractive: Bool { get async { true } }
     var takesPasscode: Bool { get async { true } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        for await _ in updates {}
-        return nil
-    }
-
-    func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         _ = entry.submit(SecretBytes(count: 4) { $0.copyBytes(from: "1234".utf8) })
         for await _ in entry.updates {}
         return nil

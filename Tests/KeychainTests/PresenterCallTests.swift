@@ -34,10 +34,10 @@ private final class ReadingPresenter: PromptPresenter {
     var statuses: [OSStatus] { found.withLock(\.self) }
     var isInteractive: Bool { get async { true } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let status = find(generic("kept", [kSecReturnData: true])).status
         found.withLock { $0.append(status) }
-        for await _ in updates {}
+        for await _ in entry.updates {}
         return nil
     }
 }

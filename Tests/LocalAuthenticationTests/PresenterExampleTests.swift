@@ -9,17 +9,10 @@ struct KioskPrompt: PromptPresenter {
 
     var isInteractive: Bool { true }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         await screen.show("\(prompt.reason) [\(prompt.cancelTitle)]")
-        for await update in updates {
-            switch update {
-            case .scan(.touch): await screen.show("Touch the reader.")
-            case .scan(.retry(let why)): await screen.show(why.hint)
-            case .scan: break
-            case .noMatch(let remaining): await screen.show("Not recognised; \(remaining) tries left.")
-            case .matched(let finger): await screen.show("Welcome: \(finger.spokenName).")
-            case .ended(let why): await screen.show(why)
-            }
+        for await update in entry.updates {
+            if let message = prompt.message(for: update) { await screen.show(message) }
         }
         return nil
     }
@@ -44,7 +37,7 @@ struct PresenterExampleTests {
         )
         let lines = await screen.lines
         #expect(
-            lines == ["open the locker [Back]", "Touch the reader.", "Welcome: right index finger."]
+            lines == ["open the locker [Back]", "Touch the reader.", "Matched: right index finger."]
         )
         #expect(terminal.prompts.isEmpty)
     }
@@ -72,7 +65,7 @@ struct PresenterExampleTests {
     @Test func `what a presenter returns makes no evaluation succeed`() async {
         struct Impatient: PromptPresenter {
             var isInteractive: Bool { true }
-            func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { .cancel }
+            func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? { .cancel }
         }
         let context = LAContext.on(Machine(scan: .nothing))
         context.promptPresenter = Impatient()

@@ -15,14 +15,9 @@ struct Person: PromptPresenter {
     var isInteractive: Bool { get async { true } }
     var takesPasscode: Bool { get async { showing != .finger } }
 
-    /// A prompt for a finger alone; who gives none cancels it.
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        if showing == .passcode { return .cancel }
-        for await _ in updates {}
-        return nil
-    }
-
-    func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+    /// A prompt for a finger alone is cancelled by a person who gives none.
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        if showing == .passcode, prompt.parts == .finger { return .cancel }
         if showing == .passcode || !prompt.parts.contains(.finger) { type(entry) }
         for await update in entry.updates {
             if case .fingerEnded = update { type(entry) }
@@ -30,7 +25,7 @@ struct Person: PromptPresenter {
         return nil
     }
 
-    private func type(_ entry: PasscodeEntry) { entry.submit(Self.secret(Self.passcode)) }
+    private func type(_ entry: PromptEntry) { entry.submit(Self.secret(Self.passcode)) }
 
     static func secret(_ text: String) -> SecretBytes {
         SecretBytes(copying: Array(text.utf8).span.bytes)

@@ -22,9 +22,8 @@ private func prompt(_ parts: Prompt.Parts = [.finger, .passcode], fallback: Stri
     )
 }
 
-private func state(_ prompt: Prompt = prompt(), after changes: PasscodePromptChange...) -> PasscodePromptState
-{
-    var state = PasscodePromptState(prompt)
+private func state(_ prompt: Prompt = prompt(), after changes: PromptChange...) -> PromptState {
+    var state = PromptState(prompt)
     for change in changes { state.apply(change) }
     return state
 }
@@ -37,7 +36,7 @@ struct PasscodePromptTests {
                 "  [Esc] Cancel   [Tab] Use Password…",
             ]
         )
-        for change in [PasscodePromptChange.opened, .typed(0)] {
+        for change in [PromptChange.opened, .typed(0)] {
             #expect(
                 state(after: .told(.scan(.touch)), change).lines(bare)[2...] == [
                     "  Touch the reader.", "  Passcode: ", "  [Esc] Cancel",
@@ -64,12 +63,12 @@ struct PasscodePromptTests {
     }
 
     @Test(arguments: [
-        (PasscodePromptUpdate.wrongPasscode(triesLeft: nil), "Wrong passcode."),
+        (PromptUpdate.wrongPasscode(triesLeft: nil), "Wrong passcode."),
         (.wrongPasscode(triesLeft: 1), "Wrong passcode. 1 try left before a wait."),
         (.wrongPasscode(triesLeft: 0), "Wrong passcode. There is a wait before the next try."),
         (.throttled(for: .seconds(300)), "Too many passcodes were wrong. Wait 5 minutes."),
     ])
-    func `a verdict says how it goes on`(_ update: PasscodePromptUpdate, _ text: String) {
+    func `a verdict says how it goes on`(_ update: PromptUpdate, _ text: String) {
         #expect(state(after: .told(.checking), .told(update)).lines(bare).contains("  " + text))
         #expect(state().line(for: .told(update), .plain) == text)
     }
@@ -95,7 +94,7 @@ struct PasscodePromptTests {
 
     @Test func `the end takes the line and its dots away`() {
         for (update, text) in [
-            (PasscodePromptUpdate.verified, "✓ The passcode is right."),
+            (PromptUpdate.verified, "✓ The passcode is right."),
             (.matched(.leftThumb), "✓ Matched: left thumb."), (.ended("Nothing came."), "✗ Nothing came."),
         ] {
             let ended = state(after: .typed(9), .told(update), .typed(3))

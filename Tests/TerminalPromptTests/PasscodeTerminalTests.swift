@@ -50,8 +50,8 @@ extension PseudoTerminalTests {
 
         /// The passcodes that come to an entry, each answered by the update that `verdict` gives.
         private func comparing(
-            _ entry: PasscodeEntry,
-            _ verdict: @escaping @Sendable ([UInt8]) -> PasscodePromptUpdate
+            _ entry: PromptEntry,
+            _ verdict: @escaping @Sendable ([UInt8]) -> PromptUpdate
         ) -> Task<[[UInt8]], Never> {
             Task {
                 var seen: [[UInt8]] = []
@@ -69,8 +69,8 @@ extension PseudoTerminalTests {
         }
 
         @Test func `what is typed is shown as dots, and reaches the entry with Enter`() async {
-            let entry = PasscodeEntry()
-            let shown = Task { [presenter] in await presenter.show(prompt(), passcode: entry) }
+            let entry = PromptEntry([.finger, .passcode])
+            let shown = Task { [presenter] in await presenter.show(prompt(), entry) }
             let compared = comparing(entry) {
                 $0 == Array("hunter2 qf".utf8) ? .verified : .wrongPasscode(triesLeft: 4)
             }
@@ -94,8 +94,8 @@ extension PseudoTerminalTests {
         @Test func `a finger that matches ends the prompt, and half a passcode does not reach the shell`()
             async
         {
-            let entry = PasscodeEntry()
-            let shown = Task { [presenter] in await presenter.show(prompt(), passcode: entry) }
+            let entry = PromptEntry([.finger, .passcode])
+            let shown = Task { [presenter] in await presenter.show(prompt(), entry) }
             let output = await blocking { [pty] in
                 _ = pty.output(until: "[Tab]")
                 pty.type("hun")
@@ -113,9 +113,9 @@ extension PseudoTerminalTests {
         @Test func `what was typed before the prompt, and what nobody read, is dropped`() async {
             // Nobody read it: it was shown, and it is no passcode.
             pty.type("early\r")
-            let entry = PasscodeEntry()
+            let entry = PromptEntry([.finger, .passcode])
             let compared = comparing(entry) { _ in .verified }
-            let shown = Task { [presenter] in await presenter.show(prompt(.passcode), passcode: entry) }
+            let shown = Task { [presenter] in await presenter.show(prompt(.passcode), entry) }
             await blocking { [pty] in
                 _ = pty.output(until: "[Esc]")
                 pty.type("late\r")
@@ -127,8 +127,8 @@ extension PseudoTerminalTests {
 
         @Test(arguments: [Prompt.Parts.passcode, [.finger, .passcode]])
         func `Escape cancels, also in the middle of a passcode`(_ parts: Prompt.Parts) async {
-            let entry = PasscodeEntry()
-            let shown = Task { [presenter] in await presenter.show(prompt(parts), passcode: entry) }
+            let entry = PromptEntry([.finger, .passcode])
+            let shown = Task { [presenter] in await presenter.show(prompt(parts), entry) }
             let output = await blocking { [pty] in
                 _ = pty.output(until: "[Esc]")
                 pty.type("hun\u{1B}[Dt")
@@ -142,9 +142,9 @@ extension PseudoTerminalTests {
         }
 
         @Test func `Tab opens the line and does not end the prompt`() async {
-            let entry = PasscodeEntry()
+            let entry = PromptEntry([.finger, .passcode])
             let compared = comparing(entry) { _ in .verified }
-            let shown = Task { [presenter] in await presenter.show(prompt(), passcode: entry) }
+            let shown = Task { [presenter] in await presenter.show(prompt(), entry) }
             await blocking { [pty] in
                 _ = pty.output(until: "[Tab]")
                 pty.type("\t")
@@ -162,9 +162,9 @@ extension PseudoTerminalTests {
             #expect(prompt(fallback: nil).typing == .ignored)
             #expect(prompt().typing == .taken)
             #expect(prompt(.passcode, fallback: nil).typing == .taken)
-            let entry = PasscodeEntry()
+            let entry = PromptEntry([.finger, .passcode])
             let compared = comparing(entry) { _ in .verified }
-            let shown = Task { [presenter] in await presenter.show(prompt(fallback: nil), passcode: entry) }
+            let shown = Task { [presenter] in await presenter.show(prompt(fallback: nil), entry) }
             let output = await blocking { [pty] in
                 let output = pty.output(until: "[Esc]")
                 entry.send(.fingerEnded("Locked."))
@@ -178,9 +178,9 @@ extension PseudoTerminalTests {
         }
 
         @Test func `a line that cannot be a passcode is refused and not compared`() async {
-            let entry = PasscodeEntry()
+            let entry = PromptEntry([.finger, .passcode])
             let compared = comparing(entry) { _ in .verified }
-            let shown = Task { [presenter] in await presenter.show(prompt(.passcode), passcode: entry) }
+            let shown = Task { [presenter] in await presenter.show(prompt(.passcode), entry) }
             let output = await blocking { [pty] in
                 var output = pty.output(until: "[Esc]")
                 pty.type("a\u{0}b\r")
@@ -198,8 +198,8 @@ extension PseudoTerminalTests {
 
         @Test func `a second prompt in the process takes no passcode`() async throws {
             let held = TerminalMode(pty.slave)
-            let entry = PasscodeEntry()
-            let shown = Task { [presenter] in await presenter.show(prompt(), passcode: entry) }
+            let entry = PromptEntry([.finger, .passcode])
+            let shown = Task { [presenter] in await presenter.show(prompt(), entry) }
             await blocking { [pty] in _ = pty.output(until: "vault-app") }
             entry.send(.matched(.rightIndex))
             entry.end()

@@ -27,7 +27,7 @@ private func prompt(
 
 private func state(_ prompt: Prompt, after updates: PromptUpdate...) -> PromptState {
     var state = PromptState(prompt)
-    for update in updates { state.apply(update) }
+    for update in updates { state.apply(.told(update)) }
     return state
 }
 
@@ -60,7 +60,7 @@ struct PromptDrawingTests {
                 "  Touch the reader.", "  Put the middle of the finger on the sensor, and try again.",
             ]
         )
-        prompt.apply(.scan(.finger(present: true)))
+        prompt.apply(.told(.scan(.finger(present: true))))
         #expect(prompt.lines(bare)[2...] == ["  Reading…", "  [Esc] Cancel   [Tab] Enter Password"])
     }
 
@@ -84,6 +84,17 @@ struct PromptDrawingTests {
             .scan(.finger(present: false))
         )
         #expect(prompt.lines(bare) == ["vault-app", "  unlock the vault", "  ✗ The finger did not match."])
+    }
+
+    @Test func `a passcode that comes from elsewhere is not told in a prompt that asks for none`() {
+        let updates: [PromptUpdate] = [
+            .checking, .wrongPasscode(triesLeft: 4), .throttled(for: .seconds(60)), .passcodeEnded("None."),
+        ]
+        let shown = state(prompt(), after: .scan(.touch))
+        for update in updates {
+            #expect(state(prompt(), after: .scan(.touch), update) == shown)
+            #expect(shown.line(for: .told(update), .plain) == nil)
+        }
     }
 
     @Test(arguments: [
@@ -123,7 +134,7 @@ struct PromptDrawingTests {
             after: .scan(.retry(.tooShort))
         )
         #expect(prompt.lines(style).allSatisfy { TerminalText.width(of: $0) <= columns })
-        prompt.apply(.ended(wide))
+        prompt.apply(.told(.ended(wide)))
         #expect(prompt.lines(style).allSatisfy { TerminalText.width(of: $0) <= columns })
     }
 
@@ -136,8 +147,8 @@ struct PromptDrawingTests {
             .noMatch(remaining: 2), .scan(.touch), .matched(.leftThumb),
         ]
         for update in updates {
-            prompt.apply(update)
-            lines += prompt.line(for: update, plain).map { [$0] } ?? []
+            prompt.apply(.told(update))
+            lines += prompt.line(for: .told(update), plain).map { [$0] } ?? []
         }
         #expect(
             lines == [

@@ -32,17 +32,17 @@ struct PseudoTerminalTests {
     /// Shows the prompt, runs `during` once it waits for a finger, and gives the action and all that was written.
     private func run(
         _ prompt: Prompt,
-        during: @escaping @Sendable (PseudoTerminal, AsyncStream<PromptUpdate>.Continuation) -> Void,
+        during: @escaping @Sendable (PseudoTerminal, PromptEntry) -> Void,
         until end: String
     ) async -> (action: PromptAction?, output: String) {
-        let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
+        let entry = PromptEntry(.finger)
         let descriptor = pty.slave
         let presenter = TerminalPrompt(environment: environment) { Terminal(testing: descriptor) }
-        async let shown = presenter.show(prompt, updates: updates)
-        send.yield(.scan(.touch))
+        async let shown = presenter.show(prompt, entry)
+        entry.send(.scan(.touch))
         let output = await blocking { [pty] in
             let first = pty.output(until: "Touch the reader.")
-            during(pty, send)
+            during(pty, entry)
             return first + pty.output(until: end)
         }
         return (await shown, output)
@@ -121,10 +121,10 @@ struct PseudoTerminalTests {
     @Test func `an arrow key does not cancel`() async {
         let (none, output) = await run(
             prompt(),
-            during: { pty, send in
+            during: { pty, entry in
                 pty.type("\u{1B}[A")
-                send.yield(.matched(.rightIndex))
-                send.finish()
+                entry.send(.matched(.rightIndex))
+                entry.end()
             },
             until: "Matched"
         )
@@ -139,13 +139,13 @@ struct PseudoTerminalTests {
         repeat {
             (action, _) = try await PseudoTerminalTests().run(
                 prompt(),
-                during: { pty, send in
+                during: { pty, entry in
                     let start = ContinuousClock.now
                     pty.type("\u{1B}")
                     pty.type("[B")
                     gap.withLock { $0 = ContinuousClock.now - start }
-                    send.yield(.matched(.rightIndex))
-                    send.finish()
+                    entry.send(.matched(.rightIndex))
+                    entry.end()
                 },
                 until: "\r\n"
             )
@@ -172,10 +172,10 @@ struct PseudoTerminalTests {
     @Test func `the end of the updates ends the prompt and gives the terminal back`() async {
         let (action, output) = await run(
             prompt(),
-            during: { _, send in
-                send.yield(.noMatch(remaining: 2))
-                send.yield(.ended("The finger did not match."))
-                send.finish()
+            during: { _, entry in
+                entry.send(.noMatch(remaining: 2))
+                entry.send(.ended("The finger did not match."))
+                entry.end()
             },
             until: "did not match."
         )
@@ -187,14 +187,14 @@ struct PseudoTerminalTests {
     @Test func `cancelling the task gives the terminal back`() async {
         let descriptor = pty.slave
         let presenter = TerminalPrompt(environment: environment) { Terminal(testing: descriptor) }
-        let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
-        let task = Task { await presenter.show(prompt(), updates: updates) }
+        let entry = PromptEntry(.finger)
+        let task = Task { await presenter.show(prompt(), entry) }
         _ = await blocking { [pty] in pty.output(until: "Getting the reader ready") }
         #expect(!pty.isOrdinary)
         task.cancel()
         #expect(await task.value == nil)
         #expect(pty.isOrdinary)
-        send.finish()
+        entry.end()
     }
 
     @Test func `a hostile reason arrives as text, and only our own commands act`() async {
@@ -202,9 +202,9 @@ struct PseudoTerminalTests {
             "x\u{1B}[2J\u{9B}31m\u{1B}]0;owned\u{07}\u{1B}]52;c;eA==\u{1B}\\\r\n\u{202E}evil\u{8}\u{0}\u{1B}c"
         let (_, output) = await run(
             prompt(reason: hostile, fallback: "\u{1B}[8mhidden"),
-            during: { _, send in
-                send.yield(.ended("no\u{1B}[1;1Hway"))
-                send.finish()
+            during: { _, entry in
+                entry.send(.ended("no\u{1B}[1;1Hway"))
+                entry.end()
             },
             until: "way"
         )
@@ -222,7 +222,7 @@ struct PseudoTerminalTests {
         let (action, _) = await run(
             prompt(),
             during: { pty, _ in
-                let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
+                let entry = PromptEntry(.finger)
                 let shown = Task {
                     [
                         prompt = Prompt(
@@ -234,11 +234,11 @@ struct PseudoTerminalTests {
                             scanType: .press
                         )
                     ] in
-                    await second.show(prompt, updates: updates)
+                    await second.show(prompt, entry)
                 }
                 #expect(other.output(until: "Second").contains("Second"))
                 #expect(other.isOrdinary)
-                send.finish()
+                entry.end()
                 _ = shown
                 pty.type("\u{1B}")
             },
@@ -253,11 +253,11 @@ struct PseudoTerminalTests {
         let output = ends[1]
         let presenter = TerminalPrompt(environment: environment) { Terminal(output: output) }
         #expect(await !presenter.isInteractive)
-        let (updates, send) = AsyncStream.makeStream(of: PromptUpdate.self)
-        send.yield(.scan(.touch))
-        send.yield(.matched(.rightIndex))
-        send.finish()
-        #expect(await presenter.show(prompt(), updates: updates) == nil)
+        let entry = PromptEntry(.finger)
+        entry.send(.scan(.touch))
+        entry.send(.matched(.rightIndex))
+        entry.end()
+        #expect(await presenter.show(prompt(), entry) == nil)
         close(output)
         var buffer = [UInt8](repeating: 0, count: 4096)
         let got = read(ends[0], &buffer, buffer.count)

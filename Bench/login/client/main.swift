@@ -79,8 +79,8 @@ final class Server: LoginTransport {
 struct Unseen: PromptPresenter {
     var isInteractive: Bool { get async { true } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        for await _ in updates {}
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        for await _ in entry.updates {}
         return nil
     }
 }

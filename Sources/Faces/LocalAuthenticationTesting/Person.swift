@@ -67,7 +67,7 @@ final class Person: Sendable {
     /// The input that a prompt accepts at one moment.
     struct Offer {
         var takesFinger: Bool
-        var passcode: PasscodeEntry?
+        var passcode: PromptEntry?
         var hasFallback: Bool
     }
 
@@ -123,27 +123,15 @@ struct TestPrompt: PromptPresenter {
         get async { true }
     }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        person.see(prompt)
-        let offer = Person.Offer(takesFinger: true, passcode: nil, hasFallback: prompt.fallbackTitle != nil)
-        for await update in updates {
-            switch update {
-            case .scan(.touch): if let button = person.act(on: offer) { return button }
-            case .scan, .noMatch, .matched, .ended: break
-            }
-        }
-        return nil
-    }
-
-    func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         person.see(prompt)
         var offer = Person.Offer(
             takesFinger: prompt.parts.contains(.finger),
-            passcode: passcode,
+            passcode: prompt.parts.contains(.passcode) ? entry : nil,
             hasFallback: prompt.fallbackTitle != nil
         )
         if !offer.takesFinger, let button = person.act(on: offer) { return button }
-        for await update in passcode.updates {
+        for await update in entry.updates {
             var isAsking = false
             switch update {
             case .scan(.touch), .wrongPasscode, .throttled: isAsking = true

@@ -21,9 +21,17 @@ public struct ReaderInfo: Sendable, Hashable {
     /// The way in which a finger is presented to the reader.
     public enum ScanType: String, Sendable, Codable {
         /// The finger is laid on and lifted.
-        case press
+        case press = "press"
         /// The finger is drawn over a narrow sensor.
-        case swipe
+        case swipe = "swipe"
+
+        /// The instruction for the person.
+        public var instruction: String {
+            switch self {
+            case .press: "Touch the reader."
+            case .swipe: "Draw the finger over the reader."
+            }
+        }
     }
 
     /// The side that keeps the templates and compares.
@@ -37,11 +45,20 @@ public struct ReaderInfo: Sendable, Hashable {
     /// The kind of thing behind the protocol; shown to people, so that a pretended reader is never taken for a real one.
     public enum Kind: String, Sendable, Codable {
         /// Hardware that a driver speaks to.
-        case hardware
+        case hardware = "hardware"
         /// One of libfprint's virtual drivers, fed over a socket.
-        case virtual
+        case virtual = "virtual"
         /// A script.
-        case mock
+        case mock = "mock"
+
+        /// The warning about a pretended reader; `nil` for hardware.
+        public var warning: String? {
+            switch self {
+            case .hardware: nil
+            case .virtual: "A virtual reader answers: no real finger is asked for."
+            case .mock: "A mock reader answers: no real finger is asked for."
+            }
+        }
     }
 
     /// The identity that the store and the digest of the enrollment set use.

@@ -14,21 +14,72 @@ public enum ScanEvent: Sendable, Hashable {
     case stage(completed: Int, total: Int)
 }
 
+/// The form of an event between processes: an object whose member `event` says which one it is.
+extension ScanEvent: Codable {
+    private enum Code: String, Codable {
+        case touch = "touch"
+        case finger = "finger"
+        case retry = "retry"
+        case stage = "stage"
+    }
+
+    private enum Member: String, CodingKey {
+        case event = "event"
+        case present = "present"
+        case reason = "reason"
+        case completed = "completed"
+        case total = "total"
+    }
+
+    /// Reads an event; one that this version does not know throws `DecodingError.dataCorrupted`.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        switch try members.decode(Code.self, forKey: .event) {
+        case .touch: self = .touch
+        case .finger: self = .finger(present: try members.decode(Bool.self, forKey: .present))
+        case .retry: self = .retry(try members.decode(ScanRetry.self, forKey: .reason))
+        case .stage:
+            self = .stage(
+                completed: try members.decode(Int.self, forKey: .completed),
+                total: try members.decode(Int.self, forKey: .total)
+            )
+        }
+    }
+
+    /// Writes the event.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        switch self {
+        case .touch: try members.encode(Code.touch, forKey: .event)
+        case .finger(let present):
+            try members.encode(Code.finger, forKey: .event)
+            try members.encode(present, forKey: .present)
+        case .retry(let reason):
+            try members.encode(Code.retry, forKey: .event)
+            try members.encode(reason, forKey: .reason)
+        case .stage(let completed, let total):
+            try members.encode(Code.stage, forKey: .event)
+            try members.encode(completed, forKey: .completed)
+            try members.encode(total, forKey: .total)
+        }
+    }
+}
+
 /// Receives events in their order, on the reader's own thread: it must return soon and must not call the reader.
 public typealias ScanObserver = @Sendable (ScanEvent) -> Void
 
 /// The reason for which a presentation could not be read.
 public enum ScanRetry: String, Sendable, Hashable, CaseIterable, Codable {
     /// No particular reason is known. `FP_DEVICE_RETRY_GENERAL`.
-    case general
+    case general = "general"
     /// The swipe was too short. `FP_DEVICE_RETRY_TOO_SHORT`.
-    case tooShort
+    case tooShort = "tooShort"
     /// The finger was not in the middle. `FP_DEVICE_RETRY_CENTER_FINGER`.
-    case centerFinger
+    case centerFinger = "centerFinger"
     /// The finger must be lifted first. `FP_DEVICE_RETRY_REMOVE_FINGER`.
-    case removeFinger
+    case removeFinger = "removeFinger"
     /// The swipe was too fast. `FP_DEVICE_RETRY_TOO_FAST`, which libfprint has since 1.94.7.
-    case tooFast
+    case tooFast = "tooFast"
 
     /// A hint for the person.
     public var hint: String {

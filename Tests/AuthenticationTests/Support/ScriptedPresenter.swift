@@ -37,13 +37,13 @@ final class ScriptedPresenter: PromptPresenter {
         get async { interactive }
     }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         state.withLock { state in
             state.prompts.append(prompt)
             state.isShown = true
         }
         defer { state.withLock { $0.isShown = false } }
-        for await update in updates {
+        for await update in entry.updates {
             state.withLock { $0.updates.append(update) }
             if let action = press(update) { return action }
         }

@@ -17,14 +17,14 @@ final class TypingPresenter: PromptPresenter {
         case leave
     }
 
-    typealias React = @Sendable (PasscodePromptUpdate) -> [Move]
+    typealias React = @Sendable (PromptUpdate) -> [Move]
 
     private struct State {
         var prompts: [Prompt] = []
-        var updates: [PasscodePromptUpdate] = []
+        var updates: [PromptUpdate] = []
         var refused = 0
         var isShown = false
-        var entry: PasscodeEntry?
+        var entry: PromptEntry?
     }
 
     private let interactive: Bool
@@ -40,24 +40,16 @@ final class TypingPresenter: PromptPresenter {
     }
 
     var prompts: [Prompt] { state.withLock { $0.prompts } }
-    var updates: [PasscodePromptUpdate] { state.withLock { $0.updates } }
+    var updates: [PromptUpdate] { state.withLock { $0.updates } }
     /// Passcodes that were not taken.
     var refused: Int { state.withLock { $0.refused } }
     var isShown: Bool { state.withLock { $0.isShown } }
-    var entry: PasscodeEntry? { state.withLock { $0.entry } }
+    var entry: PromptEntry? { state.withLock { $0.entry } }
 
     var isInteractive: Bool { get async { interactive } }
     var takesPasscode: Bool { get async { interactive } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        state.withLock { $0.prompts.append(prompt) }
-        for await update in updates where update == .scan(.touch) {
-            for case .press(let action) in react(.scan(.touch)) { return action }
-        }
-        return nil
-    }
-
-    func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         state.withLock { state in
             state.prompts.append(prompt)
             state.isShown = true
@@ -72,7 +64,7 @@ final class TypingPresenter: PromptPresenter {
         return nil
     }
 
-    private func perform(_ moves: [Move], _ entry: PasscodeEntry) -> (action: PromptAction?, Void)? {
+    private func perform(_ moves: [Move], _ entry: PromptEntry) -> (action: PromptAction?, Void)? {
         for move in moves {
             switch move {
             case .type(let text):

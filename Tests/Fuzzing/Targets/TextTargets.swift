@@ -54,8 +54,8 @@ extension FuzzTarget {
             scanType: input.flag() ? .swipe : .press
         )
         var state = PromptState(prompt)
-        state.apply(.scan(.stage(completed: Int(input.byte()), total: Int(input.byte()))))
-        if input.flag() { state.apply(.ended(input.text())) }
+        state.apply(.told(.scan(.stage(completed: Int(input.byte()), total: Int(input.byte())))))
+        if input.flag() { state.apply(.told(.ended(input.text()))) }
         let style = TerminalStyle(columns: columns, redraws: true, colours: false, ascii: isASCII)
         for line in state.lines(style) {
             try promise(

@@ -176,5 +176,5 @@ struct NoPrompt: PromptPresenter {
         get async { true }
     }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { nil }
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? { nil }
 }

@@ -118,13 +118,7 @@ private final class CountedPrompts: PromptPresenter {
     /// Has this passcode typed from now on.
     func type(_ passcode: String) { state.withLock { $0.passcode = passcode } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        state.withLock { $0.shown += 1 }
-        for await _ in updates {}
-        return nil
-    }
-
-    func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let typed = state.withLock { state in
             state.shown += 1
             return state.passcode

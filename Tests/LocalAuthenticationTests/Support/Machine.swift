@@ -68,8 +68,8 @@ final class Machine: AuthenticationService {
         if request.reuse > .zero { return evaluation(.biometry, isReused: true) }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
         let prompt = PromptTexts().prompt(for: request, at: .test, hasPasscode: standing.hasPasscode)
-        return try await PromptRace(prompt: prompt, presenter: presenter).run { line in
-            line.send(.scan(.touch))
+        return try await PromptRace(prompt: prompt, presenter: presenter).run { entry in
+            entry.send(.scan(.touch))
             return await self.outcome()
         }.get()
     }

@@ -18,9 +18,9 @@ final class TestPresenter: PromptPresenter {
         get async { true }
     }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         shown.withLock { $0.append(prompt) }
-        for await update in updates where update == .scan(.touch) {
+        for await update in entry.updates where update == .scan(.touch) {
             if let button { return button }
         }
         return nil

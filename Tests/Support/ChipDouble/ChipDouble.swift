@@ -205,7 +205,7 @@ package struct NoPrompt: PromptPresenter {
 
     package var isInteractive: Bool { get async { true } }
 
-    package func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { nil }
+    package func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? { nil }
 }
 
 private struct Given: Digest {

@@ -132,12 +132,12 @@ private final class SilentPrompt: PromptPresenter {
     /// When a prompt would have shown that the finger matched.
     var matchedAt: Int { matched.load(ordering: .relaxed) }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        for await update in updates {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        for await update in entry.updates {
             switch update {
             case .scan(.touch): tell("touch")
             case .matched: matched.store(now(), ordering: .relaxed)
-            case .scan, .noMatch, .ended: break
+            default: break
             }
         }
         return nil

@@ -14,11 +14,7 @@ struct PresentingTask: PromptPresenter {
     var isInteractive: Bool { get async { await presenter.isInteractive } }
     var takesPasscode: Bool { get async { await presenter.takesPasscode } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        await PresentingTask.$isRunning.withValue(true) { await presenter.show(prompt, updates: updates) }
-    }
-
-    func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction? {
-        await PresentingTask.$isRunning.withValue(true) { await presenter.show(prompt, passcode: passcode) }
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        await PresentingTask.$isRunning.withValue(true) { await presenter.show(prompt, entry) }
     }
 }

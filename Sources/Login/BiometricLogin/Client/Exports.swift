@@ -9,6 +9,7 @@
 @_exported public import struct Authentication.AuthenticationError
 @_exported public import struct Authentication.Prompt
 @_exported public import enum Authentication.PromptAction
+@_exported public import class Authentication.PromptEntry
 @_exported public import protocol Authentication.PromptPresenter
 @_exported public import enum Authentication.PromptUpdate
 @_exported public import struct StateStore.StateError

@@ -24,15 +24,15 @@ struct EventPresenter: PromptPresenter {
 
     var isInteractive: Bool { get async { true } }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         console.used(prompt.readerKind)
-        for await update in updates {
+        for await update in entry.updates {
             switch update {
             case .scan(let event): console.event(.event(event))
             case .noMatch(let remaining):
                 console.event(["event": "noMatch", "remaining": .integer(remaining)])
-            // The result or the error line reports it, and only that counts.
-            case .matched, .ended: break
+            // The result or the error line reports the rest, and only that counts.
+            default: break
             }
         }
         return nil
@@ -45,16 +45,10 @@ struct ReportingPresenter: PromptPresenter {
     let presenter: any PromptPresenter
 
     var isInteractive: Bool { get async { await presenter.isInteractive } }
-
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        console.used(prompt.readerKind)
-        return await presenter.show(prompt, updates: updates)
-    }
-
     var takesPasscode: Bool { get async { await presenter.takesPasscode } }
 
-    func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction? {
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         if prompt.parts.contains(.finger) { console.used(prompt.readerKind) }
-        return await presenter.show(prompt, passcode: passcode)
+        return await presenter.show(prompt, entry)
     }
 }

@@ -30,7 +30,7 @@ extension EvaluationSession {
             do throws(AuthenticationError) {
                 return .success(
                     try await scan(reader, books, limits) { scan in
-                        await self.outcome(of: scan, PromptLine { entry.pass($0) })
+                        await self.outcome(of: scan, entry)
                     }
                 )
             } catch {
@@ -66,7 +66,7 @@ extension EvaluationSession {
     ) async throws(AuthenticationError) -> Evaluation {
         let prompt = engine.texts.prompt(for: request, at: survey.readerInfo, parts: parts)
         let patience = Patience(timeout)
-        let entry = PasscodeEntry { patience.restart() }
+        let entry = PromptEntry(parts) { patience.restart() }
         let passcode = PasscodeLoop(
             authority: engine.passcode,
             entry: entry,
@@ -77,17 +77,6 @@ extension EvaluationSession {
         let race = PasscodeRace(passcode: passcode, patience: patience, finger: finger)
         if let reason = obstacle?.worthTelling { entry.send(.fingerEnded(reason)) }
         return try await race.run(prompt, presenter).get()
-    }
-}
-
-extension PasscodeEntry {
-    /// Passes on the updates of the finger's part, except its end, which is reported for the prompt as a whole.
-    fileprivate func pass(_ update: PromptUpdate) {
-        switch update {
-        case .scan(let event): send(.scan(event))
-        case .noMatch(let remaining): send(.noMatch(remaining: remaining))
-        case .matched, .ended: break
-        }
     }
 }
 

@@ -109,8 +109,8 @@ struct EvaluationSession: Sendable {
                 at: scan.info,
                 hasPasscode: survey.standing.hasPasscode
             )
-            return await PromptRace(prompt: prompt, presenter: presenter).run { line in
-                await self.outcome(of: scan, line)
+            return await PromptRace(prompt: prompt, presenter: presenter).run { entry in
+                await self.outcome(of: scan, entry)
             }
         }
     }
@@ -174,9 +174,9 @@ struct EvaluationSession: Sendable {
         return Scan(loop: loop, info: info, enrollment: enrollment, store: store, kept: kept)
     }
 
-    func outcome(of scan: Scan, _ line: PromptLine) async -> PromptRace.Outcome {
+    func outcome(of scan: Scan, _ entry: PromptEntry) async -> PromptRace.Outcome {
         do throws(AuthenticationError) {
-            let success = try await scan.loop.run(line)
+            let success = try await scan.loop.run(entry)
             scan.kept.take(success, for: scan.store)
             return .success(evaluation(success.match, scan.info, scan.enrollment, isReused: false))
         } catch {

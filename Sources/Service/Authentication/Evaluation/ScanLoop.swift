@@ -40,17 +40,17 @@ package struct ScanLoop: Sendable {
     /// Asks for touches until one matches, the tries are used up, or an error ends the loop.
     ///
     /// Every way out of it leaves a settled try, or a reservation that the next evaluation charges.
-    package func run(_ line: PromptLine) async throws(AuthenticationError) -> Success {
+    package func run(_ entry: PromptEntry) async throws(AuthenticationError) -> Success {
         var failures = 0
         var retriesLeft = ScanLoop.retries
         while true {
             try await books.reserve()
-            switch await read(line, &retriesLeft) {
+            switch await read(entry, &retriesLeft) {
             case .match(let print, let updated):
                 return Success(match: try await settle(print), updated: updated)
             case .noMatch:
                 failures += 1
-                try await charge(failures, line)
+                try await charge(failures, entry)
             case .none(let error):
                 await books.release()
                 throw error
@@ -62,9 +62,9 @@ package struct ScanLoop: Sendable {
     ///
     /// A retry keeps the present reservation: it does not count as a failure, but a run that is killed during a retry
     /// does.
-    private func read(_ line: PromptLine, _ retriesLeft: inout Int) async -> Reading {
+    private func read(_ entry: PromptEntry, _ retriesLeft: inout Int) async -> Reading {
         while retriesLeft > 0 {
-            switch await source.next(line) {
+            switch await source.next(entry) {
             case .answered(.match(let print, let updated)): return .match(print, updated: updated)
             case .answered(.noMatch): return .noMatch
             case .answered(.retry): retriesLeft -= 1
@@ -75,9 +75,9 @@ package struct ScanLoop: Sendable {
         return .none(.retryStorm)
     }
 
-    private func charge(_ failures: Int, _ line: PromptLine) async throws(AuthenticationError) {
+    private func charge(_ failures: Int, _ entry: PromptEntry) async throws(AuthenticationError) {
         let (remaining, lock) = try await books.charge()
-        line.send(.noMatch(remaining: min(ScanLoop.tries - failures, remaining)))
+        entry.send(.noMatch(remaining: min(ScanLoop.tries - failures, remaining)))
         if let error = AuthenticationError.lockout(lock) { throw error }
         guard failures < ScanLoop.tries else { throw AuthenticationError(.authenticationFailed) }
     }

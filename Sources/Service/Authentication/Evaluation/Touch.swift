@@ -30,11 +30,11 @@ package struct TouchSource: Sendable {
     /// Waits for one presentation, or for the end of its time limit.
     ///
     /// The reader's operation has ended when this function returns.
-    package func next(_ line: PromptLine) async -> Touch {
+    package func next(_ entry: PromptEntry) async -> Touch {
         let limit = OffPoolTimer(timeout)
         // It is a separate task, since a task group would also wait for the end of the timer between a match and its
         // answer. It runs on the caller's executor.
-        let presentation = Task.immediate(executorPreference: currentExecutor) { await present(line) }
+        let presentation = Task.immediate(executorPreference: currentExecutor) { await present(entry) }
         limit.onEnd { presentation.cancel() }
         let touch = await withTaskCancellationHandler {
             await presentation.value
@@ -50,8 +50,8 @@ package struct TouchSource: Sendable {
     }
 
     /// Runs one operation of the reader, which ends when the task is cancelled.
-    private func present(_ line: PromptLine) async -> Touch {
-        let relay = ScanRelay(line)
+    private func present(_ entry: PromptEntry) async -> Touch {
+        let relay = ScanRelay(entry)
         do throws(ReaderError) {
             let result = try await ask { relay.receive($0) }
             if case .retry(let reason) = result { relay.ensureRetry(reason) }
@@ -77,18 +77,18 @@ package struct TouchSource: Sendable {
 /// A relay of a reader's events to the prompt, which passes each retry hint once, whether it comes as an event too or
 /// as the answer only.
 private final class ScanRelay: Sendable {
-    private let line: PromptLine
+    private let entry: PromptEntry
     private let toldRetry = Mutex(false)
 
-    init(_ line: PromptLine) { self.line = line }
+    init(_ entry: PromptEntry) { self.entry = entry }
 
     func receive(_ event: ScanEvent) {
         if case .retry = event { toldRetry.withLock { $0 = true } }
-        line.send(.scan(event))
+        entry.send(.scan(event))
     }
 
     func ensureRetry(_ reason: ScanRetry) {
         guard !toldRetry.withLock({ $0 }) else { return }
-        line.send(.scan(.retry(reason)))
+        entry.send(.scan(.retry(reason)))
     }
 }

@@ -10,7 +10,7 @@ struct PasscodeLoop: Sendable {
     /// The authority that compares passcodes.
     let authority: any PasscodeAuthority
     /// The entry that gives the passcodes and takes the updates.
-    let entry: PasscodeEntry
+    let entry: PromptEntry
     /// The records to which the outcome is written.
     let books: EvaluationBooks
     /// The decision which method of the evaluation succeeded first.

@@ -8,7 +8,7 @@
 /// ended, so that the reader is being closed and no passcode is left in memory.
 struct PasscodeRace: Sendable {
     typealias Outcome = PromptRace.Outcome
-    typealias FingerPart = @Sendable (Decision, PasscodeEntry) async -> Outcome
+    typealias FingerPart = @Sendable (Decision, PromptEntry) async -> Outcome
 
     private enum Ending: Sendable {
         case finger(Outcome)
@@ -31,21 +31,11 @@ struct PasscodeRace: Sendable {
     /// The finger's part; `nil` where no finger can be asked for.
     let finger: FingerPart?
 
-    private var entry: PasscodeEntry { passcode.entry }
+    private var entry: PromptEntry { passcode.entry }
 
     /// Shows the prompt and runs both parts beside it.
     func run(_ prompt: Prompt, _ presenter: any PromptPresenter) async -> Outcome {
-        await PromptRace.between {
-            let action = await presenter.show(prompt, passcode: entry)
-            // The prompt has ended, so no further passcode can come.
-            entry.close()
-            return action
-        } and: {
-            let outcome = await parts()
-            entry.send(PasscodeRace.lastUpdate(of: outcome))
-            entry.end()
-            return outcome
-        }
+        await PromptRace(prompt: prompt, presenter: presenter, entry: entry).run { _ in await parts() }
     }
 
     private func parts() async -> Outcome {
@@ -100,13 +90,6 @@ struct PasscodeRace: Sendable {
         // The finger's error takes precedence: the program's owner can mend its cause, while a passcode can be typed
         // again.
         return .failure(score.finger ?? score.passcode ?? .nothingCame)
-    }
-
-    private static func lastUpdate(of outcome: Outcome) -> PasscodePromptUpdate {
-        switch outcome {
-        case .success(let evaluation): evaluation.finger.map(PasscodePromptUpdate.matched) ?? .verified
-        case .failure(let error): .ended(error.message)
-        }
     }
 }
 

@@ -28,13 +28,9 @@ public final class PresetPasscode: PromptPresenter {
         get async { passcode.withLock { $0 != nil } }
     }
 
-    /// Shows the finger's part.
-    public func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        await presenter.show(prompt, updates: updates)
-    }
-
-    /// Hands the passcode in, and shows the finger's part if the prompt has one.
-    public func show(_ prompt: Prompt, passcode entry: PasscodeEntry) async -> PromptAction? {
+    /// Hands the passcode in where the prompt asks for one, and shows the finger's part.
+    public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        guard prompt.parts.contains(.passcode) else { return await presenter.show(prompt, entry) }
         let box = takePasscode()
         if let box { entry.submit(box) }
         defer { if !entry.isDecided { passcode.withLock { $0 = box } } }
@@ -44,7 +40,9 @@ public final class PresetPasscode: PromptPresenter {
             for await _ in entry.updates {}
             return nil
         }
-        return await presenter.show(prompt, updates: entry.fingerUpdates)
+        var ofFinger = prompt
+        ofFinger.parts = .finger
+        return await presenter.show(ofFinger, entry)
     }
 
     private func takePasscode() -> SecretBox? {

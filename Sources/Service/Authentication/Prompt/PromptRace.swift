@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
-import Synchronization
-
-/// The line on which the scan loop sends updates to the prompt, in the order of the calls, which never wait.
-package struct PromptLine: Sendable {
-    private let sink: @Sendable (PromptUpdate) -> Void
-
-    package init(_ sink: AsyncStream<PromptUpdate>.Continuation) { self.sink = { sink.yield($0) } }
-
-    package init(_ sink: @escaping @Sendable (PromptUpdate) -> Void) { self.sink = sink }
-
-    package func send(_ update: PromptUpdate) { sink(update) }
-}
-
 /// The run of a prompt beside a scan, until both have ended.
 package struct PromptRace: Sendable {
     package typealias Outcome = Result<Evaluation, AuthenticationError>
@@ -23,38 +9,35 @@ package struct PromptRace: Sendable {
         case scan(Outcome)
     }
 
-    package let prompt: Prompt
-    package let presenter: any PromptPresenter
+    private let prompt: Prompt
+    private let presenter: any PromptPresenter
+    private let entry: PromptEntry
 
-    package init(prompt: Prompt, presenter: any PromptPresenter) {
+    /// Makes a race for a prompt; without an `entry` of its own, the entry takes no passcode.
+    package init(prompt: Prompt, presenter: any PromptPresenter, entry: PromptEntry = PromptEntry(.finger)) {
         self.prompt = prompt
         self.presenter = presenter
+        self.entry = entry
     }
 
     /// Runs `scan` beside the prompt.
     ///
     /// A button ends the scan, by cancelling its task. The end of the scan ends the prompt's updates. A success that is
     /// recorded when a button is pressed stays a success, so that the answer and the records agree.
-    package func run(_ scan: @escaping @Sendable (PromptLine) async -> Outcome) async -> Outcome {
-        let (updates, sink) = AsyncStream.makeStream(of: PromptUpdate.self)
-        return await PromptRace.between { [presenter, prompt] in
-            await presenter.show(prompt, updates: updates)
-        } and: {
-            let outcome = await scan(PromptLine(sink))
-            sink.yield(PromptRace.lastUpdate(of: outcome))
-            sink.finish()
-            return outcome
-        }
-    }
-
-    /// Runs any prompt beside any work whose end ends the prompt's updates.
-    package static func between(
-        _ show: @escaping @Sendable () async -> PromptAction?,
-        and work: @escaping @Sendable () async -> Outcome
-    ) async -> Outcome {
+    package func run(_ scan: @escaping @Sendable (PromptEntry) async -> Outcome) async -> Outcome {
         await withTaskGroup(of: Ending.self) { group in
-            group.addTask { .prompt(await show()) }
-            group.addTask { .scan(await work()) }
+            group.addTask {
+                let action = await presenter.show(prompt, entry)
+                // The prompt has ended, so no further passcode can come.
+                entry.close()
+                return .prompt(action)
+            }
+            group.addTask {
+                let outcome = await scan(entry)
+                entry.send(PromptRace.lastUpdate(of: outcome))
+                entry.end()
+                return .scan(outcome)
+            }
             var pressed: PromptAction?
             var outcome: Outcome?
             for await ending in group {
@@ -73,7 +56,7 @@ package struct PromptRace: Sendable {
 
     private static func lastUpdate(of outcome: Outcome) -> PromptUpdate {
         switch outcome {
-        case .success(let evaluation): evaluation.finger.map(PromptUpdate.matched) ?? .ended("")
+        case .success(let evaluation): evaluation.finger.map(PromptUpdate.matched) ?? .verified
         case .failure(let error): .ended(error.message)
         }
     }

@@ -134,6 +134,6 @@ private struct QuestionLine {
     }
 
     private func line(characters: Int) -> String {
-        PasscodePromptState.line(style, question, characters: characters)
+        PromptState.line(style, question, characters: characters)
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Authentication
-internal import Synchronization
 internal import WhorlSupport
 
 /// The prompt of an evaluation on a terminal.
@@ -40,100 +39,38 @@ public struct TerminalPrompt: PromptPresenter {
         get async { here().isInteractive }
     }
 
-    /// Shows the prompt until `updates` ends, a key ends it, or the task is cancelled.
-    public func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-        let terminal = here()
-        guard let input = terminal.input, let mode = TerminalMode(input) else {
-            await display(prompt, updates, on: terminal)
-            return nil
+    /// Whether the prompt goes to a terminal that can send keys.
+    public var takesPasscode: Bool {
+        get async {
+            let terminal = here()
+            return terminal.isInteractive && terminal.input != nil
         }
-        return await withKeys(prompt, updates, on: terminal, input, mode)
     }
 
-    private func withKeys(
-        _ prompt: Prompt,
-        _ updates: AsyncStream<PromptUpdate>,
-        on terminal: Terminal,
-        _ input: CInt,
-        _ mode: consuming TerminalMode
-    ) async -> PromptAction? {
-        guard let reader = KeyReader(input) else {
-            await display(prompt, updates, on: terminal)
+    /// Shows the prompt until its updates end, a key ends it, or the task is cancelled.
+    ///
+    /// A passcode is shown as dots while it is typed; Enter passes it to `entry`.
+    public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        let terminal = here()
+        guard let input = terminal.input,
+            let mode = TerminalMode(input, takesPasscode: prompt.parts.contains(.passcode)),
+            let keys = KeyReader(input, typing: prompt.typing)
+        else {
+            await showWithoutKeys(prompt, entry, on: terminal)
             return nil
         }
-        let keys = reader.keys
-        let pressed = Pressed()
         let board = Board(PromptState(prompt), terminal, environment)
-        let action = await withTaskGroup(of: End.self) { group in
-            group.addTask { .display(await Self.display(updates, on: board, pressed)) }
-            group.addTask { .key(await Self.action(keys, board, hasFallback: prompt.fallbackTitle != nil)) }
-            var action: PromptAction?
-            for await end in group {
-                switch end {
-                case .display:
-                    group.cancelAll()
-                case .key(let key):
-                    // No key means that the terminal was closed, or that the display ended first: the display continues
-                    // or is over.
-                    guard let key else { continue }
-                    action = key
-                    pressed.action.withLock { $0 = key }
-                    group.cancelAll()
-                }
-            }
-            return action
-        }
-        withExtendedLifetime(reader) {}
+        let action = await PromptSession(prompt: prompt, entry: entry, keys: keys, board: board).run()
         _ = consume mode
         return action
     }
 
-    private enum End: Sendable {
-        case display(Void)
-        case key(PromptAction?)
-    }
-
-    private static func action(
-        _ keys: AsyncStream<Key>,
-        _ board: Board<PromptState>,
-        hasFallback: Bool
-    ) async -> PromptAction? {
-        for await key in keys {
-            switch key {
-            case .cancel: return .cancel
-            case .fallback where hasFallback: return .fallback
-            case .resumed: board.showAgain()
-            // Nothing is typed, since no passcode is asked for.
-            case .fallback, .typed, .refused, .submitted: continue
-            }
-        }
-        return nil
-    }
-
-    /// Draws each update, until they end or the task is cancelled.
-    private func display(
-        _ prompt: Prompt,
-        _ updates: AsyncStream<PromptUpdate>,
-        on terminal: Terminal
-    ) async {
-        await Self.display(updates, on: Board(PromptState(prompt), terminal, environment))
-    }
-
-    private static func display(
-        _ updates: AsyncStream<PromptUpdate>,
-        on board: Board<PromptState>,
-        _ pressed: Pressed = Pressed()
-    ) async {
-        await board.show(updates) {
-            switch pressed.action.withLock(\.self) {
-            case .fallback: .ended("The other way was chosen.")
-            case .cancel, nil: PromptState.interrupted
-            }
-        }
-    }
-
-    /// The key that ended the prompt, for its last line.
-    private final class Pressed: Sendable {
-        let action = Mutex<PromptAction?>(nil)
+    /// Shows the finger's part alone, since no passcode can be typed.
+    private func showWithoutKeys(_ prompt: Prompt, _ entry: PromptEntry, on terminal: Terminal) async {
+        entry.close()
+        var ofFinger = prompt
+        ofFinger.parts = .finger
+        let board = Board(PromptState(ofFinger), terminal, environment)
+        await board.show(entry.updates.map { PromptChange.told($0) })
     }
 }

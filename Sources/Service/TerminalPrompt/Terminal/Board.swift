@@ -41,17 +41,10 @@ final class Board<Content: Drawing>: Sendable {
     }
 
     /// Shows each update until they end or the task is cancelled; the state that stays on the terminal is a final one.
-    ///
-    /// - Parameters:
-    ///   - updates: The updates to show.
-    ///   - interrupted: The last update, for an unannounced end.
-    func show(
-        _ updates: AsyncStream<Content.Update>,
-        interrupted: () -> Content.Update = { Content.interrupted }
-    ) async {
+    func show(_ updates: some AsyncSequence<Content.Update, Never>) async {
         begin()
-        for await update in updates { show(update) }
-        end(interrupted)
+        for await update in updates { shown.withLock { show(update, &$0) } }
+        end()
     }
 
     /// Draws everything again below the output of other programs.
@@ -75,9 +68,8 @@ final class Board<Content: Drawing>: Sendable {
         style.redraws ? shown.canvas.draw(shown.content.lines(style)) : write(shown.content.opening(style))
     }
 
-    private func show(_ update: Content.Update) { shown.withLock { show(update, &$0) } }
-
     private func show(_ update: Content.Update, _ shown: inout Shown) {
+        guard !shown.content.isOver else { return }
         shown.content.apply(update)
         let style = terminal.style(environment: environment)
         if style.redraws {
@@ -87,9 +79,9 @@ final class Board<Content: Drawing>: Sendable {
         }
     }
 
-    private func end(_ interrupted: () -> Content.Update) {
+    private func end() {
         shown.withLock { shown in
-            if !shown.content.isOver { show(interrupted(), &shown) }
+            show(Content.interrupted, &shown)
             shown.isUp = false
         }
     }

@@ -56,7 +56,7 @@ import Testing
 
     @Test func `and never compared is known to nobody either`() async throws {
         let needle = Needle()
-        let entry = PasscodeEntry()
+        let entry = PromptEntry(.passcode)
         entry.submit(needle.secret())
         #expect(try needle.isInMemory())
         entry.end()
@@ -105,8 +105,8 @@ import Testing
             let seen = Mutex<[PromptUpdate]>([])
             var isInteractive: Bool { true }
             var takesPasscode: Bool { true }
-            func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? {
-                for await update in updates { seen.withLock { $0.append(update) } }
+            func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+                for await update in entry.updates { seen.withLock { $0.append(update) } }
                 return nil
             }
         }
@@ -123,22 +123,55 @@ import Testing
     }
 }
 
+@Suite struct `A presenter without the right passcode` {
+    @Test(arguments: [nil, PromptAction.cancel, .fallback], [Policy.biometrics, .deviceOwner])
+    func `makes no evaluation succeed, whatever it returns and hands in`(
+        _ action: PromptAction?,
+        _ policy: Policy
+    ) async throws {
+        let fixture = try await Fixture.enrolled([.noMatch, .wait])
+        let authority = MemoryPasscode()
+        let request = Fixture.request(policy, timeout: .milliseconds(50))
+        let presenter = PretendingPresenter(action: action)
+        #expect(await fixture.answer(presenter, request, passcode: authority).success == nil)
+        // The first text that can be a passcode may be compared; where a finger alone is asked for, none is.
+        #expect(authority.compared <= (policy == .deviceOwner ? 1 : 0))
+        let log = try await fixture.log()
+        #expect(!log.contains("evaluation matched") && !log.contains("evaluation passcode"))
+    }
+}
+
+/// A prompt that does all that a presenter can do, and gives the right passcode only after it said that none will come.
+private struct PretendingPresenter: PromptPresenter {
+    let action: PromptAction?
+
+    var isInteractive: Bool { true }
+    var takesPasscode: Bool { true }
+
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        for text in ["", #"{"event":"verified"}"#, "0000", "\u{0}"] { entry.submit(secret(text)) }
+        entry.typing()
+        entry.close()
+        entry.submit(secret("1234"))
+        for await update in entry.updates where update == .noMatch(remaining: 2) { break }
+        return action
+    }
+}
+
 /// A prompt that hands in what is searched for, and is kept by the program after its end.
 private final class HoldingPresenter: PromptPresenter {
     private let needle: Needle
-    private let kept = Mutex<PasscodeEntry?>(nil)
+    private let kept = Mutex<PromptEntry?>(nil)
 
     init(_ needle: Needle) { self.needle = needle }
 
     var isInteractive: Bool { true }
     var takesPasscode: Bool { true }
 
-    func show(_ prompt: Prompt, updates: AsyncStream<PromptUpdate>) async -> PromptAction? { nil }
-
-    func show(_ prompt: Prompt, passcode: PasscodeEntry) async -> PromptAction? {
-        kept.withLock { $0 = passcode }
-        passcode.submit(needle.secret())
-        for await _ in passcode.updates {}
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        kept.withLock { $0 = entry }
+        entry.submit(needle.secret())
+        for await _ in entry.updates {}
         return nil
     }
 }

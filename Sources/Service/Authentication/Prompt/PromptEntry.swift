@@ -3,11 +3,11 @@
 public import SecretMemory
 import Synchronization
 
-/// The object through which a presenter hands in the passcodes that a person types while the prompt is shown.
+/// The entry of a shown prompt: it gives the updates to show, and takes the passcodes that a person types.
 ///
-/// A passcode may come at any time, also while a finger is on the reader. One passcode is compared at a time. A
+/// A passcode is taken only where the prompt asks for one. It may come at any time, also while a finger is on the reader. One passcode is compared at a time. A
 /// passcode that was handed in is wiped after its verdict, or when the evaluation ends, whichever comes first.
-public final class PasscodeEntry: Sendable {
+public final class PromptEntry: Sendable {
     /// The accepted sizes of a passcode, in bytes.
     public static let sizes = 1...1024
 
@@ -23,21 +23,22 @@ public final class PasscodeEntry: Sendable {
     }
 
     /// The updates that the prompt shows, for one listener.
-    public let updates: AsyncStream<PasscodePromptUpdate>
-    /// The updates of the finger's part alone, for presenters that show no passcode; for one listener.
-    public let fingerUpdates: AsyncStream<PromptUpdate>
+    public let updates: AsyncStream<PromptUpdate>
 
-    private let sink: AsyncStream<PasscodePromptUpdate>.Continuation
-    private let fingerSink: AsyncStream<PromptUpdate>.Continuation
+    private let sink: AsyncStream<PromptUpdate>.Continuation
     private let arrivals: AsyncStream<Void>
     private let arrived: AsyncStream<Void>.Continuation
-    private let state = Mutex((now: State.open, isLast: false, isDecided: false))
+    private let state: Mutex<(now: State, isLast: Bool, isDecided: Bool)>
     private let activity: @Sendable () -> Void
 
-    /// Makes an open entry that calls `activity` for each action of the person.
-    package init(activity: @escaping @Sendable () -> Void = {}) {
+    /// Makes an entry that calls `activity` for each action of the person.
+    ///
+    /// - Parameters:
+    ///   - parts: The parts that the prompt asks for; without the passcode's part, the entry takes no passcode.
+    ///   - activity: Restarts the time limit of the prompt.
+    package init(_ parts: Prompt.Parts, activity: @escaping @Sendable () -> Void = {}) {
+        state = Mutex((parts.contains(.passcode) ? .open : .closed, isLast: false, isDecided: false))
         (updates, sink) = AsyncStream.makeStream()
-        (fingerUpdates, fingerSink) = AsyncStream.makeStream()
         // One buffered arrival is enough: it is kept until the engine looks for a passcode.
         (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.activity = activity
@@ -47,14 +48,14 @@ public final class PasscodeEntry: Sendable {
     ///
     /// - Parameter passcode: The passcode that the person typed, without a line's end; it is consumed and wiped.
     /// - Returns: `false` when the passcode is not compared: it is empty or has more than 1,024 bytes, another one is
-    ///   being compared, or no further one is taken. Such a passcode is wiped at once and does not count as a try.
+    ///   being compared, or the prompt takes none or no further one. Such a passcode is wiped at once and does not count as a try.
     @discardableResult
     public func submit(_ passcode: consuming SecretBytes) -> Bool { submit(SecretBox(passcode)) }
 
     /// Hands in a passcode that has other owners, which release it soon.
     @discardableResult
     package func submit(_ box: SecretBox) -> Bool {
-        guard PasscodeEntry.sizes.contains(box.bytes.count) else { return false }
+        guard PromptEntry.sizes.contains(box.bytes.count) else { return false }
         let isTaken = state.withLock { state in
             guard case .open = state.now, !state.isLast else { return false }
             state.now = .waiting(box)
@@ -77,7 +78,7 @@ public final class PasscodeEntry: Sendable {
 }
 
 // The engine's side.
-extension PasscodeEntry {
+extension PromptEntry {
     /// Calls a function for each passcode that is handed in, until the entry is closed or the task is cancelled.
     ///
     /// - Parameter body: Compares one passcode; `true` ends the calls.
@@ -100,7 +101,7 @@ extension PasscodeEntry {
     }
 
     /// Sends an update to the presenter, and takes the next passcode after a verdict.
-    package func send(_ update: PasscodePromptUpdate) {
+    package func send(_ update: PromptUpdate) {
         decide(update)
         switch update {
         case .wrongPasscode, .throttled: reopen()
@@ -109,20 +110,18 @@ extension PasscodeEntry {
         }
         activity()
         sink.yield(update)
-        if let update = update.ofFinger { fingerSink.yield(update) }
     }
 
     /// Ends the updates, and wipes a passcode that was handed in and not compared.
     package func end() {
         shut()
         sink.finish()
-        fingerSink.finish()
     }
 
     /// Whether a passcode got a verdict, so that handing the same one in again would be another try.
     package var isDecided: Bool { state.withLock(\.isDecided) }
 
-    private func decide(_ update: PasscodePromptUpdate) {
+    private func decide(_ update: PromptUpdate) {
         switch update {
         case .wrongPasscode, .throttled, .verified, .passcodeEnded: state.withLock { $0.isDecided = true }
         case .scan, .noMatch, .fingerEnded, .checking, .matched, .ended: break

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+internal import WhorlSupport
+
+/// The initial content of a prompt.
+public struct Prompt: Sendable, Hashable, Codable {
+    /// The parts that a prompt asks for; either is enough.
+    public struct Parts: OptionSet, Sendable, Hashable {
+        /// The parts as bits.
+        public let rawValue: Int
+
+        /// Makes parts from bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// A finger on the reader.
+        public static let finger = Parts(rawValue: 1)
+        /// The owner's passcode.
+        public static let passcode = Parts(rawValue: 2)
+    }
+
+    /// The heading: the name that the program gives itself.
+    public let title: String
+    /// The reason of the request.
+    ///
+    /// It is untrusted input: pass it through ``DisplayText`` before it is shown.
+    public let reason: String
+    /// The text of the cancel button, never empty.
+    public let cancelTitle: String
+    /// The text of the fallback button; `nil` hides it.
+    public let fallbackTitle: String?
+    /// The kind of reader, so that a pretended one is shown as such; `hardware` where none is asked.
+    public let readerKind: ReaderInfo.Kind
+    /// The type of scan, press or swipe; `press` where no finger is asked for.
+    public let scanType: ReaderInfo.ScanType
+    /// The parts that are asked for from the beginning.
+    public var parts: Parts
+
+    /// Makes a prompt.
+    public init(
+        title: String,
+        reason: String,
+        cancelTitle: String,
+        fallbackTitle: String?,
+        readerKind: ReaderInfo.Kind,
+        scanType: ReaderInfo.ScanType,
+        parts: Parts = .finger
+    ) {
+        self.title = title
+        self.reason = reason
+        self.cancelTitle = cancelTitle
+        self.fallbackTitle = fallbackTitle
+        self.readerKind = readerKind
+        self.scanType = scanType
+        self.parts = parts
+    }
+}
+
+/// A button that the person pressed in the prompt.
+public enum PromptAction: String, Sendable, Hashable, Codable {
+    /// The cancel button.
+    case cancel = "cancel"
+    /// The fallback button.
+    case fallback = "fallback"
+}
+
+extension Prompt.Parts: Codable {
+    private static let codes: [(code: String, part: Prompt.Parts)] = [
+        ("finger", .finger), ("passcode", .passcode),
+    ]
+
+    /// Reads the names of parts; a name that this version does not know is ignored, since it cannot be shown.
+    public init(from decoder: any Decoder) throws {
+        let names = try [String](from: decoder)
+        self.init(Self.codes.filter { names.contains($0.code) }.map(\.part))
+    }
+
+    /// Writes the parts as a list of names.
+    public func encode(to encoder: any Encoder) throws {
+        try Self.codes.filter { contains($0.part) }.map(\.code).encode(to: encoder)
+    }
+}
+
+extension Prompt {
+    /// Returns whether the prompt shows an update: one about passcodes only where it asks for the passcode.
+    package func shows(_ update: PromptUpdate) -> Bool {
+        switch update {
+        case .checking, .wrongPasscode, .throttled, .passcodeEnded: parts.contains(.passcode)
+        case .scan, .noMatch, .fingerEnded, .matched, .verified, .ended: true
+        }
+    }
+
+    /// Returns the sentence that tells the person about an update; `nil` for an update without one.
+    ///
+    /// A prompt that does not ask for the passcode tells nothing about passcodes that come from elsewhere.
+    public func message(for update: PromptUpdate) -> String? {
+        guard shows(update) else { return nil }
+        return switch update {
+        case .scan(.touch): scanType.instruction
+        case .scan(.finger), .checking: nil
+        case .scan(.retry(let reason)): reason.hint
+        case .scan(.stage(let completed, let total)): "\(completed) of \(total)."
+        case .noMatch(..<1): "Not recognised."
+        case .noMatch(1): "Not recognised. 1 try left."
+        case .noMatch(let remaining): "Not recognised. \(remaining) tries left."
+        case .wrongPasscode(nil): "Wrong passcode."
+        case .wrongPasscode(1): "Wrong passcode. 1 try left before a wait."
+        case .wrongPasscode(.some(..<1)): "Wrong passcode. There is a wait before the next try."
+        case .wrongPasscode(.some(let left)): "Wrong passcode. \(left) tries left before a wait."
+        case .throttled(let wait): "Too many passcodes were wrong. Wait \(wait.spoken)."
+        case .matched(let finger): "Matched: \(finger.spokenName)."
+        case .verified: "The passcode is right."
+        case .fingerEnded(let reason), .passcodeEnded(let reason), .ended(let reason): reason
+        }
+    }
+}
