@@ -97,6 +97,14 @@ struct PromptDrawingTests {
         }
     }
 
+    @Test func `a right passcode that comes from elsewhere ends a prompt for a finger as a success`() {
+        let waiting = state(prompt(), after: .scan(.touch), .fingerEnded("Locked."))
+        #expect(waiting.lines(bare)[2...] == ["  Locked.", "  [Esc] Cancel   [Tab] Enter Password"])
+        let over = state(prompt(), after: .scan(.touch), .fingerEnded("Locked."), .verified)
+        #expect(over.lines(bare)[2...] == ["  ✓ The passcode is right."])
+        #expect(over.line(for: .told(.verified), .plain) == "The passcode is right.")
+    }
+
     @Test(arguments: [
         (ReaderInfo.Kind.mock, "  A mock reader answers: no real finger is asked for."),
         (.virtual, "  A virtual reader answers: no real finger is asked for."),

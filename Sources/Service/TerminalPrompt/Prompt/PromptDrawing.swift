@@ -111,7 +111,6 @@ extension PromptState {
         return switch update {
         case .fingerEnded where prompt.parts.contains(.passcode):
             text(message, style) + " " + Self.instruction
-        case .verified where !prompt.parts.contains(.passcode): ""
         // These texts may come from outside.
         case .fingerEnded, .passcodeEnded, .ended: text(message, style)
         case .scan, .noMatch, .checking, .wrongPasscode, .throttled, .matched, .verified: message

@@ -116,16 +116,14 @@ package struct PromptState: Drawing, Hashable {
         switch update {
         case .scan(let event): if finger != .ended { apply(event) }
         case .noMatch: if finger != .ended { hint = message }
-        case .fingerEnded where !prompt.parts.contains(.passcode): end = .bad(message)
         case .fingerEnded:
             (finger, hint) = (.ended, message)
-            openLine()
+            if prompt.parts.contains(.passcode) { openLine() }
         case .checking: (passcode, verdict) = (.checking(0), nil)
         case .wrongPasscode, .throttled:
             verdict = message
             if case .checking(let count) = passcode { passcode = .typed(count) }
         case .passcodeEnded: (passcode, verdict) = (.ended, message)
-        case .verified where !prompt.parts.contains(.passcode): end = .bad("")
         case .matched, .verified: end = .good(message)
         case .ended: end = .bad(message)
         }
