@@ -37,25 +37,27 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "ArchitectureTests": [],
     "AuthenticationTests": [
         "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "SoftwareTPM", "StateStore", "TPM",
-        "Vault", "WhorlSupport", crypto, grdb,
+        "Vault", "WhorlService", "WhorlSupport", crypto, grdb,
     ],
     "BiometricLoginTests": [
         "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Fingerprint",
         "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport", "SecretMemory",
-        "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem", crypto, grdb,
+        "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlService", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
         "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "MainLoopProbe", "SoftwareTPM",
-        "SyntheticFingers", "Vault", "whorl", "whorl-login-http",
+        "SyntheticFingers", "Vault", "whorl", "whorl-login-http", "WhorlService",
     ],
-    "EnrollmentTests": ["Enrollment", "Fingerprint", "SecretMemory", "StateStore", crypto, grdb],
+    "EnrollmentTests": [
+        "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "WhorlService", crypto, grdb,
+    ],
     "FingerprintTests": ["Fingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "Enrollment", "Fingerprint", "Keychain",
         "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine", "SoftwareTPM",
-        "StateStore", "Vault", "WhorlSystem", crypto, cryptoExtras, grdb,
+        "StateStore", "Vault", "WhorlService", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
         "BlockedPool", "CGLib", "ChildPipe", "Fingerprint", "GLibRuntime", "LibfprintReader",
@@ -63,7 +65,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LocalAuthenticationTests": [
         "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
-        "SecretMemory", "Vault",
+        "SecretMemory", "Vault", "WhorlService",
     ],
     "LocalAuthenticationTestingTests": [
         "AuthenticationContext", "ChildPipe", "Fingerprint", "Keychain", "LocalAuthentication",
@@ -74,26 +76,29 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "NothingLostTests": [
         "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "Keychain",
         "LocalAuthentication", "LoginAssertion", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
-        "SoftwareTPM", "Vault", "WhorlSystem",
+        "SoftwareTPM", "Vault", "WhorlService", "WhorlSystem",
     ],
     "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
-        "Vault", crypto,
+        "Vault", "WhorlService", crypto,
     ],
-    "StateStoreTests": ["SecretMemory", "StateStore", crypto, grdb],
+    "StateStoreTests": ["SecretMemory", "StateStore", "WhorlService", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
     "TPMTests": ["BlockedPool", "SecretMemory", "SoftwareTPM", "TPM", crypto],
-    "TerminalPromptTests": ["Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt"],
+    "TerminalPromptTests": [
+        "Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt", "WhorlService",
+    ],
     "VaultTests": [
-        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", "WhorlSupport", crypto,
-        cryptoExtras, grdb,
+        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", "WhorlService",
+        "WhorlSupport", crypto, cryptoExtras, grdb,
     ],
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlSystemTests": [
-        "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlSystem",
+        "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlService",
+        "WhorlSystem",
     ],
 ]
 
@@ -101,16 +106,15 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 let fuzzed: [Target.Dependency] = [
     "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
     "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory", "StateStore",
-    "SyntheticFingers", "TPM", "TerminalPrompt", "Vault", "WhorlSupport", "WhorlIPC", "WhorlSystem", "whorl",
-    crypto,
-    grdb,
+    "SyntheticFingers", "TerminalPrompt", "TPM", "Vault", "whorl", "WhorlIPC", "WhorlService", "WhorlSupport",
+    "WhorlSystem", crypto, grdb,
 ]
 
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
-    "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "GreyscalePNG",
-    "LoginAssertion", "LoginTransport", "SecretMemory", "StateStore", "SyntheticFingers", "TPM",
-    "TerminalPrompt", "Vault", "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
+    "AuthenticationContext", "BiometricLogin", "Fingerprint", "GreyscalePNG", "LoginAssertion",
+    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlService", "WhorlSupport",
+    "WhorlSystem", arguments, crypto, logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -185,55 +189,65 @@ let house: KeyValuePairs<String, [Part]> = [
         ),
         library("TPM", uses: ["CTSS2", "SecretMemory", "WhorlSupport", crypto]),
     ],
+    "Wall": [
+        library("WhorlService", uses: ["Fingerprint", "SecretMemory", "WhorlSupport", crypto])
+    ],
     "State": [
-        library("StateStore", uses: ["SecretMemory", "WhorlSupport", crypto, grdb, sqlite]),
+        library("StateStore", uses: ["SecretMemory", "WhorlService", "WhorlSupport", crypto, grdb, sqlite]),
         library(
             "Enrollment",
-            uses: ["Fingerprint", "SecretMemory", "StateStore", "WhorlSupport", crypto, grdb]
+            uses: ["Fingerprint", "SecretMemory", "StateStore", "WhorlService", "WhorlSupport", crypto, grdb]
         ),
         library(
             "Vault",
-            uses: ["SecretMemory", "StateStore", "TPM", "WhorlSupport", crypto, cryptoExtras, grdb]
+            uses: [
+                "SecretMemory", "StateStore", "TPM", "WhorlService", "WhorlSupport", crypto, cryptoExtras,
+                grdb,
+            ]
         ),
     ],
     "Service": [
         library(
             "Authentication",
             uses: [
-                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
-                grdb, logging,
+                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", "WhorlService",
+                "WhorlSupport", crypto, grdb, logging,
             ]
         ),
         library("WhorlIPC", uses: ["CSocket", "SecretMemory"]),
-        library("TerminalPrompt", uses: ["Authentication", "Fingerprint", "SecretMemory", "WhorlSupport"]),
         library(
             "WhorlSystem",
             uses: [
                 "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader", "StateStore",
-                "TPM", "TerminalPrompt", "Vault", "WhorlSupport",
+                "TPM", "Vault", "WhorlService", "WhorlSupport",
             ]
         ),
     ],
     "Faces": [
         library(
+            "TerminalPrompt",
+            uses: ["Fingerprint", "SecretMemory", "WhorlService", "WhorlSupport"]
+        ),
+        library(
             "AuthenticationContext",
             uses: [
-                "Authentication", "GLibRuntime", "SecretMemory", "StateStore", "Vault", "WhorlSupport",
+                "TerminalPrompt",
+                "Authentication", "GLibRuntime", "SecretMemory", "StateStore", "WhorlService", "WhorlSupport",
                 "WhorlSystem",
             ]
         ),
         library(
             "Keychain",
             uses: [
-                "Authentication", "AuthenticationContext", "SecretMemory", "StateStore", "Vault",
-                "WhorlSupport", asn1, crypto, cryptoExtras, grdb,
+                "AuthenticationContext", "SecretMemory", "StateStore", "WhorlService", "WhorlSupport", asn1,
+                crypto, cryptoExtras, grdb,
             ]
         ),
         library(
             "LocalAuthentication",
             uses: [
                 "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
-                "StateStore", "Vault", "WhorlSupport",
+                "WhorlService", "WhorlSupport",
             ]
         ),
         library(
@@ -249,7 +263,7 @@ let house: KeyValuePairs<String, [Part]> = [
             "LocalAuthenticationTesting",
             uses: [
                 "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
-                "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
+                "SecretMemory", "StateStore", "Vault", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
     ],
@@ -260,8 +274,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "BiometricLogin",
             uses: [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
-                "LoginTransport", "SecretMemory", "StateStore", "Vault", "WhorlSupport", crypto,
+                "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion", "LoginTransport",
+                "SecretMemory", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
         library("BiometricLoginHTTP", uses: ["LoginAssertion", "LoginTransport", "SecretMemory"]),
@@ -339,7 +353,9 @@ let package = Package(
             ),
             .target(
                 name: "ChipDouble",
-                dependencies: ["Authentication", "Fingerprint", "SecretMemory", "Vault", crypto],
+                dependencies: [
+                    "Authentication", "Fingerprint", "SecretMemory", "Vault", "WhorlService", crypto,
+                ],
                 path: "Tests/Support/ChipDouble",
                 swiftSettings: common
             ),
@@ -354,7 +370,10 @@ let package = Package(
             ),
             .target(
                 name: "SoftwareMachine",
-                dependencies: ["Authentication", "Enrollment", "Fingerprint", "SoftwareTPM", "WhorlSystem"],
+                dependencies: [
+                    "Authentication", "Enrollment", "Fingerprint", "SoftwareTPM", "WhorlService",
+                    "WhorlSystem",
+                ],
                 path: "Tests/Support/SoftwareMachine",
                 swiftSettings: common
             ),

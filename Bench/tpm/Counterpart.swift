@@ -4,6 +4,7 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import TPM
+import WhorlService
 
 /// A program that does on its own TPM what Whorl does after a match, with an item of the same policy.
 ///
@@ -79,11 +80,11 @@ private struct Plan {
             let passcode = try tpm.createAuthority(under: root, auth: value, dictionaryAttack: true)
             var credentials = Credentials()
             credentials.add(authority, auth: value)
-            let known = Policy.secret(of: authority.name)
+            let known = TPMPolicy.secret(of: authority.name)
             let counter = try tpm.defineCounter(writePolicy: known, under: root, credentials: credentials)
             let count = try tpm.read(counter)
             // As `ItemPolicy` has them.
-            let finger = Policy.all([known, .counter(counter, equals: count)])
+            let finger = TPMPolicy.all([known, .counter(counter, equals: count)])
             let choice = access.hasSuffix("-or-passcode") ? [finger, .secret(of: passcode.name)] : []
             let policy = choice.isEmpty ? finger : .any(choice)
             let item =

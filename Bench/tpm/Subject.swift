@@ -6,6 +6,7 @@ import SoftwareTPM
 import StateStore
 import TPM
 import Vault
+import WhorlService
 
 /// What a finger releases.
 enum Product: String, CaseIterable {

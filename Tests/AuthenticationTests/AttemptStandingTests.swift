@@ -6,6 +6,7 @@ import Foundation
 import SecretMemory
 import StateStore
 import Testing
+import WhorlService
 
 @Suite struct `How the tries stand` {
     private func standing(

@@ -5,6 +5,7 @@ import Fingerprint
 import Foundation
 import StateStore
 import Testing
+import WhorlService
 
 @Suite struct `Evaluations at the same time` {
     @Test func `get an answer each, and never scan two at once`() async throws {

@@ -10,6 +10,7 @@ import Testing
 @testable import Authentication
 @testable import Enrollment
 @testable import Vault
+import WhorlService
 
 /// The engine asks the owner before the enrolled fingers change, as it asks in every evaluation.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
@@ -158,13 +159,17 @@ struct `Asking the owner` {
     @Test func `a first passcode needs a touch where a finger is enrolled`() async throws {
         let bench = try await VaultFixture.enrolled([.noMatch, .noMatch, .noMatch, .match(0)])
         let engine = bench.engine()
-        func proof() async throws(AuthenticationError) -> OwnerProof? {
-            try await engine.proofForFirstPasscode(Self.request, presenter: ScriptedPresenter())
+        let (vault, session) = (bench.vault, OwnerSession())
+        func ask() async throws(AuthenticationError) {
+            try await engine.askForFirstPasscode(Self.request, in: session, presenter: ScriptedPresenter())
         }
-        await #expect(throws: AuthenticationError.self) { try await proof() }
-        let vault = bench.vault
-        await #expect(throws: VaultError.self) { try await vault.setPasscode(box("1234"), of: "owner") }
-        let shown = try await proof()
+        await #expect(throws: AuthenticationError.self) { try await ask() }
+        let nothing = await engine.known(in: session, vault)
+        await #expect(throws: VaultError.self) {
+            try await vault.setPasscode(box("1234"), of: "owner", shown: nothing)
+        }
+        try await ask()
+        let shown = await engine.known(in: session, vault)
         await #expect(throws: VaultError.self) {
             try await vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "somebody"))
         }

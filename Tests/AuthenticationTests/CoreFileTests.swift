@@ -8,6 +8,7 @@ import Foundation
 import SecretMemory
 import StateStore
 import Testing
+import WhorlService
 
 /// What stays in memory that a core file holds, after fingers were enrolled and evaluated.
 @Suite(.serialized) struct `A core file` {

@@ -5,6 +5,7 @@ import Fingerprint
 import Foundation
 import StateStore
 import Testing
+import WhorlService
 import WhorlSupport
 
 @Suite struct `The lock of a profile` {

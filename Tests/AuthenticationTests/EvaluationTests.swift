@@ -5,6 +5,7 @@ import Enrollment
 import Fingerprint
 import Foundation
 import Testing
+import WhorlService
 
 @Suite struct `An evaluation` {
     @Test func `succeeds with the finger that matched, and closes the reader`() async throws {

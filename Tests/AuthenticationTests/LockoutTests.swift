@@ -5,6 +5,7 @@ import Fingerprint
 import SecretMemory
 import StateStore
 import Testing
+import WhorlService
 
 /// Steps for so many failures; each evaluation takes three of them at most.
 private func failures(_ count: Int) -> [ScriptedReader.Step] { Array(repeating: .noMatch, count: count) }

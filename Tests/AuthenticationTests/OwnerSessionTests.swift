@@ -9,6 +9,7 @@ import Testing
 
 @testable import Authentication
 @testable import Vault
+import WhorlService
 
 /// What was shown to a session opens items without another prompt, and nothing else does.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
@@ -221,16 +222,14 @@ struct `A session of the owner` {
         let right = try await bench.vault.verify(box("1234"), of: "owner")
         let object = try #require(right.passcode).object
         let session = OwnerSession()
-        session.add(
-            .init(
+        let shown = ShownProofs(
+            profile: "owner",
+            passcode: OwnerProof(
                 profile: "owner",
-                passcode: OwnerProof(
-                    profile: "owner",
-                    passcode: .init(object: object, authorization: box("wrong"))
-                )
-            ),
-            since: session.visit()
+                passcode: .init(object: object, authorization: box("wrong"))
+            )
         )
+        session.add(since: session.visit()) { shown.adding(to: $0) }
         let given = try await engine.secret(
             in: .sealed(item),
             release(in: session),
@@ -249,7 +248,8 @@ struct `A session of the owner` {
         )
         let silent = release(in: session, interactionAllowed: false)
         for (profile, opens) in [("bob", false), ("owner", true)] {
-            session.add(.init(profile: profile, print: print), since: session.visit())
+            let shown = ShownProofs(profile: profile, print: print)
+            session.add(since: session.visit()) { shown.adding(to: $0) }
             let refused = await refusal { () async throws(ReleaseError) in
                 try await engine.secret(in: .sealed(item), silent, presenter: ScriptedPresenter())
             }

@@ -5,6 +5,7 @@ import Enrollment
 import Fingerprint
 import SecretMemory
 import Testing
+import WhorlService
 
 /// What keeps fingers away, and what a policy that only fingers meet then says.
 struct Obstacle: Sendable, CustomTestStringConvertible {

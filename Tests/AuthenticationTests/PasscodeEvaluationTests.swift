@@ -5,6 +5,7 @@ import Fingerprint
 import SecretMemory
 import StateStore
 import Testing
+import WhorlService
 
 @Suite struct `An evaluation that finger and passcode can meet` {
     @Test func `succeeds with the passcode while the reader waits for a finger`() async throws {

@@ -7,6 +7,8 @@ import SecretMemory
 import StateStore
 import Synchronization
 import Testing
+import WhorlService
+import WhorlSupport
 
 /// Both ways succeed at nearly the same moment; each test fixes the order.
 @Suite struct `A finger and a passcode that are right at the same time` {
@@ -173,10 +175,10 @@ import Testing
     }
 
     @Test func `waits anew after each thing that the person does`() async throws {
-        let patience = Patience(.seconds(3600))
-        let before = patience.deadline
-        patience.restart()
-        #expect(patience.deadline > before)
+        let idle = IdleTimeout(.seconds(3600))
+        let before = idle.deadline
+        idle.restart()
+        #expect(idle.deadline > before)
         // The evaluation's own entry does so: for keys, for passcodes, and for what the reader tells.
         let restarts = Mutex(0)
         let entry = PromptEntry(.passcode) { restarts.withLock { $0 += 1 } }
@@ -184,11 +186,11 @@ import Testing
         entry.submit(secret("1234"))
         entry.send(.scan(.touch))
         #expect(restarts.withLock(\.self) == 3)
-        #expect(await Patience(.zero).end())
+        #expect(await IdleTimeout(.zero).end())
     }
 
     @Test func `cancels the wait itself`() async {
-        let task = Task { await Patience(.seconds(3600)).end() }
+        let task = Task { await IdleTimeout(.seconds(3600)).end() }
         task.cancel()
         #expect(await task.value == false)
     }

@@ -6,6 +6,7 @@ import Fingerprint
 import Foundation
 import StateStore
 import Testing
+import WhorlService
 
 @Suite struct `The preflight` {
     private func obstacle(

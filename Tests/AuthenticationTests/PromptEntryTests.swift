@@ -6,6 +6,7 @@ import Fingerprint
 import SecretMemory
 import Synchronization
 import Testing
+import WhorlService
 
 @Suite struct `A passcode that is handed in` {
     @Test func `is compared only with 1 to 1,024 bytes, one at a time, and not after the end`() async throws {

@@ -4,6 +4,7 @@ import Authentication
 import Fingerprint
 import Foundation
 import Testing
+import WhorlService
 
 private let forms: [(PromptUpdate, String)] = [
     (.scan(.touch), #"{"event":"touch"}"#),

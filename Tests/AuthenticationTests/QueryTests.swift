@@ -8,6 +8,7 @@ import GRDB
 import StateStore
 import Synchronization
 import Testing
+import WhorlService
 
 /// What is asked of the database, counted: an evaluation reads the enrolled prints before it asks for a finger, and
 /// not once more than it must.

@@ -4,6 +4,7 @@ import Authentication
 import Fingerprint
 import SecretMemory
 import Testing
+import WhorlService
 
 @Suite struct `Tries on a pretended reader` {
     /// Hardware and a mock, with a finger enrolled for each.

@@ -8,6 +8,7 @@ import Foundation
 import Glibc
 import Synchronization
 import Testing
+import WhorlService
 import WhorlSupport
 
 /// Something that can be waited for.

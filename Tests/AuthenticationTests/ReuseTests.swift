@@ -6,6 +6,7 @@ import Fingerprint
 import Foundation
 import StateStore
 import Testing
+import WhorlService
 
 @Suite struct `The reuse window` {
     /// What happens after a match, and whether a request with a window of 60 seconds then needs a touch.

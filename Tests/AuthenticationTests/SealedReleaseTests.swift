@@ -10,6 +10,7 @@ import SoftwareTPM
 import StateStore
 import Testing
 import Vault
+import WhorlService
 
 /// Items that lie with a keeper, through the engine.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import StateStore
 import Testing
+import WhorlService
 
 @Suite struct `A program that is opted out` {
     @Test func `is refused, and others are not`() async throws {

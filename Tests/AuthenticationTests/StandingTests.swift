@@ -2,6 +2,7 @@
 
 import Authentication
 import Testing
+import WhorlService
 
 private typealias Code = AuthenticationError.Code
 

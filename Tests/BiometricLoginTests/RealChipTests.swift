@@ -13,6 +13,7 @@ import StateStore
 import Synchronization
 import Testing
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// The same with a TPM and the engine that programs have.

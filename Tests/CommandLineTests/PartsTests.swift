@@ -6,6 +6,7 @@ import Testing
 import Vault
 
 @testable import whorl
+import WhorlService
 
 struct ExitStatusTests {
     @Test func `each error of an evaluation has the number that scripts rely on`() {

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import whorl
+import WhorlService
 
 /// Docs/CommandLine.md says what the program takes, prints and ends with, and nothing that it does not.
 @Suite struct `The reference of the command line` {

@@ -5,6 +5,7 @@ import Fingerprint
 import Foundation
 import StateStore
 import Synchronization
+import WhorlService
 
 /// An owner who agrees to whatever a test does, for tests that are not about the owner.
 ///

@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import StateStore
 import Testing
+import WhorlService
 
 /// A process that enrolls and removes is killed at random moments, again and again on one store.
 struct CrashTests {

@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import StateStore
 import Testing
+import WhorlService
 
 struct EnrollmentStoreTests {
     @Test func `what was added is there, also after opening again`() async throws {

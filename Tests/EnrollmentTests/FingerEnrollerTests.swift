@@ -7,6 +7,7 @@ import GRDB
 import StateStore
 import Synchronization
 import Testing
+import WhorlService
 
 struct FingerEnrollerTests {
     typealias Presentation = TestReader.Presentation

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Enrollment
+import WhorlService
 
 /// A counter outside the database, as a TPM has one: it starts anywhere and only counts up.
 final class OutsideCounter: GenerationCounter {

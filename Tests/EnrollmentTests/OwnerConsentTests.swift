@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Enrollment
+import WhorlService
 
 /// Whoever changes the enrolled fingers needs the consent of their owner, and the store itself asks for it.
 @Suite struct `The owner's consent` {

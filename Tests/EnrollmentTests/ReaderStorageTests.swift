@@ -7,6 +7,7 @@ import GRDB
 import StateStore
 import Synchronization
 import Testing
+import WhorlService
 
 /// Readers that keep the prints in themselves: the two storages stay the same, or become the same again.
 struct ReaderStorageTests {

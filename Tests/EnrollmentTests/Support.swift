@@ -7,6 +7,7 @@ import GRDB
 import StateStore
 import Synchronization
 import Testing
+import WhorlService
 
 /// A directory of a test's own, which is gone when the test ends.
 final class TemporaryDirectory: Sendable {

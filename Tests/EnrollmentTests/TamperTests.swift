@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import StateStore
 import Testing
+import WhorlService
 
 /// Somebody who can write the database, but has not its key, changes rows.
 struct TamperTests {

@@ -9,6 +9,7 @@ import SecretMemory
 import SoftwareTPM
 import Testing
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// The same with a TPM, and with the engine that programs have.

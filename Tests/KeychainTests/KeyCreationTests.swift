@@ -6,6 +6,7 @@ import Keychain
 import LocalAuthentication
 import Testing
 import Vault
+import WhorlService
 
 @Suite struct `Making keys` {
     @Test(arguments: [(256, 65, 97), (384, 97, 145), (521, 133, 199)])

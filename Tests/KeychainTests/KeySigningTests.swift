@@ -8,6 +8,7 @@ import Keychain
 import LocalAuthentication
 import Testing
 import Vault
+import WhorlService
 
 private let message = Data("pay 5 to Ada".utf8)
 

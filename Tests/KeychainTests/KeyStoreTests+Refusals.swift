@@ -5,6 +5,7 @@ import ChipDouble
 import Foundation
 import Keychain
 import Testing
+import WhorlService
 
 /// What is asked of a key is kept, or refused; it is never left out silently.
 extension `Stored keys and certificates` {

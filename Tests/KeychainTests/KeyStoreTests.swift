@@ -8,6 +8,7 @@ import Foundation
 import Keychain
 import LocalAuthentication
 import Testing
+import WhorlService
 
 private let message = Data("pay 5 to Ada".utf8)
 

@@ -6,6 +6,7 @@ import Keychain
 import LocalAuthentication
 import Synchronization
 import Testing
+import WhorlService
 
 /// What becomes of a keychain call that is made while a prompt is shown.
 @Suite struct `Calls from a presenter` {

@@ -9,6 +9,7 @@ import Testing
 import Vault
 
 @testable import AuthenticationContext
+import WhorlService
 
 /// Items that somebody must be recognised for.
 @Suite struct `Protected items` {

@@ -8,6 +8,7 @@ import SecureEnclaveKeys
 import SoftwareTPM
 import Testing
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// Items and keys that a finger guards, from Apple's names down to a TPM: nothing in between is a double.
@@ -35,7 +36,7 @@ struct `With a TPM and a finger` {
             #expect(value("a", [kSecUseAuthenticationContext: LAContext()]) == Data("v".utf8))
             #expect(machine.prompts == 3)
         }
-        await machine.services.letGoOfTPM()
+        await machine.services.services.maintenance.close()
         #expect(try machine.tpm.leaks().isEmpty)
     }
 
@@ -108,7 +109,7 @@ struct `With a TPM and a finger` {
             #expect(try decrypt(encrypt(message, publicKey(loose)), loose).get() == message)
             #expect(machine.prompts == 3)
         }
-        await machine.services.letGoOfTPM()
+        await machine.services.services.maintenance.close()
         #expect(try machine.tpm.leaks().isEmpty)
     }
 

@@ -6,6 +6,7 @@ import Observation
 import SecretMemory
 import Synchronization
 import Testing
+import WhorlService
 
 /// What a program sets on a context, and what reads back.
 @Suite struct CredentialTests {

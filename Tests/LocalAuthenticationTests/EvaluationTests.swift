@@ -4,6 +4,7 @@ import Authentication
 import LocalAuthentication
 import Synchronization
 import Testing
+import WhorlService
 
 @Suite struct EvaluationTests {
     struct ButtonRow: Sendable {

@@ -3,6 +3,7 @@
 import Authentication
 import LocalAuthentication
 import Testing
+import WhorlService
 
 @Suite struct LAErrorTests {
     /// The code for each failure of the service.

@@ -3,6 +3,7 @@
 import Authentication
 import LocalAuthentication
 import Testing
+import WhorlService
 
 /// A machine, and what each policy is told there: `nil` for yes, else Apple's number.
 struct MachineRow: Sendable, CustomTestStringConvertible {

@@ -4,6 +4,7 @@ import Authentication
 import AuthenticationContext
 import LocalAuthentication
 import Testing
+import WhorlService
 
 @Suite struct RightWithoutChipTests {
     @Test func `without a chip a right is not saved, and the error says why`() async {

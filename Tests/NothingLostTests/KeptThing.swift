@@ -9,6 +9,7 @@ import LoginAssertion
 import SecretMemory
 import SecureEnclaveKeys
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// One item of one access control in one place.
@@ -194,8 +195,8 @@ struct KeptThing: Sendable {
         let name = name
         switch place {
         case .secret, .key:
-            let vault = try await program.services.storedVault()
-            return try await vault?.items(of: "ada").contains { $0.id == (try? id) } ?? false
+            let id = try id
+            return try await program.services.services.namedItems.items().contains { $0.id == id }
         case .enclaveKey: return try SealedItem(encoded: bytes ?? Data()).kind == .key
         case .password, .keychainKey, .right, .login:
             let parts = program.parts

@@ -9,6 +9,7 @@ import SecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// A machine with a TPM, two fingers and a passcode, and one program for each person, all of which were started before
@@ -51,7 +52,7 @@ final class Machine: Sendable {
 
     /// Lets the next program have the chip, which has no resource manager here.
     func letGo() async {
-        for program in programs.values { await program.services.letGoOfTPM() }
+        for program in programs.values { await program.services.services.maintenance.close() }
     }
 
     /// Lets something happen to the machine.

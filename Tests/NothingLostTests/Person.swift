@@ -2,6 +2,7 @@
 
 import Authentication
 import SecretMemory
+import WhorlService
 
 /// Somebody at the prompt: the finger is laid on by the reader's script, the passcode is typed here.
 struct Person: PromptPresenter {

@@ -7,6 +7,7 @@ import Crypto
 import LocalAuthentication
 import SecureEnclaveKeys
 import Testing
+import WhorlService
 
 @Suite struct `Secure Enclave keys` {
     private let message = Data("pay 5 to Ada".utf8)

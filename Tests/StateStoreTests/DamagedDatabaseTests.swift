@@ -6,6 +6,7 @@ import Glibc
 import Testing
 
 @testable import StateStore
+import WhorlService
 
 /// Whatever is wrong with the files: a typed error, and not a byte of them is changed.
 struct DamagedDatabaseTests {

@@ -6,6 +6,7 @@ import SecretMemory
 import Testing
 
 @testable import StateStore
+import WhorlService
 
 struct PrivateFileTests {
     private let home: TemporaryDirectory

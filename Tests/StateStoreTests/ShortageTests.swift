@@ -5,6 +5,7 @@ import Glibc
 import Testing
 
 @testable import StateStore
+import WhorlService
 
 struct ShortageTests {
     /// In a process of its own, since the limit is the whole process's.

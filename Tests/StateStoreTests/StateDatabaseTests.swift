@@ -6,6 +6,7 @@ import Glibc
 import Testing
 
 @testable import StateStore
+import WhorlService
 
 struct StateDatabaseTests {
     struct Refusal: Error, Equatable {}

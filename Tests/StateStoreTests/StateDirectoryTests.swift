@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import StateStore
 import Testing
+import WhorlService
 
 struct StateDirectoryTests {
     @Test(arguments: [

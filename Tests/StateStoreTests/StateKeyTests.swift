@@ -8,6 +8,7 @@ import SecretMemory
 import Testing
 
 @testable import StateStore
+import WhorlService
 
 struct StateKeyTests {
     /// What can happen to the two files that belong together.

@@ -5,6 +5,7 @@ import GRDB
 import Glibc
 import StateStore
 import Testing
+import WhorlService
 
 /// A directory of a test's own, which is gone when the test ends.
 final class TemporaryDirectory: Sendable {

@@ -5,6 +5,7 @@ import GRDB
 import Glibc
 import StateStore
 import Testing
+import WhorlService
 
 /// A database that an earlier version wrote is brought up to date when it is opened.
 struct UpdateTests {

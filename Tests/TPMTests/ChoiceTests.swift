@@ -27,7 +27,7 @@ struct `A choice of branches` {
         }
     }
 
-    private func open(_ policy: Policy, _ credentials: Credentials, on bench: Bench) async throws -> [UInt8] {
+    private func open(_ policy: TPMPolicy, _ credentials: Credentials, on bench: Bench) async throws -> [UInt8] {
         try await bench.run { tpm throws(TPMError) in
             let object = try tpm.seal(secret([7]), under: bench.root, policy: policy.digest)
             return SecretBox(
@@ -40,13 +40,13 @@ struct `A choice of branches` {
     func `is met by the branch that the TPM accepts, wherever it stands`(place: Int) async throws {
         let bench = try await Bench()
         let (counter, value) = try await staleCounter(bench)
-        let stale = Policy.all([bench.policy, .counter(counter, equals: value)])
-        let present = Policy.all([bench.policy, .counter(counter, equals: value + 1)])
+        let stale = TPMPolicy.all([bench.policy, .counter(counter, equals: value)])
+        let present = TPMPolicy.all([bench.policy, .counter(counter, equals: value + 1)])
         var branches = [stale, .all([bench.policy, .counter(counter, equals: value + 2)])]
         branches.insert(present, at: place)
         #expect(try await open(.any(branches), bench.credentials, on: bench) == [7])
         // The same below a further condition, in each of two choices.
-        let nested = Policy.all([.any(branches), .any(branches)])
+        let nested = TPMPolicy.all([.any(branches), .any(branches)])
         #expect(try await open(nested, bench.credentials, on: bench) == [7])
         try await bench.expectNothingLeft()
     }
@@ -56,7 +56,7 @@ struct `A choice of branches` {
         let line = try Interposer(inFrontOf: chip)
         let bench = try await Bench(through: line.address, chip: chip)
         let (counter, value) = try await staleCounter(bench)
-        let stale = Policy.all([bench.policy, .counter(counter, equals: value)])
+        let stale = TPMPolicy.all([bench.policy, .counter(counter, equals: value)])
         #expect(try await open(.any([stale, bench.policy]), bench.credentials, on: bench) == [7])
         #expect(line.names.filter { $0 == "PolicyNV" }.isEmpty)
     }
@@ -64,10 +64,10 @@ struct `A choice of branches` {
     @Test func `without a branch that the TPM accepts is refused as its last branch is`() async throws {
         let bench = try await Bench()
         let (counter, value) = try await staleCounter(bench)
-        let stale = Policy.all([bench.policy, .counter(counter, equals: value)])
+        let stale = TPMPolicy.all([bench.policy, .counter(counter, equals: value)])
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                let policy = Policy.any([stale, stale])
+                let policy = TPMPolicy.any([stale, stale])
                 let object = try tpm.seal(secret([7]), under: bench.root, policy: policy.digest)
                 _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)
             }
@@ -85,7 +85,7 @@ struct `A choice of branches` {
         var credentials = bench.credentials
         credentials.add(passcode, auth: secret([2]))
         let offered = credentials
-        let policy = Policy.any([.secret(of: passcode.name), bench.policy])
+        let policy = TPMPolicy.any([.secret(of: passcode.name), bench.policy])
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
                 let object = try tpm.seal(secret([7]), under: bench.root, policy: policy.digest)

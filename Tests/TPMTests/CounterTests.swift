@@ -11,7 +11,7 @@ struct `Counters in the TPM` {
         let bench = try await Bench()
         let counter = try await bench.counter()
         let value = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
-        let policy = Policy.all([bench.policy, .counter(counter, equals: value)])
+        let policy = TPMPolicy.all([bench.policy, .counter(counter, equals: value)])
         let object = try await bench.run { tpm throws(TPMError) in
             let object = try tpm.seal(secret([5]), under: bench.root, policy: policy.digest)
             _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)
@@ -74,7 +74,7 @@ struct `Counters in the TPM` {
         let bench = try await Bench()
         let counter = try await bench.counter()
         let value = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
-        let policy = Policy.all([bench.policy, .counter(counter, equals: value)])
+        let policy = TPMPolicy.all([bench.policy, .counter(counter, equals: value)])
         let object = try await bench.run { tpm throws(TPMError) in
             try tpm.seal(secret([5]), under: bench.root, policy: policy.digest)
         }
@@ -187,7 +187,7 @@ struct `Counters in the TPM` {
         try await bench.expectNothingLeft()
     }
 
-    private func unsealing(_ object: TPMObject, _ bench: Bench, _ policy: Policy) async throws -> TPMError {
+    private func unsealing(_ object: TPMObject, _ bench: Bench, _ policy: TPMPolicy) async throws -> TPMError {
         try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
                 SecretBox(

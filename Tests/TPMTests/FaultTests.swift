@@ -85,7 +85,7 @@ extension `Failures in the middle`.Fault {
 
 /// Items for the sequences.
 private struct Parts: Sendable {
-    let policy: Policy
+    let policy: TPMPolicy
     let counter: NVCounter
     let sealed: TPMObject
     let key: TPMObject
@@ -93,7 +93,7 @@ private struct Parts: Sendable {
     init(_ bench: Bench) async throws {
         let counter = try await bench.counter()
         // Not its value: the counter grows in one of the sequences.
-        let policy = Policy.any([.all([bench.policy, .authValue]), bench.policy])
+        let policy = TPMPolicy.any([.all([bench.policy, .authValue]), bench.policy])
         self.counter = counter
         self.policy = policy
         (sealed, key) = try await bench.run { tpm throws(TPMError) in

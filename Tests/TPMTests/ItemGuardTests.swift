@@ -64,7 +64,7 @@ struct `An item with a value of its own` {
     /// Made by earlier versions, whose items had other attributes.
     @Test func `without the attributes of today still opens`() async throws {
         let bench = try await Bench()
-        let policy = Policy.all([bench.policy, .authValue])
+        let policy = TPMPolicy.all([bench.policy, .authValue])
         await bench.device.close()
         try bench.chip.write([7], to: "secret")
         try bench.chip.write(policy.digest.bytes, to: "policy")
@@ -95,9 +95,9 @@ struct `An item with a value of its own` {
 
     // MARK: Parts
 
-    private func sealed(dictionaryAttack: Bool) async throws -> (Bench, TPMObject, Policy) {
+    private func sealed(dictionaryAttack: Bool) async throws -> (Bench, TPMObject, TPMPolicy) {
         let bench = try await Bench()
-        let policy = Policy.all([bench.policy, .authValue])
+        let policy = TPMPolicy.all([bench.policy, .authValue])
         let value = value
         let item = try await bench.run { tpm throws(TPMError) in
             try tpm.seal(
@@ -114,7 +114,7 @@ struct `An item with a value of its own` {
     private func open(
         _ item: TPMObject,
         _ bench: Bench,
-        _ policy: Policy,
+        _ policy: TPMPolicy,
         with value: SecretBox
     ) async throws(TPMError) -> SecretBox {
         var credentials = bench.credentials

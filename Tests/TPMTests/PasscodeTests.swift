@@ -74,7 +74,7 @@ struct `Authorization values under the TPM's count` {
         let bench = try await Bench()
         let old = try await passcode(bench)
         let (right, new) = (right, secret([6, 6]))
-        let policy = Policy.secret(of: old.name)
+        let policy = TPMPolicy.secret(of: old.name)
         let sealed = try await bench.run { tpm throws(TPMError) in
             // Loaded before, so that a stale one would be found in the cache.
             _ = try tpm.verify(right, of: old, under: bench.root)

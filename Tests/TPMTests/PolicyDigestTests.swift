@@ -6,7 +6,7 @@ import TPM
 import Testing
 
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
-struct `Policy digests` {
+struct `TPMPolicy digests` {
     /// The chip computes the digest again from what was proved, and unseals only where both are equal.
     @Test func `the TPM computes the same for every shape`() async throws {
         let bench = try await Bench()
@@ -14,10 +14,10 @@ struct `Policy digests` {
         let value = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
         let selection = try PCRSelection([0, 7, 23])
         let registers = try await bench.run { tpm throws(TPMError) in try tpm.readPCRs(selection) }
-        let (a, b) = (bench.policy, Policy.counter(counter, equals: value))
-        let pcrs = Policy.pcrs(selection, digest: registers.digest)
-        let unknown = Policy.secret(of: TPMName(bytes: [0, 11] + Array(repeating: 1, count: 32)))
-        let shapes: [Policy] = [
+        let (a, b) = (bench.policy, TPMPolicy.counter(counter, equals: value))
+        let pcrs = TPMPolicy.pcrs(selection, digest: registers.digest)
+        let unknown = TPMPolicy.secret(of: TPMName(bytes: [0, 11] + Array(repeating: 1, count: 32)))
+        let shapes: [TPMPolicy] = [
             a, b, .authValue, pcrs, .all([a, b]), .all([b, a]), .all([]),
             .any([a, unknown]), .any([unknown, a]), .any([a]),
             .all([b, .any([.all([a, .authValue]), unknown]), pcrs]),
@@ -61,26 +61,26 @@ struct `Policy digests` {
         let authStep = ["policyauthvalue", "-S", "s.ctx", "-L", "digest"]
         let registers = try await bench.run { tpm throws(TPMError) in try tpm.readPCRs(PCRSelection([0, 7])) }
         await bench.device.close()
-        let (a, b) = (bench.policy, Policy.counter(counter, equals: value))
-        let c = Policy.pcrs(try PCRSelection([0, 7]), digest: registers.digest)
+        let (a, b) = (bench.policy, TPMPolicy.counter(counter, equals: value))
+        let c = TPMPolicy.pcrs(try PCRSelection([0, 7]), digest: registers.digest)
 
         #expect(try bench.toolDigest([secretStep]) == a.digest)
-        #expect(try bench.toolDigest([secretStep, counterStep]) == Policy.all([a, b]).digest)
-        #expect(try bench.toolDigest([counterStep, pcrStep]) == Policy.all([b, c]).digest)
-        #expect(try bench.toolDigest([secretStep, authStep]) == Policy.all([a, .authValue]).digest)
+        #expect(try bench.toolDigest([secretStep, counterStep]) == TPMPolicy.all([a, b]).digest)
+        #expect(try bench.toolDigest([counterStep, pcrStep]) == TPMPolicy.all([b, c]).digest)
+        #expect(try bench.toolDigest([secretStep, authStep]) == TPMPolicy.all([a, .authValue]).digest)
         try chip.write(a.digest.bytes, to: "first")
         try chip.write(b.digest.bytes, to: "second")
         let orStep = ["policyor", "-S", "s.ctx", "-L", "digest", "sha256:first,second"]
-        #expect(try bench.toolDigest([secretStep, orStep]) == Policy.any([a, b]).digest)
+        #expect(try bench.toolDigest([secretStep, orStep]) == TPMPolicy.any([a, b]).digest)
         #expect(
             try bench.toolDigest([secretStep, orStep, authStep])
-                == Policy.all([.any([a, b]), .authValue]).digest
+                == TPMPolicy.all([.any([a, b]), .authValue]).digest
         )
     }
 
     @Test func `a choice of nothing has a digest that nothing meets`() async throws {
         let bench = try await Bench()
-        let nothing = Policy.any([])
+        let nothing = TPMPolicy.any([])
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
                 let object = try tpm.seal(secret([5]), under: bench.root, policy: nothing.digest)
@@ -90,14 +90,14 @@ struct `Policy digests` {
             }
         }
         #expect(error.code == .missingCredential)
-        #expect(Policy.any([]).digest != Policy.all([]).digest)
+        #expect(TPMPolicy.any([]).digest != TPMPolicy.all([]).digest)
     }
 
     @Test func `PCRs that changed are refused`() async throws {
         let bench = try await Bench()
         let selection = try PCRSelection([16])
         let before = try await bench.run { tpm throws(TPMError) in try tpm.readPCRs(selection) }
-        let policy = Policy.all([bench.policy, .pcrs(selection, digest: before.digest)])
+        let policy = TPMPolicy.all([bench.policy, .pcrs(selection, digest: before.digest)])
         let object = try await bench.run { tpm throws(TPMError) in
             let object = try tpm.seal(secret([4]), under: bench.root, policy: policy.digest)
             _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)

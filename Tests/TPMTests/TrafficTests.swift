@@ -103,7 +103,7 @@ struct `Traffic on the bus` {
         var credentials = bench.credentials
         credentials.authValue = application
         let means = credentials
-        let policy = Policy.all([bench.policy, .authValue])
+        let policy = TPMPolicy.all([bench.policy, .authValue])
         let other = P256.KeyAgreement.PrivateKey()
         let point = try #require(ECPoint(x963: Array(other.publicKey.x963Representation)))
         let (shared, key) = try await bench.run { tpm throws(TPMError) in
@@ -173,7 +173,7 @@ struct `Traffic on the bus` {
     // MARK: Parts
 
     /// A bench behind an interposer, and the policy of an item that dies with the next finger.
-    private func current() async throws -> (Bench, Interposer, Policy) {
+    private func current() async throws -> (Bench, Interposer, TPMPolicy) {
         let chip = try SoftwareTPM()
         let bus = try Interposer(inFrontOf: chip)
         let bench = try await Bench(through: bus.address, chip: chip)
@@ -184,7 +184,7 @@ struct `Traffic on the bus` {
         return (bench, bus, .all([bench.policy, .counter(stored, equals: value)]))
     }
 
-    private func items(_ bench: Bench, _ policy: Policy) async throws -> (TPMObject, TPMObject) {
+    private func items(_ bench: Bench, _ policy: TPMPolicy) async throws -> (TPMObject, TPMObject) {
         try await bench.run { tpm throws(TPMError) in
             (
                 try tpm.createSigningKey(under: bench.root, policy: policy.digest),
@@ -197,7 +197,7 @@ struct `Traffic on the bus` {
         _ bench: Bench,
         _ key: TPMObject,
         _ object: TPMObject,
-        _ policy: Policy,
+        _ policy: TPMPolicy,
         _ bus: Interposer,
         forget: Bool
     ) async throws {
@@ -206,7 +206,7 @@ struct `Traffic on the bus` {
         if forget { bus.forget() }
     }
 
-    private func sign(_ bench: Bench, _ key: TPMObject, _ policy: Policy) async throws {
+    private func sign(_ bench: Bench, _ key: TPMObject, _ policy: TPMPolicy) async throws {
         _ = try await bench.run { tpm throws(TPMError) in
             try tpm.sign(
                 digest: Array(repeating: 7, count: 32),
@@ -218,7 +218,7 @@ struct `Traffic on the bus` {
         }
     }
 
-    private func unseal(_ bench: Bench, _ object: TPMObject, _ policy: Policy) async throws {
+    private func unseal(_ bench: Bench, _ object: TPMObject, _ policy: TPMPolicy) async throws {
         _ = try await bench.run { tpm throws(TPMError) in
             SecretBox(try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials))
         }

@@ -99,7 +99,7 @@ struct `Using objects of the TPM` {
 
     @Test func `an application password is asked for by the TPM`() async throws {
         let bench = try await Bench()
-        let policy = Policy.all([bench.policy, .authValue])
+        let policy = TPMPolicy.all([bench.policy, .authValue])
         var right = bench.credentials
         right.authValue = secret([7, 7, 0])
         var wrong = bench.credentials
@@ -138,7 +138,7 @@ struct `Using objects of the TPM` {
         let passcode = try await bench.run { tpm throws(TPMError) in
             try tpm.createAuthority(under: bench.root, auth: passcodeAuth, dictionaryAttack: true)
         }
-        let policy = Policy.all([bench.policy, .secret(of: passcode.name)])
+        let policy = TPMPolicy.all([bench.policy, .secret(of: passcode.name)])
         var credentials = bench.credentials
         credentials.add(passcode, auth: passcodeAuth)
         let both = credentials
@@ -174,8 +174,8 @@ struct `Using objects of the TPM` {
     /// What unsealing an object of `policy` by `meeting` throws.
     private func refusal(
         _ bench: Bench,
-        policy: Policy,
-        meeting: Policy? = nil,
+        policy: TPMPolicy,
+        meeting: TPMPolicy? = nil,
         credentials: Credentials
     ) async throws -> TPMError {
         let object = try await bench.run { tpm throws(TPMError) in

@@ -5,6 +5,7 @@ import Fingerprint
 import Testing
 
 @testable import TerminalPrompt
+import WhorlService
 
 private let bare = TerminalStyle(columns: 60, redraws: true, colours: false, ascii: false)
 

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import TerminalPrompt
+import WhorlService
 
 extension PseudoTerminalTests {
     /// A passcode on a real terminal device; one at a time, as there.

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import TerminalPrompt
+import WhorlService
 
 /// The prompt on a real terminal device.
 ///

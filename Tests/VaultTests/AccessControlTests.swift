@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// Access controls: what they mean, how they are written, how they are stored.
 struct AccessControlTests {
@@ -63,7 +64,7 @@ struct AccessControlTests {
     func `a text that is no access control is refused, and told without its strange characters`(text: String)
     {
         let error = #expect(throws: VaultError.self) { try AccessControl(text) }
-        #expect(error?.exitCode == 64)
+        #expect(error?.code.name == "accessRefused")
         #expect(error?.message.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value < 127 } == true)
         #expect((error?.message.count ?? 0) < 400)
     }

@@ -9,6 +9,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// The attacks of `Docs/Security.md` that aim at the vault, each with the tools that an attacker has.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -8,6 +8,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// Items that are bound to how the machine starts.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

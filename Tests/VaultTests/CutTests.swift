@@ -9,6 +9,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// The chip goes away in the middle of an operation: a clear error, and the next call works.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

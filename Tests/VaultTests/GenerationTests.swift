@@ -8,6 +8,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// The generation of a profile's fingers, counted in the chip.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// Names: text that can be typed, shown and compared without surprises.
 struct ItemNameTests {
@@ -70,6 +71,6 @@ struct ItemNameTests {
     @Test func `an error names the character by its number, not by itself`() throws {
         let error = #expect(throws: VaultError.self) { try ItemName("a\u{1B}b") }
         #expect(error?.message == "The name holds U+001B, which names do not have.")
-        #expect(error?.exitCode == 64)
+        #expect(error?.code == .nameRefused(.character(0x1b)))
     }
 }

@@ -9,6 +9,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// Secrets and keys on a real chip's simulation, without anybody who attacks.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -4,6 +4,7 @@ import BlockedPool
 import Foundation
 import StateStore
 import Testing
+import WhorlService
 import WhorlSupport
 
 @testable import Vault

@@ -6,6 +6,7 @@ import SecretMemory
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// How a passcode becomes what the chip compares.
 struct PasscodeDerivationTests {

@@ -9,6 +9,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// The passcode: set, changed, verified, removed; and how often it may be wrong.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -8,6 +8,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// What the chip itself says of our objects, asked with other people's tools.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -8,6 +8,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// What the vault stands on: made once, continued after every cut, lost with the chip.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
@@ -238,7 +239,7 @@ struct ProvisioningTests {
     }
 
     /// The owner's reset, with the database opened as a program opens it.
-    private func reset(_ bench: VaultBench) async throws -> VaultMaintenance.Reset {
+    private func reset(_ bench: VaultBench) async throws -> VaultReset {
         try await maintenance(bench).reset { () async throws(StateError) in
             try StateDatabase.openExisting(
                 bench.directory,

@@ -8,6 +8,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// Two programs with one directory and one chip, each with a connection of its own.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -9,6 +9,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// What goes over the bus: how many commands, and no secret in them (attack A6).
 @Suite(.serialized, .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

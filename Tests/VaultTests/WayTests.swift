@@ -9,6 +9,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// Items with several ways to open, of which the chip has closed some.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -5,6 +5,7 @@ import BlockedPool
 import Foundation
 import StateStore
 import Testing
+import WhorlService
 import WhorlSystem
 
 /// Programs call `canEvaluatePolicy` and the keychain, which block, on threads of Swift's shared pool.

@@ -4,6 +4,7 @@ import Foundation
 import StateStore
 import Testing
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// Which TPM is taken.
@@ -18,12 +19,12 @@ struct ChipChoiceTests {
 
     @Test func `a simulated TPM is refused where none is allowed, before it is looked for`() async throws {
         let services = services { $0.allowsSimulatedTPM = false }
-        #expect(services.tpmAddress == "none")
+        #expect(services.services.maintenance.tpmAddress == "none")
         let error = await #expect(throws: VaultError.self) { try await services.vault() }
         #expect(error?.code == .noChip)
         #expect(error?.cause.contains("allows none") == true)
-        await #expect(throws: VaultError.self) { try await services.vaultStatus() }
-        #expect(!services.usedSimulatedTPM && !services.isProtectedByHardware)
+        await #expect(throws: VaultError.self) { try await services.services.maintenance.vaultStatus() }
+        #expect(!services.services.maintenance.usedSimulatedTPM && !services.services.maintenance.isProtectedByHardware)
     }
 
     @Test func `a TPM that is named and does not answer is an error, and a file takes no place of its`()
@@ -37,7 +38,7 @@ struct ChipChoiceTests {
         let refused = await #expect(throws: StateError.self) { try await services.store() }
         #expect(refused?.code == .chipUnavailable)
         #expect(refused?.message.contains("swtpm:path=/nowhere/at/all") == true)
-        #expect(services.isTPMNamed && !services.usedSimulatedTPM && !services.isProtectedByHardware)
+        #expect(services.services.maintenance.isTPMNamed && !services.services.maintenance.usedSimulatedTPM && !services.services.maintenance.isProtectedByHardware)
         let key = services.stateDirectory.path + "/state.key"
         #expect(!FileManager.default.fileExists(atPath: key))
     }
@@ -55,7 +56,7 @@ struct ChipChoiceTests {
     @Test func `a TPM that nobody named may be absent`() async throws {
         for tpm in [nil, "none"] {
             let services = services { $0.tpm = tpm }
-            #expect(!services.isTPMNamed)
+            #expect(!services.services.maintenance.isTPMNamed)
             guard tpm != nil || !FileManager.default.fileExists(atPath: "/dev/tpmrm0") else { continue }
             _ = try await services.store()
             let key = services.stateDirectory.path + "/state.key"
@@ -66,8 +67,8 @@ struct ChipChoiceTests {
 
     @Test func `what is no address is never handed on`() async throws {
         let services = services { $0.tpm = "libtss2-tcti-other.so" }
-        #expect(services.tpmAddress == "none")
-        let error = await #expect(throws: VaultError.self) { try await services.provisionVault() }
+        #expect(services.services.maintenance.tpmAddress == "none")
+        let error = await #expect(throws: VaultError.self) { try await services.services.maintenance.provisionVault() }
         #expect(error?.code == .noChip)
         await #expect(throws: StateError.self) { try await services.store() }
     }

@@ -4,6 +4,7 @@ import Authentication
 import Fingerprint
 import Foundation
 import Testing
+import WhorlService
 import WhorlSystem
 
 /// Which reader is taken, and that a pretended one is never taken silently.
@@ -16,21 +17,21 @@ import WhorlSystem
     }
 
     @Test func `is a mock only where one is named`() async throws {
-        let reader = try await services(["WHORL_READER": "mock:no-match"]).chosenReader()
+        let reader = try await services(["WHORL_READER": "mock:no-match"]).services.readers.chosenReader()
         #expect(await reader.info.kind == .mock)
-        for reader in try await services([:]).readers() { #expect(await reader.info.kind != .mock) }
+        for reader in try await services([:]).services.readers.readers() { #expect(await reader.info.kind != .mock) }
     }
 
     @Test func `is never a mock where the program allows none`() async {
         let error = await #expect(throws: AuthenticationError.self) {
-            _ = try await services(["WHORL_READER": "mock:match"], pretended: false).chosenReader()
+            _ = try await services(["WHORL_READER": "mock:match"], pretended: false).services.readers.chosenReader()
         }
         #expect(error?.code == .readerNotChosen)
     }
 
     @Test func `is asked for by name, and a name that nobody has is an error`() async {
         let error = await #expect(throws: AuthenticationError.self) {
-            _ = try await services(["WHORL_READER": "no-such-reader"]).chosenReader()
+            _ = try await services(["WHORL_READER": "no-such-reader"]).services.readers.chosenReader()
         }
         #expect(error?.code == .readerNotChosen)
         #expect(error?.message.contains("no-such-reader") == true)
@@ -38,7 +39,7 @@ import WhorlSystem
 
     @Test func `is not guessed from a script that cannot be read`() async {
         let error = await #expect(throws: AuthenticationError.self) {
-            _ = try await services(["WHORL_READER": "mock:mtach"]).chosenReader()
+            _ = try await services(["WHORL_READER": "mock:mtach"]).services.readers.chosenReader()
         }
         #expect(error?.code == .readerNotChosen)
         #expect(error?.message.contains("script") == true)
@@ -46,8 +47,8 @@ import WhorlSystem
 
     @Test func `keeps its place in the script within one process`() async throws {
         let services = services(["WHORL_READER": "mock:no-match"])
-        let first = try await services.chosenReader()
-        #expect(try await services.chosenReader() === first)
+        let first = try await services.services.readers.chosenReader()
+        #expect(try await services.services.readers.chosenReader() === first)
     }
 }
 

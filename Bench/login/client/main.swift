@@ -20,6 +20,7 @@ import SoftwareTPM
 import StateStore
 import Synchronization
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// Why nothing could be measured.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import Fingerprint
 internal import MockReader
 internal import SecretMemory
 internal import Synchronization
+import WhorlService
 
 /// The person of a test device, who performs a test's actions at prompts.
 final class Person: Sendable {

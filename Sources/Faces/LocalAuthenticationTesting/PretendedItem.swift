@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import StateStore
-internal import Vault
+internal import WhorlService
 internal import WhorlSupport
 
 /// A simulated sealed item: a name for an item that a test's own vault keeps in memory.

@@ -2,12 +2,13 @@
 
 internal import Authentication
 internal import AuthenticationContext
-internal import Enrollment
+import Enrollment
 public import Fingerprint
 internal import Foundation
 internal import MockReader
 internal import StateStore
 internal import Vault
+internal import WhorlService
 
 /// Changes to the machine, as in its settings or at its USB port.
 ///

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import AuthenticationContext
 public import Fingerprint
 internal import Foundation
 internal import MockReader
-internal import StateStore
+internal import WhorlService
 
 /// A simulated machine with a fingerprint reader, a person and a chip, for the tests of an app.
 ///

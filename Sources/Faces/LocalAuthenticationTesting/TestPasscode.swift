@@ -5,6 +5,7 @@ internal import SecretMemory
 internal import StateStore
 internal import Synchronization
 internal import Vault
+import WhorlService
 
 /// The passcode of a test device, compared in memory; wrong ones are counted and cost waits as on a real machine.
 final class TestPasscode: PasscodeAuthority {

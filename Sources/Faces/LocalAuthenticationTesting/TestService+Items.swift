@@ -2,34 +2,32 @@
 
 internal import Authentication
 internal import Crypto
-internal import Enrollment
+import Enrollment
 internal import Foundation
 internal import SecretMemory
-internal import Vault
+internal import WhorlService
 
 // Protected items, with the same refusals and the same prompts as a chip's.
 extension TestService {
-    func seal(
-        _ secret: SecretBox,
+    func make(
+        _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem {
-        guard secret.bytes.count > 0 else { throw VaultError(.secretEmpty) }
-        guard secret.bytes.count <= 1 << 20 else {
-            throw VaultError(.secretTooLarge(bytes: secret.bytes.count))
+        switch item {
+        case .secret(let secret):
+            let size = secret.bytes.count
+            guard size > 0 else { throw VaultError(.secretEmpty) }
+            guard SecretSize.allowed.contains(size) else { throw VaultError(.secretTooLarge(bytes: size)) }
+            return try await keep(.secret(secret), access, applicationPassword)
+        case .key: return try await keep(.key(P256.KeyAgreement.PrivateKey()), access, applicationPassword)
         }
-        return try await keep(.secret(secret), access, applicationPassword)
-    }
-
-    func makeKey(
-        access: AccessControl,
-        applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
-        try await keep(.key(P256.KeyAgreement.PrivateKey()), access, applicationPassword)
     }
 
     func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
-        guard let item = PretendedItem(encoded: encoded) else { return try SealedItem(encoded: encoded) }
+        guard let item = PretendedItem(encoded: encoded) else {
+            throw VaultError(.itemTampered, "sealed item", cause: "it is not a test device's")
+        }
         return item.sealed
     }
 
@@ -66,24 +64,37 @@ extension TestService {
         )
     }
 
-    func secret(
-        in item: ProtectedItem,
+    func use(
+        _ item: ProtectedItem,
+        for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
+    ) async throws(ReleaseError) -> Released<ItemProduct> {
+        switch use {
+        case .secret: try await secret(in: item, request, presenter)
+        case .signature(let digest): try await signature(over: digest, with: item, request, presenter)
+        case .sharedSecret(let publicKey): try await sharedSecret(with: publicKey, of: item, request, presenter)
+        }
+    }
+
+    private func secret(
+        in item: ProtectedItem,
+        _ request: ReleaseRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<ItemProduct> {
         let (contents, shown) = try await open(item, request, presenter)
         switch contents {
-        case .secret(let secret): return Released(secret, after: shown)
+        case .secret(let secret): return Released(.secret(secret), after: shown)
         case .key: throw .vault(VaultError(.noSuchItem, "sealed secret"))
         }
     }
 
-    func signature(
+    private func signature(
         over digest: Data,
         with key: ProtectedItem,
         _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
+        _ presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<ItemProduct> {
         guard let hash = HashedElsewhere(digest) else {
             throw .vault(VaultError(.digestWrongSize(bytes: digest.count)))
         }
@@ -92,23 +103,23 @@ extension TestService {
             let raw = try? signing.signature(for: hash).rawRepresentation,
             let signature = Signature(raw: raw)
         else { throw .vault(VaultError(.chipFailed)) }
-        return Released(signature, after: shown)
+        return Released(.signature(signature), after: shown)
     }
 
-    func sharedSecret(
+    private func sharedSecret(
         with publicKey: Data,
-        of key: SealedItem,
+        of key: ProtectedItem,
         _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        let (key, shown) = try await openKey(.sealed(key), request, presenter)
+        _ presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<ItemProduct> {
+        let (key, shown) = try await openKey(key, request, presenter)
         guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
             let product = try? key.sharedSecretFromKeyAgreement(with: other)
         else { throw .vault(VaultError(.chipFailed, cause: "no point of the curve")) }
         let box = product.withUnsafeBytes { bytes in
             SecretBox(SecretBytes(count: bytes.count) { $0.copyMemory(from: bytes) })
         }
-        return Released(box, after: shown)
+        return Released(.secret(box), after: shown)
     }
 
     private func openKey(

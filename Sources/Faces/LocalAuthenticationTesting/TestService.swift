@@ -8,7 +8,7 @@ internal import MockReader
 internal import SecretMemory
 internal import StateStore
 internal import Synchronization
-internal import Vault
+internal import WhorlService
 internal import WhorlSupport
 
 /// The real engine over a scripted reader and a temporary state directory, and the vault in memory.

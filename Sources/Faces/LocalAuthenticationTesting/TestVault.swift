@@ -6,7 +6,7 @@ internal import Fingerprint
 internal import Foundation
 internal import SecretMemory
 internal import Synchronization
-internal import Vault
+internal import WhorlService
 
 /// A simulated vault in memory: its items, their requirements, and what was shown to each session.
 final class TestVault: Sendable {

@@ -26,4 +26,12 @@ public enum DisplayText {
         let whole = String(cleaned)
         return whole.count <= limit ? whole : String(whole.prefix(max(0, limit - 1))) + "…"
     }
+
+    /// Returns whether a text would be invisible.
+    package static func isBlank(_ text: String) -> Bool {
+        clean(text).unicodeScalars.allSatisfy {
+            // The fillers and the blank Braille pattern count as letters and symbols, but are invisible.
+            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint || $0 == "\u{2800}"
+        }
+    }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Glibc
+import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The program: reads the command, runs it, ends with its status.
 @main

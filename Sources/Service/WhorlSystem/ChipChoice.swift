@@ -2,6 +2,7 @@
 
 internal import TPM
 internal import Vault
+internal import WhorlService
 
 /// The choice of the TPM, which is not opened before an operation needs it.
 ///

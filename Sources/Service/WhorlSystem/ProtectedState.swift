@@ -4,6 +4,7 @@ internal import Authentication
 internal import Dispatch
 internal import StateStore
 internal import Vault
+internal import WhorlService
 internal import WhorlSupport
 
 /// The protected state directory, which is opened at the first use, and needs the chip only where the chip keeps the

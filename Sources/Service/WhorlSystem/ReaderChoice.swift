@@ -5,13 +5,14 @@ internal import Fingerprint
 internal import LibfprintReader
 internal import MockReader
 internal import Synchronization
+internal import WhorlService
 internal import WhorlSupport
 
 /// The choice of the reader.
 ///
 /// A mock is taken only when it is named, and a virtual reader appears only when its variable names a socket; both
 /// are refused where the configuration does not allow them.
-final class ReaderChoice: Sendable {
+final class ReaderChoice: ReaderService {
     private let wanted: String?
     private let allowsPretended: Bool
     /// The mock keeps its place in its script for as long as the process runs.
@@ -84,6 +85,28 @@ final class ReaderChoice: Sendable {
             )
         }
         return readers.first
+    }
+
+    /// Returns the chosen reader.
+    func chosenReader() async throws(AuthenticationError) -> any FingerprintReader {
+        guard let reader = try await chosen() else {
+            throw AuthenticationError(ReaderError(.notFound, operation: "enumerate"))
+        }
+        return reader
+    }
+
+    var readerLockTrouble: ReaderError? { LibfprintSource.lockTrouble }
+
+    /// Returns an event for each reader that comes or goes; none without a source.
+    func readerEvents() async -> AsyncStream<Void> {
+        // Without a source there is no reader, and no event.
+        guard let changes = try? await source().changes() else { return AsyncStream { _ in } }
+        let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let forwarding = Task(executorPreference: currentExecutor) {
+            for await _ in changes { sink.yield() }
+        }
+        sink.onTermination = { _ in forwarding.cancel() }
+        return events
     }
 
     /// The text after `mock:`; `nil` when no mock is named.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Authentication
+import Authentication
 internal import Foundation
+internal import TPM
+public import WhorlService
 internal import WhorlSupport
 
 /// The choices of a person or a program before Whorl starts; every choice has a default.
@@ -41,6 +43,16 @@ public struct SystemConfiguration: Sendable {
         accessGroups = (environment["WHORL_ACCESS_GROUPS"] ?? "").split(separator: ",").map(String.init)
         allowsPretendedReaders = !ThisProcess.isElevated
         allowsSimulatedTPM = !ThisProcess.isElevated
+    }
+
+    /// Returns the reason why a TCTI string cannot be used; `nil` when it can, as far as that is known without a TPM.
+    package static func problem(withTPM text: String) -> String? {
+        do {
+            _ = try TPMAddress(text)
+            return nil
+        } catch {
+            return error.cause
+        }
     }
 
     /// This process's environment; empty when the process has more rights than the user who started it (set-user-ID,

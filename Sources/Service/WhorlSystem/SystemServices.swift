@@ -2,10 +2,10 @@
 
 public import Authentication
 public import Enrollment
-public import Fingerprint
+import Fingerprint
 public import StateStore
-internal import TerminalPrompt
-import Vault
+package import Vault
+public import WhorlService
 internal import WhorlSupport
 
 /// The parts of Whorl put together for one configuration: the only type that knows every part.
@@ -23,7 +23,7 @@ public final class SystemServices: Sendable {
     public let accessGroups: [String]
     /// The directory of the state.
     public let stateDirectory: StateDirectory
-    /// The engine, for functions that are not part of `AuthenticationService`: the audit log, the attempts.
+    /// The engine behind the services.
     public let engine: AuthenticationEngine
     /// The access to the database, for the keychain, which keeps rows of its own there.
     package let stateAccess: StateAccess
@@ -78,43 +78,31 @@ public final class SystemServices: Sendable {
     }
 
     /// The service that the faces use.
-    public var authentication: any AuthenticationService { engine }
+    package var authentication: any AuthenticationService { engine }
 
-    /// The presenter of programs that provide none of their own: the terminal.
-    public var presenter: any PromptPresenter { TerminalPrompt() }
-
-    /// Returns the source of readers.
-    ///
-    /// - Throws: `readerNotChosen` when a named mock is not allowed, or its script cannot be read.
-    public func source() throws(AuthenticationError) -> any ReaderSource { try choice.source() }
-
-    /// Returns a stream with an event for each reader that comes or goes, until the stream's task ends; empty without a
-    /// source.
-    package func readerEvents() async -> AsyncStream<Void> {
-        guard let changes = try? await choice.source().changes() else { return AsyncStream { _ in } }
-        let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let forwarding = Task(executorPreference: currentExecutor) {
-            for await _ in changes { sink.yield() }
-        }
-        sink.onTermination = { _ in forwarding.cancel() }
-        return events
+    /// Everything that programs can ask for.
+    public var services: Services {
+        Services(
+            profile: profile,
+            application: application,
+            owner: engine,
+            items: engine,
+            namedItems: InProcessItems(profile: profile, state: state),
+            fingers: InProcessFingers(
+                engine: engine,
+                application: application,
+                state: state,
+                generations: generations,
+                readers: choice
+            ),
+            passcode: InProcessPasscode(engine: engine, state: state),
+            readers: choice,
+            maintenance: InProcessMaintenance(engine: engine, state: state, chip: chip)
+        )
     }
 
-    /// Returns all readers that are connected and may be used.
-    public func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
-        try await choice.readers()
-    }
-
-    /// Returns the chosen reader.
-    ///
-    /// - Throws: `biometryNotAvailable` when none is connected; `readerNotChosen` when several are connected and none
-    ///   is named, or the named one is not among them.
-    public func chosenReader() async throws(AuthenticationError) -> any FingerprintReader {
-        guard let reader = try await choice.chosen() else {
-            throw AuthenticationError(ReaderError(.notFound, operation: "enumerate"))
-        }
-        return reader
-    }
+    /// Returns the vault, which is made if nothing was ever stored.
+    package func vault() async throws(VaultError) -> Vault { try await state.madeVault() }
 
     /// Returns the store, which is made if it does not exist.
     public func store() async throws(StateError) -> EnrollmentStore {
@@ -130,12 +118,12 @@ public final class SystemServices: Sendable {
     }
 
     /// Returns an enroller as ``enroller()`` does; `nil` when nothing was ever stored here.
-    public func existingEnroller() async throws(StateError) -> FingerEnroller? {
+    package func existingEnroller() async throws(StateError) -> FingerEnroller? {
         try await existingStore().map { engine.enroller($0, for: application) }
     }
 
     /// Returns the store; `nil` if nothing was ever stored here.
-    public func existingStore() async throws(StateError) -> EnrollmentStore? {
+    package func existingStore() async throws(StateError) -> EnrollmentStore? {
         try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
     }
 }

@@ -3,6 +3,7 @@
 internal import Enrollment
 internal import StateStore
 internal import Vault
+internal import WhorlService
 
 /// The counter of the generations of the enrolled fingers, in the chip once the vault is provisioned; before that, only
 /// the database's own number counts.

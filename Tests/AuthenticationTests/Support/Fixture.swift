@@ -7,6 +7,7 @@ import Foundation
 import GRDB
 import StateStore
 import Testing
+import WhorlService
 
 /// A state directory of its own, with enrolled fingers, a reader and clocks; removed at its end.
 final class Fixture: Sendable {

@@ -3,6 +3,7 @@
 import Authentication
 import SecretMemory
 import Synchronization
+import WhorlService
 
 /// A passcode that is held in memory, with the rules of a real one: five wrong ones are free, then there is a wait.
 final class MemoryPasscode: PasscodeAuthority {

@@ -3,6 +3,7 @@
 import Authentication
 import Fingerprint
 import Synchronization
+import WhorlService
 
 /// A prompt that remembers what it was told, and presses a button where a test says so.
 final class ScriptedPresenter: PromptPresenter {

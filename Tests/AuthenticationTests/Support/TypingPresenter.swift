@@ -4,6 +4,7 @@ import Authentication
 import Fingerprint
 import SecretMemory
 import Synchronization
+import WhorlService
 
 /// A prompt with a person at its keyboard, who does what a test says.
 final class TypingPresenter: PromptPresenter {

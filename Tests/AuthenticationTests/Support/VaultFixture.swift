@@ -9,6 +9,7 @@ import SoftwareTPM
 import StateStore
 import TPM
 import Vault
+import WhorlService
 
 /// A fixture with a chip of its own, a vault on it, and the generations of the fingers counted there.
 final class VaultFixture: Sendable {
@@ -115,7 +116,7 @@ func release(
 
 /// The same for an evaluation.
 func evaluation(
-    _ policy: Authentication.Policy = .biometrics,
+    _ policy: WhorlService.Policy = .biometrics,
     in session: OwnerSession,
     reuse: Duration = .zero
 ) -> EvaluationRequest {

@@ -5,6 +5,7 @@ import BiometricLogin
 import Fingerprint
 import LocalAuthenticationTesting
 import Testing
+import WhorlService
 
 /// A device, a server and a user, as most tests have them.
 struct Bench {

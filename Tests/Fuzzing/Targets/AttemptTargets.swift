@@ -7,6 +7,7 @@ import SecretMemory
 
 @testable import Authentication
 @testable import StateStore
+import WhorlService
 
 extension FuzzTarget {
     static let attemptTargets: [FuzzTarget] = [

@@ -7,6 +7,7 @@ import Glibc
 @testable import Authentication
 @testable import Enrollment
 @testable import StateStore
+import WhorlService
 
 extension FuzzTarget {
     static let databaseTargets: [FuzzTarget] = [

@@ -8,6 +8,7 @@ import SecretMemory
 @testable import Enrollment
 @testable import TerminalPrompt
 @testable import whorl
+import WhorlService
 import WhorlSupport
 
 extension FuzzTarget {

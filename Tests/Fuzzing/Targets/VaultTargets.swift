@@ -6,6 +6,7 @@ import SecretMemory
 import TPM
 
 @testable import Vault
+import WhorlService
 
 extension FuzzTarget {
     static let vaultTargets: [FuzzTarget] = [

@@ -5,6 +5,7 @@ import Foundation
 import SecretMemory
 import Synchronization
 import Vault
+import WhorlService
 
 /// A service that seals and opens as the real one does, with a person of a test's choice and without a chip.
 final class FakeChip: AuthenticationService {
@@ -86,11 +87,14 @@ final class FakeChip: AuthenticationService {
 
     func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {}
 
-    func seal(
-        _ secret: SecretBox,
+    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem { try SealedItem(encoded: encoded) }
+
+    func make(
+        _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem {
+        guard case .secret(let secret) = item else { throw .noVault }
         if let failure { throw VaultError(failure) }
         guard secret.bytes.count > 0 else { throw VaultError(.secretEmpty) }
         guard !access.takesPasscode || hasPasscode else { throw VaultError(.passcodeNotSet) }
@@ -117,12 +121,13 @@ final class FakeChip: AuthenticationService {
         }
     }
 
-    func secret(
-        in item: ProtectedItem,
+    func use(
+        _ item: ProtectedItem,
+        for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        guard case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
+    ) async throws(ReleaseError) -> Released<ItemProduct> {
+        guard use == .secret, case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
         if let failure { throw .vault(VaultError(failure)) }
         let (kept, generation) = state.withLock { ($0.kept[item.encoded], $0.generation) }
         guard let kept else { throw .vault(VaultError(.itemTampered)) }
@@ -142,7 +147,8 @@ final class FakeChip: AuthenticationService {
             }
         }
         let bytes = kept.secret
-        return Released(SecretBox(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }), after: [])
+        let secret = SecretBox(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
+        return Released(.secret(secret), after: [])
     }
 
     private func ask(_ request: EvaluationRequest) async throws(AuthenticationError) {

@@ -6,6 +6,7 @@ import ChipDouble
 import Foundation
 import Keychain
 import Testing
+import WhorlService
 
 /// Runs something on a machine whose chip is a double.
 func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {

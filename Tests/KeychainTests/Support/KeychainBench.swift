@@ -7,6 +7,7 @@ import GRDB
 import Keychain
 import LocalAuthentication
 import StateStore
+import WhorlService
 
 /// A keychain of a test's own.
 final class KeychainBench: Sendable {

@@ -12,6 +12,7 @@ import SoftwareTPM
 import Synchronization
 import Testing
 import Vault
+import WhorlService
 import WhorlSystem
 
 /// A machine as programs have it: the engine, a TPM of its own, and a reader on which the enrolled finger is laid
@@ -30,7 +31,7 @@ final class RealMachine: Sendable {
 
     /// The program, started anew on the same machine.
     convenience init(restarted machine: RealMachine) async throws {
-        await machine.services.letGoOfTPM()
+        await machine.services.services.maintenance.close()
         try self.init(machine.tpm)
     }
 
@@ -44,7 +45,7 @@ final class RealMachine: Sendable {
             application: services.application,
             state: services.stateAccess,
             profile: services.profile,
-            hasChip: { (try? await services.vaultStatus().obstacle == nil) ?? false }
+            hasChip: { (try? await services.services.maintenance.vaultStatus().obstacle == nil) ?? false }
         )
     }
 

@@ -2,7 +2,10 @@
 
 import Authentication
 import Fingerprint
+import Foundation
 import LocalAuthentication
+import SecretMemory
+import WhorlService
 
 /// A service on a machine of a test's choice.
 ///
@@ -160,4 +163,24 @@ extension Standing {
         standing.storeFailure = store.map { AuthenticationError($0) }
         return standing
     }
+}
+
+/// The machine has no chip, and so no items.
+extension Machine {
+    func make(
+        _ item: NewItem,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem { throw .noVault }
+
+    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem { throw .noVault }
+
+    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] { throw .noVault }
+
+    func use(
+        _ item: ProtectedItem,
+        for use: ItemUse,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<ItemProduct> { throw .vault(.noVault) }
 }

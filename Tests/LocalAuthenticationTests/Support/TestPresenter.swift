@@ -4,6 +4,7 @@ import Authentication
 import Fingerprint
 import LocalAuthentication
 import Synchronization
+import WhorlService
 
 /// A prompt that remembers what it showed, and presses a button as soon as a finger is asked for.
 final class TestPresenter: PromptPresenter {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Authentication
+import Authentication
 internal import Crypto
 package import Foundation
 package import SecretMemory
 internal import Synchronization
-package import Vault
+import Vault
+package import WhorlService
 
 /// A service whose chip is software, and which asks and refuses like the real one: what the owner shows is scripted.
 ///
@@ -52,53 +53,64 @@ package final class ChipDouble: AuthenticationService {
     /// Every request that came, in order.
     package var requests: [ReleaseRequest] { state.withLock(\.requests) }
 
-    package func makeKey(
+    package func make(
+        _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem {
         try state.withLock { state throws(VaultError) in
             if let refusal = state.refusal { throw refusal }
-            guard !access.needsApplicationPassword || applicationPassword != nil else {
-                throw VaultError(.applicationPasswordNeeded)
+            switch item {
+            case .secret(let secret):
+                let name = Data("secret \(state.secrets.count)".utf8)
+                state.secrets[name] = secret
+                state.sets[name] = state.set
+                return SealedItem(kind: .secret, profile: "test", access: access, publicKey: nil, encoded: name)
+            case .key:
+                guard !access.needsApplicationPassword || applicationPassword != nil else {
+                    throw VaultError(.applicationPasswordNeeded)
+                }
+                let key = P256.KeyAgreement.PrivateKey()
+                let name = Data("double \(state.keys.count)".utf8)
+                state.keys[name] = key
+                state.sets[name] = state.set
+                return SealedItem(
+                    kind: .key,
+                    profile: "test",
+                    access: access,
+                    publicKey: key.publicKey.x963Representation,
+                    encoded: name
+                )
             }
-            let key = P256.KeyAgreement.PrivateKey()
-            let name = Data("double \(state.keys.count)".utf8)
-            state.keys[name] = key
-            state.sets[name] = state.set
-            return SealedItem(
-                kind: .key,
-                profile: "test",
-                access: access,
-                publicKey: key.publicKey.x963Representation,
-                encoded: name
-            )
         }
     }
 
-    package func seal(
-        _ secret: SecretBox,
-        access: AccessControl,
-        applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
-        try state.withLock { state throws(VaultError) in
-            if let refusal = state.refusal { throw refusal }
-            let name = Data("secret \(state.secrets.count)".utf8)
-            state.secrets[name] = secret
-            state.sets[name] = state.set
-            return SealedItem(kind: .secret, profile: "test", access: access, publicKey: nil, encoded: name)
-        }
-    }
+    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem { try SealedItem(encoded: encoded) }
 
-    package func secret(
-        in item: ProtectedItem,
+    package func use(
+        _ item: ProtectedItem,
+        for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
+    ) async throws(ReleaseError) -> Released<ItemProduct> {
         guard case .sealed(let item) = item else { throw .vault(VaultError(.noSuchItem)) }
-        return try state.withLock { state throws(ReleaseError) in
+        let product: ItemProduct
+        switch use {
+        case .secret: product = .secret(try secret(in: item, request))
+        case .signature(let digest): product = .signature(try signature(over: digest, with: item, request))
+        case .sharedSecret(let other): product = .secret(try sharedSecret(with: other, of: item, request))
+        }
+        return Released(product, after: [])
+    }
+
+    private func secret(
+        in item: SealedItem,
+        _ request: ReleaseRequest
+    ) throws(ReleaseError) -> SecretBox {
+        try state.withLock { state throws(ReleaseError) in
             try ChipDouble.open(item, request, &state)
             guard let secret = state.secrets[item.encoded] else { throw .vault(VaultError(.itemTampered)) }
-            return Released(secret, after: [])
+            return secret
         }
     }
 
@@ -111,38 +123,35 @@ package final class ChipDouble: AuthenticationService {
         }
     }
 
-    package func signature(
+    private func signature(
         over digest: Data,
-        with key: ProtectedItem,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
-        guard case .sealed(let key) = key else { throw .vault(VaultError(.noSuchItem)) }
-        let chip = try use(key, request)
+        with key: SealedItem,
+        _ request: ReleaseRequest
+    ) throws(ReleaseError) -> Signature {
+        let chip = try self.key(key, request)
         guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
         let signing = try? P256.Signing.PrivateKey(rawRepresentation: chip.rawRepresentation)
         guard let raw = try? signing?.signature(for: Given(bytes: digest)).rawRepresentation,
             let signature = Signature(raw: raw)
         else { throw .vault(VaultError(.chipFailed)) }
-        return Released(signature, after: [])
+        return signature
     }
 
-    package func sharedSecret(
+    private func sharedSecret(
         with publicKey: Data,
         of key: SealedItem,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        let chip = try use(key, request)
+        _ request: ReleaseRequest
+    ) throws(ReleaseError) -> SecretBox {
+        let chip = try self.key(key, request)
         guard let other = try? P256.KeyAgreement.PublicKey(x963Representation: publicKey),
             let shared = try? chip.sharedSecretFromKeyAgreement(with: other)
         else { throw .vault(VaultError(.chipFailed)) }
         let bytes = shared.withUnsafeBytes { Data($0) }
-        return Released(SecretBox(SecretBytes(copying: bytes.bytes)), after: [])
+        return SecretBox(SecretBytes(copying: bytes.bytes))
     }
 
     /// The key, once the owner has shown what it asks for.
-    private func use(
+    private func key(
         _ item: SealedItem,
         _ request: ReleaseRequest
     ) throws(ReleaseError) -> P256.KeyAgreement.PrivateKey {

@@ -5,6 +5,7 @@ import Enrollment
 package import Fingerprint
 import Foundation
 package import SoftwareTPM
+import WhorlService
 package import WhorlSystem
 
 /// A machine as programs have it, with a TPM of its own and a reader that a script makes.
@@ -40,7 +41,7 @@ extension SystemServices {
             as: finger,
             label: nil,
             profile: self.profile,
-            on: try await chosenReader().info,
+            on: try await services.readers.chosenReader().info,
             at: Date(),
             // The owner agrees.
             consent: OwnerConsent(

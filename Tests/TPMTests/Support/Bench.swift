@@ -39,7 +39,7 @@ struct Bench: Sendable {
         return credentials
     }
 
-    var policy: Policy { .secret(of: authority.name) }
+    var policy: TPMPolicy { .secret(of: authority.name) }
 
     /// Runs commands, tells of what they leave behind, and returns their value.
     func run<Value: Sendable>(

@@ -9,6 +9,7 @@ import TPM
 import Testing
 
 @testable import Vault
+import WhorlService
 
 /// A chip of a test's own, a state directory of its own, and vaults on them as a program would open them.
 final class VaultBench: Sendable {

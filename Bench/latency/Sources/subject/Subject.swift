@@ -5,6 +5,7 @@ import Enrollment
 import Fingerprint
 import Foundation
 import Synchronization
+import WhorlService
 import WhorlSystem
 
 /// One profile on the one reader of this process.
@@ -22,7 +23,7 @@ final class Subject {
         configuration.profile = profile
         configuration.application = ApplicationID(rawValue: "org.example.bench")
         services = SystemServices(configuration)
-        reader = try await services.chosenReader()
+        reader = try await services.services.readers.chosenReader()
         self.templates = templates
     }
 
@@ -45,7 +46,7 @@ final class Subject {
         ) { progress in
             switch progress {
             case .scan(.touch): tell("touch")
-            case .scan, .confirming: break
+            case .began, .scan, .confirming: break
             }
         }
         tell("ok")

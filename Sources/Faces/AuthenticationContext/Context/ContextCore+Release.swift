@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Authentication
 internal import Synchronization
-package import Vault
+package import WhorlService
 internal import WhorlSupport
 
 /// An error of an operation on a protected item.

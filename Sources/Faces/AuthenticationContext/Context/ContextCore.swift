@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Authentication
 internal import Dispatch
 package import SecretMemory
 internal import Synchronization
+package import WhorlService
 internal import WhorlSupport
 
 /// The state of a context and the work on it.

@@ -3,8 +3,9 @@
 package import Authentication
 package import StateStore
 internal import Synchronization
-internal import Vault
-internal import WhorlSystem
+internal import TerminalPrompt
+package import WhorlService
+package import WhorlSystem
 
 /// The environment of an `LAContext` or keychain call: service, prompt, calling application, database.
 package struct ContextParts: Sendable {
@@ -49,20 +50,26 @@ package struct ContextParts: Sendable {
         self.hasChip = hasChip
     }
 
-    /// The environment of this process, which is created on first use; creating it opens nothing.
-    private static let system: ContextParts = {
-        let services = SystemServices.shared
-        return ContextParts(
-            service: services.authentication,
-            presenter: services.presenter,
-            application: services.application,
-            state: services.stateAccess,
-            profile: services.profile,
-            accessGroups: services.accessGroups,
-            hasChip: { (try? await services.vaultStatus().obstacle == nil) ?? false },
-            readerEvents: { await services.readerEvents() }
+    /// Makes the environment of a root of services.
+    package init(of root: SystemServices, presenter: any PromptPresenter) {
+        let services = root.services
+        self.init(
+            service: root.authentication,
+            presenter: presenter,
+            application: root.application,
+            state: root.stateAccess,
+            profile: root.profile,
+            accessGroups: root.accessGroups,
+            // A chip that cannot be asked is as good as none here.
+            hasChip: { (try? await services.maintenance.vaultStatus().obstacle == nil) ?? false },
+            readerEvents: { await services.readers.readerEvents() }
         )
-    }()
+    }
+
+    /// The environment of this process, which is created on first use; creating it opens nothing.
+    ///
+    /// Programs that provide no presenter of their own ask on the terminal.
+    private static let system = ContextParts(of: SystemServices.shared, presenter: TerminalPrompt())
 
     /// The environment that a test has set for the current task.
     @TaskLocal package static var ofTask: ContextParts?

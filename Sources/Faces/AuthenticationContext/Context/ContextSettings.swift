@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Authentication
+package import WhorlService
 
 /// The settings of a context; an evaluation takes them as they are when it begins.
 package struct ContextSettings: Sendable {

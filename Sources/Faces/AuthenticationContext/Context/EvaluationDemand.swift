@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
-package import Vault
+package import WhorlService
 
 /// The requirement that an evaluation must meet.
 package enum EvaluationDemand: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Authentication
+package import WhorlService
 
 /// A policy that an evaluation must meet.
 public enum LAPolicy: Int, Sendable, Hashable {

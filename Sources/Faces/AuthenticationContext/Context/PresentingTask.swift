@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+import WhorlService
 
 /// A presenter that marks the current task as showing a prompt.
 ///

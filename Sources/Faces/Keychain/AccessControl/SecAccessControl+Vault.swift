@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Vault
+package import WhorlService
 
 extension SecAccessControl {
     /// Whether the owner must authenticate before the item is opened.

@@ -2,7 +2,7 @@
 
 internal import AuthenticationContext
 package import SecretMemory
-internal import Vault
+import WhorlService
 
 /// A key in the chip, for the module that offers such keys under CryptoKit's names.
 package struct EnclaveKey: Sendable {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Vault
-
 // The functions of earlier systems, which Apple has deprecated in favour of SecKeyCreateSignature and related
 // functions. They take and return bytes in the caller's buffers.
 

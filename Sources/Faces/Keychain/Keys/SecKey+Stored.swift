@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import AuthenticationContext
 internal import SecretMemory
-internal import Vault
+internal import WhorlService
 
 extension SecKey: ItemReference {
     /// The item class of keys.

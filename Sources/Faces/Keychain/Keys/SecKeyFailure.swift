@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Vault
+internal import WhorlService
 
 /// An error of an operation with a key.
 enum KeyFailure: Error {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import StateStore
 internal import WhorlSupport
 
 /// The value of an attribute.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import AuthenticationContext
+import WhorlService
 
 /// The implementation of the four `SecItem` functions, given their parsed dictionaries.
 struct Keychain {

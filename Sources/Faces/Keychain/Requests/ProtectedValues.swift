@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import AuthenticationContext
 internal import SecretMemory
-internal import Vault
+internal import WhorlService
 
 /// The values that the chip seals and opens during one keychain call: sealing needs no authentication, opening needs
 /// that of the access control.

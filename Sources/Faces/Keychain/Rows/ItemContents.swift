@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import StateStore
-package import Vault
+package import WhorlService
 internal import WhorlSupport
 
 /// The value of an item as stored in its row.

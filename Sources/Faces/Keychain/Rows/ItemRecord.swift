@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import StateStore
 internal import WhorlSupport
 
 /// The class, attributes and protection of an item: all of its data except the value.

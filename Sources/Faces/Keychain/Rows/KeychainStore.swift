@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 package import AuthenticationContext
 internal import GRDB
 internal import StateStore
+import WhorlService
 
 /// The rows of the keychain that belong to one profile, in the access groups of one program.
 ///

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthenticationContext
-package import StateStore
-package import Vault
+package import WhorlService
 
 /// An error of a keychain call.
 package struct KeychainError: Error, Sendable, Hashable {

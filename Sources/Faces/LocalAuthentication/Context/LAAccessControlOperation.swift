@@ -2,7 +2,7 @@
 
 internal import AuthenticationContext
 internal import Keychain
-internal import Vault
+internal import WhorlService
 
 /// An operation that a program intends on an item or key that an access control guards.
 public enum LAAccessControlOperation: Int, Sendable, Hashable {

@@ -2,11 +2,11 @@
 
 // The names that a presenter needs, so that a program needs no other import. Nothing else of these modules is exported:
 // their names are not part of Apple's API.
-@_exported public import protocol Authentication.PromptPresenter
-@_exported public import struct Authentication.Prompt
-@_exported public import enum Authentication.PromptAction
-@_exported public import class Authentication.PromptEntry
-@_exported public import enum Authentication.PromptUpdate
+@_exported public import protocol WhorlService.PromptPresenter
+@_exported public import struct WhorlService.Prompt
+@_exported public import enum WhorlService.PromptAction
+@_exported public import class WhorlService.PromptEntry
+@_exported public import enum WhorlService.PromptUpdate
 @_exported public import enum Fingerprint.Finger
 @_exported public import struct Fingerprint.ReaderInfo
 @_exported public import enum Fingerprint.ScanEvent

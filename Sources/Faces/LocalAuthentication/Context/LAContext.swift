@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Authentication
+import Authentication
 package import AuthenticationContext
 public import Keychain
 internal import Observation
 internal import SecretMemory
+package import WhorlService
 
 /// A mechanism for authenticating the owner of the device with a finger or the passcode.
 ///

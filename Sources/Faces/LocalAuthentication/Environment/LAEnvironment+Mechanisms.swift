@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 public import Foundation
+internal import WhorlService
 
 extension LAEnvironment {
     /// A method of recognising the owner.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 public import Foundation
+internal import WhorlService
 
 extension LAEnvironment {
     /// The methods by which a machine can recognise its owner, at one moment; states with the same content are equal.

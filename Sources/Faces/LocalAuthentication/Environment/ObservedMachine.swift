@@ -2,7 +2,8 @@
 
 internal import Authentication
 internal import AuthenticationContext
-internal import StateStore
+import StateStore
+internal import WhorlService
 
 /// The parts of the machine that an environment observes.
 struct ObservedMachine: Sendable {

@@ -2,6 +2,7 @@
 
 internal import AuthenticationContext
 internal import Keychain
+import WhorlService
 
 /// The keychain items of a saved right: a key in the chip, and a secret if the right has one.
 ///

@@ -23,7 +23,7 @@ extension TPMCommands {
         with point: ECPoint,
         of key: TPMObject,
         under root: StorageRoot,
-        meeting policy: Policy,
+        meeting policy: TPMPolicy,
         with credentials: Credentials
     ) throws(TPMError) -> SecretBytes {
         try connection.use(

@@ -20,7 +20,7 @@ extension TPMCommands {
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_DefineSpace, TPM2_NV_Increment.
     public func defineCounter(
         at index: UInt32? = nil,
-        writePolicy: Policy,
+        writePolicy: TPMPolicy,
         under root: StorageRoot,
         credentials: Credentials
     ) throws(TPMError) -> NVCounter {
@@ -59,7 +59,7 @@ extension TPMCommands {
     /// Source: TPM 2.0 Library Part 3, TPM2_NV_Increment.
     public func increment(
         _ counter: NVCounter,
-        writePolicy: Policy,
+        writePolicy: TPMPolicy,
         under root: StorageRoot,
         credentials: Credentials
     ) throws(TPMError) {
@@ -163,7 +163,7 @@ extension Connection {
 
     fileprivate func increment(
         _ index: ESYS_TR,
-        meeting policy: Policy,
+        meeting policy: TPMPolicy,
         with credentials: Credentials,
         root: ESYS_TR
     ) throws(TPMError) {

@@ -37,7 +37,7 @@ extension TPMCommands {
     ///   - secret: 1 to 128 bytes.
     ///   - root: The object's parent.
     ///   - policy: The digest of the policy.
-    ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
     ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
     /// - Returns: The object; it is not loaded.
     /// - Throws: ``TPMError/Code-swift.enum/tooLarge``, and as ``createAuthority(under:auth:dictionaryAttack:)``.
@@ -64,7 +64,7 @@ extension TPMCommands {
     /// - Parameters:
     ///   - root: The key's parent.
     ///   - policy: The digest of the policy.
-    ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
     ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
     /// - Returns: The object; it is not loaded.
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
@@ -89,7 +89,7 @@ extension TPMCommands {
     /// - Parameters:
     ///   - root: The key's parent.
     ///   - policy: The digest of the policy.
-    ///   - auth: The object's own authorization value, at most 32 bytes, for ``Policy/authValue``.
+    ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
     ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
     /// - Returns: The object; it is not loaded.
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.

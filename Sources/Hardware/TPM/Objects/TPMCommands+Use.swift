@@ -44,7 +44,7 @@ extension TPMCommands {
         digest: [UInt8],
         with key: TPMObject,
         under root: StorageRoot,
-        meeting policy: Policy,
+        meeting policy: TPMPolicy,
         with credentials: Credentials
     ) throws(TPMError) -> ECDSASignature {
         guard digest.count == 32 else { throw TPMError(.tooLarge, cause: "a digest of 32 bytes is signed") }
@@ -70,7 +70,7 @@ extension TPMCommands {
     public func unseal(
         _ object: TPMObject,
         under root: StorageRoot,
-        meeting policy: Policy,
+        meeting policy: TPMPolicy,
         with credentials: Credentials
     ) throws(TPMError) -> SecretBytes {
         try connection.use(
@@ -155,7 +155,7 @@ extension Connection {
     func use<Value: ~Copyable>(
         _ object: TPMObject,
         under root: StorageRoot,
-        meeting policy: Policy,
+        meeting policy: TPMPolicy,
         with credentials: Credentials,
         encrypting use: Session.Use,
         _ command: (_ object: ESYS_TR, _ session: ESYS_TR) throws(TPMError) -> Value

@@ -11,13 +11,13 @@ public struct Credentials: Sendable {
 
     private(set) var authorities: [TPMName: Authority] = [:]
 
-    /// The authorization value of the used object, for ``Policy/authValue``; empty if it has none.
+    /// The authorization value of the used object, for ``TPMPolicy/authValue``; empty if it has none.
     public var authValue: SecretBox?
 
     /// Creates empty credentials.
     public init() {}
 
-    /// Adds the authorization value of an authority, for ``Policy/secret(of:)`` with its name.
+    /// Adds the authorization value of an authority, for ``TPMPolicy/secret(of:)`` with its name.
     public mutating func add(_ object: TPMObject, auth: SecretBox) {
         authorities[object.name] = Authority(object: object, auth: auth)
     }
@@ -25,7 +25,7 @@ public struct Credentials: Sendable {
     /// Returns whether these credentials could meet a policy, as far as that depends on the caller.
     ///
     /// Only the TPM judges a counter and the PCRs.
-    public func suffice(for policy: Policy) -> Bool {
+    public func suffice(for policy: TPMPolicy) -> Bool {
         switch policy {
         case .secret(let name): authorities[name] != nil
         case .authValue: authValue != nil
@@ -36,7 +36,7 @@ public struct Credentials: Sendable {
     }
 }
 
-extension Policy {
+extension TPMPolicy {
     /// Returns the sequences of steps that these credentials suffice for, each of which meets this policy by other
     /// branches.
     ///

@@ -44,7 +44,7 @@ public struct PCRValues: Sendable, Hashable {
     /// The registers' values by number, 32 bytes each.
     public let values: [Int: [UInt8]]
 
-    /// The SHA-256 digest of the values in the order of their numbers, the input of ``Policy/pcrs(_:digest:)``.
+    /// The SHA-256 digest of the values in the order of their numbers, the input of ``TPMPolicy/pcrs(_:digest:)``.
     public var digest: [UInt8] {
         Array(SHA256.hash(data: values.sorted { $0.key < $1.key }.flatMap(\.value)))
     }

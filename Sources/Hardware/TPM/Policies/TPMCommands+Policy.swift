@@ -16,7 +16,7 @@ extension Connection {
     /// - Returns: The session.
     /// - Throws: The error of the last way that was tried; no session is left then.
     func session(
-        meeting policy: Policy,
+        meeting policy: TPMPolicy,
         with credentials: Credentials,
         root: ESYS_TR,
         needed: TPMName?

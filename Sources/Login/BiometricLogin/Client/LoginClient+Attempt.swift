@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import Foundation
 public import LoginAssertion
 internal import LoginTransport
 public import SecretMemory
-internal import Vault
 
 extension LoginClient {
     /// Signs in with a challenge, one prompt and a signature of the chip, and returns the session.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import Foundation
 internal import Keychain
 public import LoginAssertion
 internal import LoginTransport
 internal import SecretMemory
-internal import Vault
+internal import WhorlService
 
 extension LoginClient {
     /// Makes a key for a user on this device, and registers it at the server, with one prompt.

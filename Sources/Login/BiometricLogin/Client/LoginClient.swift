@@ -6,7 +6,6 @@ public import Foundation
 public import LoginAssertion
 public import LoginTransport
 public import SecretMemory
-internal import Vault
 
 /// Signs an app's user in to a server with a touch.
 ///

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import LoginTransport
-internal import StateStore
-internal import Vault
 
 extension LoginError {
     /// One sentence that says what happened.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Authentication
 public import LoginAssertion
 public import LoginTransport
-public import StateStore
-public import Vault
+public import WhorlService
 
 /// An error of signing in, or of making, using or deleting a key.
 ///

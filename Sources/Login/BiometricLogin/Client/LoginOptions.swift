@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Authentication
-internal import Vault
+package import WhorlService
 
 /// The options for making and using a login's key.
 public struct LoginOptions: Sendable {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 package import AuthenticationContext
 public import Foundation
 public import LoginAssertion
-internal import Vault
+internal import WhorlService
 
 /// A key pair whose private half signs only for its owner, with the names of react-native-biometrics.
 ///

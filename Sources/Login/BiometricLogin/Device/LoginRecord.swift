@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import Foundation
 internal import LoginAssertion
-internal import Vault
+internal import WhorlService
 
 /// The record of one user of one server on this device: the device's name there, and its keys.
 ///

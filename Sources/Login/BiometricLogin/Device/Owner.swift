@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import AuthenticationContext
 internal import Crypto
 internal import Foundation
 internal import LoginAssertion
-internal import Vault
+internal import WhorlService
 
 /// The owner of the device: prompts, and the operations with a key that need them.
 struct Owner {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+import Authentication
 internal import AuthenticationContext
 internal import Dispatch
 internal import Foundation
 internal import Keychain
 internal import LoginAssertion
-internal import StateStore
 
 /// A store of records: one generic password of the keychain for each, with the server as its service and the user as
 /// its account.

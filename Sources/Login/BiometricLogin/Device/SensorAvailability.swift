@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Authentication
+public import WhorlService
 
 /// The availability of a sensor for fingers.
 public enum SensorAvailability: Sendable, Hashable {

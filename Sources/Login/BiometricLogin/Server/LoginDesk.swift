@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import AuthenticationContext
 internal import Foundation
 internal import LoginAssertion
 internal import LoginTransport
 internal import SecretMemory
-internal import Vault
 internal import WhorlSupport
 
 /// The context of one call of a client: the owner, the records, the server.

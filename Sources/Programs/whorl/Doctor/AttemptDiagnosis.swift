@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import Fingerprint
 import FoundationEssentials
-import WhorlSystem
+import WhorlService
 
 /// The checks whether fingers are locked, and how many tries are left.
 struct AttemptDiagnosis: Sendable {
-    private let services: SystemServices
+    private let services: Services
 
     init(_ session: Session) { services = session.services }
 
@@ -15,7 +14,7 @@ struct AttemptDiagnosis: Sendable {
     func checks() async -> [Check] {
         let standings: [AttemptStanding]
         do throws(AuthenticationError) {
-            standings = try await services.engine.attempts()
+            standings = try await services.maintenance.attempts()
         } catch {
             return [.bad("lockout", Failure(error))]
         }
@@ -29,7 +28,7 @@ struct AttemptDiagnosis: Sendable {
 
     /// Returns the chosen kind of reader; real readers if none is connected or the choice is unclear.
     private func readersMeant() async -> ReaderClass {
-        guard let reader = try? await services.chosenReader() else { return .real }
+        guard let reader = try? await services.readers.chosenReader() else { return .real }
         return ReaderClass(await reader.info.kind)
     }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
 import Fingerprint
-import StateStore
+import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The checks of readers: which exist, whether they can be opened, and which prints they keep.
 struct ReaderDiagnosis: Sendable {
     private let session: Session
-    private var services: SystemServices { session.services }
+    private var services: Services { session.services }
 
     init(_ session: Session) { self.session = session }
 
@@ -32,7 +29,7 @@ struct ReaderDiagnosis: Sendable {
     /// Returns the check of the lock that keeps two programs from using one reader at the same time; `nil` when all is
     /// well.
     private func readerLock() -> Check? {
-        guard let trouble = services.readerLockTrouble else { return nil }
+        guard let trouble = services.readers.readerLockTrouble else { return nil }
         return .bad(
             "lock file",
             "No reader can be locked for one program at a time: \(DisplayText.clean(trouble.cause)).",
@@ -42,7 +39,7 @@ struct ReaderDiagnosis: Sendable {
 
     private func found(_ usb: [USBReaders.Device]) async -> Check {
         do throws(AuthenticationError) {
-            let readers = try await services.readers()
+            let readers = try await services.readers.readers()
             guard !readers.isEmpty else { return .bad("reader", missing(usb), remedy: remedy(usb)) }
             var names: [String] = []
             for reader in readers {
@@ -80,7 +77,7 @@ struct ReaderDiagnosis: Sendable {
     private func chosen() async -> [Check] {
         let reader: any FingerprintReader
         do throws(AuthenticationError) {
-            reader = try await services.chosenReader()
+            reader = try await services.readers.chosenReader()
         } catch {
             // A missing reader has been reported already.
             return error.code == .readerNotChosen ? [.bad("choice", Failure(error))] : []
@@ -128,12 +125,10 @@ struct ReaderDiagnosis: Sendable {
     private func storage(_ reader: any FingerprintReader) async -> [Check] {
         let name = "prints in the reader"
         do throws(Failure) {
-            guard let enroller = try await session.existingEnroller() else {
-                return [strays(try await stored(in: reader))]
+            let state = try await failing { () async throws(FingerChangeError) in
+                try await services.fingers.reconcile()
             }
-            let state = try await failing { () async throws(EnrollmentError) in
-                try await enroller.reconcile(profile: services.profile, on: reader)
-            }
+            guard let state else { return [strays(try await stored(in: reader))] }
             guard state.isListed else { return [.note(name, "The reader cannot list them.")] }
             return [strays(state.strays), missing(state)].compactMap { $0 }
         } catch {

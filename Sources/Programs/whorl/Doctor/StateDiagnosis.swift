@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
 import Fingerprint
-import StateStore
-import Vault
-import WhorlSystem
+import WhorlService
 
 /// The checks of the state directory and its contents.
 struct StateDiagnosis: Sendable {
     private let session: Session
-    private var services: SystemServices { session.services }
+    private var services: Services { session.services }
 
     init(_ session: Session) { self.session = session }
 
     func checks() async -> [Check] {
-        let path = services.stateDirectory.path
-        let store: EnrollmentStore?
-        do throws(StateError) { store = try await services.existingStore() } catch { return [problem(error)] }
-        guard let store else {
+        let path = services.maintenance.statePath
+        let hasState: Bool
+        do throws(StateError) {
+            hasState = try await services.maintenance.hasState()
+        } catch {
+            return [problem(error)]
+        }
+        guard hasState else {
             return [
                 .good("state directory", "Nothing is stored in \(path) yet."),
                 .note("fingers", "None is enrolled.", remedy: "whorl enroll right-index-finger"),
@@ -28,21 +28,21 @@ struct StateDiagnosis: Sendable {
             .good("state directory", "\(path) belongs to this user alone."),
             .good("database", "It is sound, and of this version."),
             await key(),
-        ] + (await fingers(in: store)) + (await turns()) + (await AttemptDiagnosis(session).checks())
+        ] + (await fingers()) + (await turns()) + (await AttemptDiagnosis(session).checks())
     }
 
     /// Returns the check for a fault of the file by which evaluations take turns.
     private func turns() async -> [Check] {
-        guard let fault = await services.engine.turnsFault() else { return [] }
+        guard let fault = await services.maintenance.lockFileFault() else { return [] }
         return [.bad("state directory", Failure(fault))]
     }
 
     private func key() async -> Check {
-        let place = (try? await services.vaultStatus())?.stateKey
+        let place = (try? await services.maintenance.vaultStatus())?.stateKey
         guard place == .sealed || place == .both else {
             return .note("key", "A file that only this user may read protects the prints; no TPM does.")
         }
-        return services.usedSimulatedTPM
+        return services.maintenance.usedSimulatedTPM
             ? .note("key", "A simulated TPM protects the prints.")
             : .good("key", "The TPM protects the prints.")
     }
@@ -58,10 +58,10 @@ struct StateDiagnosis: Sendable {
         return .bad(name, Failure(error))
     }
 
-    private func fingers(in store: EnrollmentStore) async -> [Check] {
+    private func fingers() async -> [Check] {
         let fingers: [EnrolledFinger]
         do throws(EnrollmentError) {
-            fingers = try await store.fingers(of: services.profile)
+            fingers = try await services.fingers.fingers()
         } catch {
             return [.bad("fingers", Failure(error))]
         }
@@ -74,7 +74,7 @@ struct StateDiagnosis: Sendable {
 
     /// Returns the checks for fingers whose reader is missing.
     private func places(of fingers: [EnrolledFinger]) async -> [Check] {
-        let readers = (try? await services.readers()) ?? []
+        let readers = (try? await services.readers.readers()) ?? []
         var connected: Set<ReaderID> = []
         for reader in readers { connected.insert(await reader.info.id) }
         let away = fingers.filter { !connected.contains($0.reader) }

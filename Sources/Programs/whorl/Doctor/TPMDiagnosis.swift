@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import Glibc
-import TPM
-import Vault
+import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The checks of the TPM and of the state directory's relation to it; neither is changed.
 struct TPMDiagnosis: Sendable {
@@ -16,7 +13,7 @@ struct TPMDiagnosis: Sendable {
     func checks() async -> [Check] {
         let status: VaultStatus
         do throws(VaultError) {
-            status = try await session.services.vaultStatus()
+            status = try await session.services.maintenance.vaultStatus()
         } catch {
             return [.bad("TPM", Failure(error))]
         }
@@ -42,7 +39,7 @@ struct TPMDiagnosis: Sendable {
             return .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
         }
         // A TPM that was named must be available; no other takes its place.
-        if session.services.isTPMNamed { return .bad("TPM", detail, remedy: failure.recovery) }
+        if session.services.maintenance.isTPMNamed { return .bad("TPM", detail, remedy: failure.recovery) }
         return .note("TPM", "\(detail) \(loss)", remedy: remedy)
     }
 
@@ -74,23 +71,22 @@ struct TPMDiagnosis: Sendable {
         )
     }
 
-    private func counters(_ chip: TPMProperties) -> Check? {
-        guard let used = chip.nvCounters else { return nil }
-        let free = chip.nvCountersFree.map { ", room for \($0) more" } ?? ""
+    private func counters(_ chip: ChipStatus) -> Check? {
+        guard let used = chip.counters else { return nil }
+        let free = chip.countersFree.map { ", room for \($0) more" } ?? ""
         return .note("counters", "\(used) in the TPM\(free); each profile with fingers needs one.")
     }
 
-    private func lockout(_ chip: TPMProperties) -> Check {
-        let state = chip.dictionaryAttack
-        let count = "\(state.failures) of \(state.limit) wrong authorizations are counted"
+    private func lockout(_ chip: ChipStatus) -> Check {
+        let count = "\(chip.failures) of \(chip.failureLimit) wrong authorizations are counted"
         let recovery =
-            state.recoverySeconds > 0
-            ? "; one is forgotten every \(state.recoverySeconds) seconds" : "; none is forgotten by itself"
-        guard !state.inLockout else { return .bad("TPM lockout", Failure(VaultError(.chipLockedOut))) }
+            chip.recoverySeconds > 0
+            ? "; one is forgotten every \(chip.recoverySeconds) seconds" : "; none is forgotten by itself"
+        guard !chip.inLockout else { return .bad("TPM lockout", Failure(VaultError(.chipLockedOut))) }
         return .good("TPM lockout", count + recovery + ".")
     }
 
-    private func owner(_ status: VaultStatus, _ chip: TPMProperties) -> Check? {
+    private func owner(_ status: VaultStatus, _ chip: ChipStatus) -> Check? {
         guard chip.ownerAuthSet else { return .note("TPM owner", "Its authorization is empty, as is usual.") }
         guard !status.isProvisioned else {
             return .note("TPM owner", "Its authorization is set: new counters and a new vault need it empty.")
@@ -98,7 +94,7 @@ struct TPMDiagnosis: Sendable {
         return .bad("TPM owner", Failure(VaultError(.ownerAuthorizationNeeded)))
     }
 
-    private func lockoutAuthorization(_ chip: TPMProperties) -> Check {
+    private func lockoutAuthorization(_ chip: ChipStatus) -> Check {
         guard !chip.lockoutAuthSet else { return .good("TPM lockout authorization", "It is set.") }
         return .warning(
             "TPM lockout authorization",
@@ -111,12 +107,12 @@ struct TPMDiagnosis: Sendable {
 
 extension Session {
     /// The name of the TPM as it was given.
-    fileprivate var tpmName: String { DisplayText.clean(services.tpmAddress, limit: 60) }
+    fileprivate var tpmName: String { DisplayText.clean(services.maintenance.tpmAddress, limit: 60) }
     /// The reason why this user cannot open the device, and the command that mends it; `nil` if it is not a device, or
     /// can be opened.
     fileprivate var deviceTrouble: (detail: String, remedy: String)? {
-        guard services.tpmAddress.hasPrefix("device:") else { return nil }
-        let node = String(services.tpmAddress.dropFirst("device:".count))
+        guard services.maintenance.tpmAddress.hasPrefix("device:") else { return nil }
+        let node = String(services.maintenance.tpmAddress.dropFirst("device:".count))
         let shown = DisplayText.clean(node, limit: 60)
         guard access(node, F_OK) == 0 else {
             return (
@@ -132,5 +128,5 @@ extension Session {
         return nil
     }
     /// Whether the TPM was turned off explicitly.
-    fileprivate var isWithoutTPM: Bool { services.tpmAddress == TPMAddress.none.text }
+    fileprivate var isWithoutTPM: Bool { services.maintenance.tpmAddress == "none" }
 }

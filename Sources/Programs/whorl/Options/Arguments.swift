@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
 import Fingerprint
+import WhorlService
 import WhorlSupport
 
 extension Finger {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
-import TPM
+import WhorlService
 import WhorlSupport
 import WhorlSystem
 
@@ -72,16 +71,11 @@ struct GlobalOptions: ParsableArguments {
 
     /// Returns the failure of a TCTI string that cannot be used; `nil` when it can.
     private static func problem(withTPM text: String?) -> Failure? {
-        guard let text else { return nil }
-        do {
-            _ = try TPMAddress(text)
-            return nil
-        } catch {
-            return .usage(
-                "The TPM cannot be “\(DisplayText.clean(text, limit: 60))”: \(error.cause).",
-                hint: "Example: --tcti device:/dev/tpmrm0, or --tcti none for going without."
-            )
-        }
+        guard let text, let problem = SystemConfiguration.problem(withTPM: text) else { return nil }
+        return .usage(
+            "The TPM cannot be “\(DisplayText.clean(text, limit: 60))”: \(problem).",
+            hint: "Example: --tcti device:/dev/tpmrm0, or --tcti none for going without."
+        )
     }
 
     /// Returns the configuration that the options and the variables choose together; options win.

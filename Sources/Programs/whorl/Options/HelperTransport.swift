@@ -5,7 +5,6 @@ import Glibc
 import SecretMemory
 import Synchronization
 import WhorlSupport
-import WhorlSystem
 
 /// A transport that runs the program `whorl-login-http` for each request: one process, one request, over two pipes.
 ///

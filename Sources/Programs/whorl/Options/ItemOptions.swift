@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import FoundationEssentials
 import SecretMemory
 import TerminalPrompt
-import Vault
-import WhorlSystem
+import WhorlService
 
 /// The access control of a new item.
 struct AccessOption: ParsableArguments {
@@ -62,10 +60,9 @@ struct ReleaseOptions: ParsableArguments {
         otherwise reason: String,
         _ take: (ReleaseRequest, any PromptPresenter) async throws(ReleaseError) -> Released<Value>
     ) async throws(Failure) -> Value {
-        guard let vault = try await session.existingVault() else {
-            throw Failure(VaultError(.noSuchItem, id.spoken))
+        let access = try await failing { () async throws(VaultError) in
+            try await session.services.namedItems.access(of: id)
         }
-        let access = try await failing { () async throws(VaultError) in try await vault.access(of: id) }
         let evaluation = EvaluationRequest(
             policy: .deviceOwner,
             reason: self.reason ?? reason,
@@ -89,34 +86,28 @@ struct ReleaseOptions: ParsableArguments {
 }
 
 extension Session {
-    /// Returns the prompt: on the terminal, or events for the program that reads them; a known passcode is handed in.
-    func presenter(handing passcode: SecretBox?) -> any PromptPresenter {
-        let presenter: any PromptPresenter =
-            console.isJSON
-            ? EventPresenter(console: console)
-            : ReportingPresenter(console: console, presenter: TerminalPrompt.onStandardError())
-        return passcode.map { PresetPasscode($0, on: presenter) } ?? presenter
-    }
-
     /// Returns the ID of an item of the profile, after a check of its name.
     func item(_ kind: ItemKind, _ name: String) async throws(Failure) -> ItemID {
         let name = try await failing { () throws(VaultError) in try ItemName(name) }
         return ItemID(kind, name, of: services.profile)
     }
 
+    /// Reports a missing chip before anything is read that a new item would hold.
+    func prepareItems() async throws(Failure) {
+        try await failing { () async throws(VaultError) in try await services.namedItems.prepare() }
+    }
+
     /// Returns the profile's items of a kind.
     func items(_ kind: ItemKind) async throws(Failure) -> [VaultItem] {
-        guard let vault = try await storedVault() else { return [] }
-        return try await failing { () async throws(VaultError) in
-            try await vault.items(of: services.profile)
+        try await failing { () async throws(VaultError) in
+            try await services.namedItems.items()
         }.filter { $0.id.kind == kind }
     }
 
     /// Deletes an item.
     func delete(_ kind: ItemKind, _ name: String) async throws(Failure) -> Answer {
         let id = try await item(kind, name)
-        guard let vault = try await storedVault() else { throw Failure(VaultError(.noSuchItem, id.spoken)) }
-        try await failing { () async throws(VaultError) in try await vault.delete(id) }
+        try await failing { () async throws(VaultError) in try await services.namedItems.delete(id) }
         return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])
     }
 }

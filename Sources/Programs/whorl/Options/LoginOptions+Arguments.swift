@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import AuthenticationContext
 import BiometricLogin
 import Glibc
 import SecretMemory
 import TerminalPrompt
+import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The options that name the server, and say how the owner is asked.
 struct ServerOptions: ParsableArguments {
@@ -91,13 +90,7 @@ extension Session {
         _ options: LoginOptions,
         handing passcode: SecretBox?
     ) throws(Failure) -> LoginClient {
-        let parts = ContextParts(
-            service: services.authentication,
-            presenter: presenter(handing: passcode),
-            application: services.application,
-            state: services.stateAccess,
-            profile: services.profile
-        )
+        let parts = ContextParts(of: root, presenter: presenter(handing: passcode))
         return LoginClient(server: server, transport: try HelperTransport(), options: options) { parts }
     }
 }

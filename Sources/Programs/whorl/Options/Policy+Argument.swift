@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ArgumentParser
-public import Authentication
+public import WhorlService
 
 extension Policy: ExpressibleByArgument {
     /// Makes the policy of our name, or of Apple's long one.

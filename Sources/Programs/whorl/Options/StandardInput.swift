@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import Crypto
 import Foundation
 import Glibc
 import SecretMemory
 import Synchronization
+import WhorlService
 import WhorlSupport
 
 /// Standard input, for commands that read their data from it.

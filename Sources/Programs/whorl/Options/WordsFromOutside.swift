@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import Glibc
+import WhorlService
 import WhorlSupport
 
 /// Checks that the arguments and variables are valid UTF-8.

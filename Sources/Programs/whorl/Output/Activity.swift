@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import Fingerprint
 import Synchronization
 import TerminalPrompt
+import WhorlService
+import WhorlSupport
 
 /// A display of longer work at a reader: progress for people, events for programs.
-struct Activity: Sendable {
+final class Activity: Sendable {
+    private let title: String
     private let console: Console
+    private let stream: AsyncStream<ScanActivityUpdate>
     private let updates: AsyncStream<ScanActivityUpdate>.Continuation
+    /// The task that shows the updates, once the work has begun.
+    private let display = Mutex<Task<Void, Never>?>(nil)
 
-    /// Runs `work`, and shows its updates until it ends.
+    /// Makes a display that shows nothing before ``begin(at:)``.
     ///
-    /// The title says what is done, such as `Enroll the right index finger`. The last line says how it ended; for a
-    /// `failure`, the reason follows as the command's error.
+    /// The title says what is done, such as `Enroll the right index finger`.
+    init(_ title: String, console: Console) {
+        self.title = title
+        self.console = console
+        (stream, updates) = AsyncStream.makeStream(of: ScanActivityUpdate.self)
+    }
+
+    /// Runs `work` at a reader, and shows its updates until it ends.
     static func run<Value: Sendable>(
         _ title: String,
         at info: ReaderInfo,
@@ -22,7 +33,38 @@ struct Activity: Sendable {
         failure: String,
         _ work: (Activity) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let (stream, updates) = AsyncStream.makeStream(of: ScanActivityUpdate.self)
+        let activity = Activity(title, console: console)
+        activity.begin(at: info)
+        return try await activity.run(success: success, failure: failure) { () async throws(Failure) in
+            try await work(activity)
+        }
+    }
+
+    /// Runs `work`. The last line says how it ended; for a `failure`, the reason follows as the command's error.
+    func run<Value: Sendable>(
+        success: (Value) -> ScanActivityUpdate,
+        failure: String,
+        _ work: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        do throws(Failure) {
+            let value = try await work()
+            await end(success(value))
+            return value
+        } catch {
+            await end(.failed(failure))
+            throw error
+        }
+    }
+
+    private func end(_ last: ScanActivityUpdate) async {
+        updates.yield(last)
+        updates.finish()
+        await display.withLock(\.self)?.value
+    }
+
+    /// Shows the title and the reader, from which the person is now asked for a finger.
+    func begin(at info: ReaderInfo) {
+        console.used(info.kind)
         let progress = ScanActivity(
             title: title,
             readerName: info.name,
@@ -30,25 +72,8 @@ struct Activity: Sendable {
             scanType: info.scanType
         )
         // This is a separate task, so that the last line is shown even if the current task is cancelled.
-        let display = Task { if !console.isJSON { await progress.show(stream) } }
-        do throws(Failure) {
-            let value = try await work(Activity(console: console, updates: updates))
-            await end(updates, success(value), display)
-            return value
-        } catch {
-            await end(updates, .failed(failure), display)
-            throw error
-        }
-    }
-
-    private static func end(
-        _ updates: AsyncStream<ScanActivityUpdate>.Continuation,
-        _ last: ScanActivityUpdate,
-        _ display: Task<Void, Never>
-    ) async {
-        updates.yield(last)
-        updates.finish()
-        await display.value
+        let task = Task { [console, stream] in if !console.isJSON { await progress.show(stream) } }
+        display.withLock { $0 = task }
     }
 
     /// Shows an event of the reader.
@@ -70,7 +95,7 @@ func patiently<Value: Sendable>(
     observer: @escaping ScanObserver,
     _ operation: @escaping @Sendable (@escaping ScanObserver) async throws(ReaderError) -> Value
 ) async throws(Failure) -> Value {
-    let deadline = Patience(limit)
+    let deadline = IdleTimeout(limit)
     let work = Task { () async -> Result<Value, ReaderError> in
         do throws(ReaderError) {
             return .success(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import Fingerprint
 import Glibc
 import SecretMemory
 import Synchronization
+import WhorlService
 import WhorlSupport
 
 /// The output of a command: the answer goes to standard output, all else to standard error; with `--json`, only lines

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import Fingerprint
+import WhorlService
 
 extension JSONValue {
     /// Returns the event that programs get while a reader works.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlService
 
 /// The exit status of the program; scripts rely on it, so a number never changes its meaning.
 enum ExitStatus: Int32, Sendable, CaseIterable {
@@ -61,6 +61,32 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             case .readerInUse: .readerInUse
             case .storeFailed: .storeFailed
             case .chipUnavailable: .noTPM
+            }
+    }
+}
+
+extension ExitStatus {
+    /// Makes the status of a vault's error.
+    init(_ code: VaultError.Code) {
+        self =
+            switch code {
+            // Everything that prevents use of the chip, also when it keeps the state key; the error's code says what.
+            case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
+                .chipFull:
+                .noTPM
+            case .noSuchItem: .noSuchItem
+            case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: .noLongerValid
+            case .itemExists, .passcodeExists: .existsAlready
+            // The status of an evaluation that no passcode can meet for now.
+            case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled,
+                .chipLockedOut:
+                .authenticationFailed
+            case .passcodeNotSet: .passcodeNotSet
+            case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .publicKeyRefused,
+                .accessRefused, .passcodeWrongSize, .applicationPasswordNeeded:
+                .usage
+            case .store: .storeFailed
+            case .passcodeNeeded: .failure
             }
     }
 }

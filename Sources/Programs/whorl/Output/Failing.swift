@@ -1,29 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
 import Fingerprint
 import GreyscalePNG
-import StateStore
+import TerminalPrompt
+import WhorlService
 
-// There is one function for each layer's error, so that the code of a verb stays short.
-
-func failing<Value>(_ body: () async throws(AuthenticationError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
+/// An error of a layer below, which ends a command.
+protocol CommandError: Error {
+    /// The failure of the command.
+    var failure: Failure { get }
 }
 
-func failing<Value>(_ body: () async throws(EnrollmentError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
+extension AuthenticationError: CommandError {
+    var failure: Failure { Failure(self) }
 }
 
-func failing<Value>(_ body: () async throws(ReaderError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
+extension EnrollmentError: CommandError {
+    var failure: Failure { Failure(self) }
 }
 
-func failing<Value>(_ body: () async throws(StateError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
+extension FingerChangeError: CommandError {
+    var failure: Failure {
+        switch self {
+        case .owner(let error): Failure(error)
+        case .fingers(let error): Failure(error)
+        }
+    }
 }
 
-func failing<Value>(_ body: () throws(GreyscalePNGError) -> Value) throws(Failure) -> Value {
-    do { return try body() } catch { throw Failure(error) }
+extension VaultError: CommandError {
+    var failure: Failure { Failure(self) }
+}
+
+extension ReleaseError: CommandError {
+    var failure: Failure { Failure(self) }
+}
+
+extension StateError: CommandError {
+    var failure: Failure { Failure(self) }
+}
+
+extension ReaderError: CommandError {
+    var failure: Failure { Failure(self) }
+}
+
+extension PasscodeReadingError: CommandError {
+    var failure: Failure { Failure(self) }
+}
+
+extension GreyscalePNGError: CommandError {
+    var failure: Failure { Failure(self) }
+}
+
+/// Does a part of a command, whose error becomes the command's failure.
+func failing<Value, Failed: CommandError>(
+    _ body: () async throws(Failed) -> Value
+) async throws(Failure) -> Value {
+    do { return try await body() } catch { throw error.failure }
+}
+
+/// Does a part of a command that does not wait.
+func failing<Value, Failed: CommandError>(_ body: () throws(Failed) -> Value) throws(Failure) -> Value {
+    do { return try body() } catch { throw error.failure }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import BiometricLogin
+import WhorlService
 
 extension Failure {
     init(_ error: LoginError) {
@@ -42,6 +42,6 @@ extension Failure {
     }
 }
 
-func failing<Value>(_ body: () async throws(LoginError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
+extension LoginError: CommandError {
+    var failure: Failure { Failure(self) }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 import TerminalPrompt
-import Vault
+import WhorlService
 
 extension Failure {
     init(_ error: VaultError) {
@@ -10,13 +9,11 @@ extension Failure {
             self.init(error)
             return
         }
-        // The name leaves out the associated values of a code.
-        let name = "\(error.code)".prefix { $0 != "(" }
         self.init(
-            code: String(name),
+            code: error.code.name,
             rawValue: error.code == .passcodeNotSet
                 ? AuthenticationError.Code.passcodeNotSet.appleRawValue : nil,
-            status: ExitStatus(rawValue: error.exitCode) ?? .failure,
+            status: ExitStatus(error.code),
             message: error.message,
             reason: error.cause,
             recovery: error.recovery
@@ -48,16 +45,4 @@ extension Failure {
             isCancellation: error.code == .cancelled
         )
     }
-}
-
-func failing<Value>(_ body: () async throws(VaultError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
-}
-
-func failing<Value>(_ body: () async throws(ReleaseError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
-}
-
-func failing<Value>(_ body: () async throws(PasscodeReadingError) -> Value) async throws(Failure) -> Value {
-    do { return try await body() } catch { throw Failure(error) }
 }

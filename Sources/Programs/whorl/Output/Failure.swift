@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
 import Fingerprint
 import GreyscalePNG
-import StateStore
 import SyntheticFingers
+import WhorlService
 import WhorlSupport
 
 /// A failure of a command, in the words of the layer where it happened.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SecretMemory
-import WhorlSystem
+import WhorlService
 
 /// The protection of the state directory.
 struct Protection: Sendable {
@@ -9,9 +9,9 @@ struct Protection: Sendable {
     let isHardware: Bool
     let usedSimulatedTPM: Bool
 
-    init(_ services: SystemServices) {
-        isHardware = services.isProtectedByHardware
-        usedSimulatedTPM = services.usedSimulatedTPM
+    init(_ service: any MaintenanceService) {
+        isHardware = service.isProtectedByHardware
+        usedSimulatedTPM = service.usedSimulatedTPM
     }
 
     /// The member that names a simulated TPM.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TPM
-import Vault
+import WhorlService
 
 extension VaultStatus {
     /// The result of `whorl vault status`.
@@ -25,16 +24,16 @@ extension VaultStatus {
         ]
     }
 
-    private static func json(_ chip: TPMProperties) -> JSONValue {
+    private static func json(_ chip: ChipStatus) -> JSONValue {
         [
             "manufacturer": .string(chip.manufacturer), "firmware": .string(chip.firmware),
             "spec": .string(chip.specRevision),
             "ownerAuthSet": .bool(chip.ownerAuthSet), "lockoutAuthSet": .bool(chip.lockoutAuthSet),
-            "failures": .integer(chip.dictionaryAttack.failures),
-            "limit": .integer(chip.dictionaryAttack.limit),
-            "recoverySeconds": .integer(chip.dictionaryAttack.recoverySeconds),
+            "failures": .integer(chip.failures),
+            "limit": .integer(chip.failureLimit),
+            "recoverySeconds": .integer(chip.recoverySeconds),
             "inLockout": .bool(chip.inLockout),
-            "counters": chip.nvCounters.map(JSONValue.integer),
+            "counters": chip.counters.map(JSONValue.integer),
         ]
     }
 
@@ -48,8 +47,7 @@ extension VaultStatus {
         ]
         if let storageRoot { lines.append("storage root: \(VaultStatus.handle(storageRoot))") }
         if let chip {
-            let state = chip.dictionaryAttack
-            lines.append("wrong passcodes: \(state.failures) of \(state.limit)")
+            lines.append("wrong passcodes: \(chip.failures) of \(chip.failureLimit)")
         }
         return lines + problems.flatMap { ["problem: \($0.message)", "  → \($0.recovery)"] }
     }

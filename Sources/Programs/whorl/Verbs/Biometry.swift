@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
+import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The command `whorl biometry`.
 struct Biometry: AsyncParsableCommand {
@@ -58,7 +57,7 @@ struct Biometry: AsyncParsableCommand {
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let id = try program.id(session)
             let isOptedOut = try await failing { () async throws(AuthenticationError) in
-                try await session.services.authentication.isOptedOut(id)
+                try await session.services.owner.isOptedOut(id)
             }
             return .biometry(isAllowed: !isOptedOut, id)
         }
@@ -91,7 +90,7 @@ struct Biometry: AsyncParsableCommand {
 extension Session {
     fileprivate func setOptedOut(_ isOut: Bool, for id: ApplicationID) async throws(Failure) -> Answer {
         try await failing { () async throws(AuthenticationError) in
-            try await services.authentication.setOptedOut(isOut, for: id)
+            try await services.owner.setOptedOut(isOut, for: id)
         }
         return .biometry(isAllowed: !isOut, id)
     }

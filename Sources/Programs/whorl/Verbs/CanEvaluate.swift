@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import FoundationEssentials
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl can-evaluate`.
 struct CanEvaluate: Verb {
@@ -24,7 +23,7 @@ struct CanEvaluate: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let services = session.services
-        let preflight = await services.authentication.preflight(policy, for: services.application)
+        let preflight = await services.owner.preflight(policy, for: services.application)
         session.console.used(preflight.readerKind)
         if let obstacle = preflight.obstacle { throw Failure(obstacle) }
         return Answer(

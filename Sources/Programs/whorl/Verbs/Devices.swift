@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Fingerprint
 import TerminalPrompt
+import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The command `whorl devices`.
 struct Devices: Verb {
@@ -25,7 +24,7 @@ struct Devices: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let readers = try await failing { () async throws(AuthenticationError) in
-            try await session.services.readers()
+            try await session.services.readers.readers()
         }
         var infos: [ReaderInfo] = []
         for reader in readers { infos.append(await reader.info) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Fingerprint
 import GreyscalePNG
 import TerminalPrompt
+import WhorlService
 import WhorlSupport
 
 /// The command `whorl devices capture`.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Fingerprint
 import TerminalPrompt
+import WhorlService
 import WhorlSupport
 
 /// The command `whorl devices exercise`.

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
-import Enrollment
 import Fingerprint
 import FoundationEssentials
-import StateStore
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl domain-state`.
 struct DomainState: Verb {
@@ -29,17 +26,13 @@ struct DomainState: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let earlier = try decodedSince()
-        let services = session.services
-        guard let store = try await session.existingStore() else {
-            return try answer(nil, earlier.map { _ in .everythingGone })
-        }
-        let application = services.application.rawValue
+        let (fingers, application) = (session.services.fingers, session.services.application)
         let state = try await failing { () async throws(EnrollmentError) in
-            try await store.state(of: services.profile, application: application)
+            try await fingers.state(for: application)
         }
         guard let earlier else { return try answer(state?.digest, nil) }
         let difference = try await failing { () async throws(EnrollmentError) in
-            try await store.difference(of: services.profile, application: application, since: earlier)
+            try await fingers.difference(since: earlier, for: application)
         }
         return try answer(state?.digest, difference)
     }
@@ -83,14 +76,4 @@ struct DomainState: Verb {
             + difference.removed.map { "removed: \($0.rawValue)" }
         return lines.isEmpty ? ["changed, and changed back"] : lines
     }
-}
-
-extension EnrollmentDifference {
-    /// The difference from any earlier value, if nothing is stored.
-    fileprivate static let everythingGone = EnrollmentDifference(
-        changed: true,
-        added: [],
-        removed: [],
-        isKnown: false
-    )
 }

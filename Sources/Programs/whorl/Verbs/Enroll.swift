@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
-import Enrollment
 import Fingerprint
-import StateStore
 import TerminalPrompt
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl enroll`.
 struct Enroll: Verb {
@@ -38,32 +35,22 @@ struct Enroll: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let finger = try Finger(argument: finger)
-        let reader = try await session.reader()
-        let enroller = try await session.enroller()
-        let profile = session.services.profile
-        try await failing { () async throws(EnrollmentError) in
-            try await enroller.refuseTaken(finger, profile: profile, on: reader)
-        }
-        let consent = try await session.consent(to: .add(finger), passcode)
-        let enrolled = try await Activity.run(
-            "Enroll the \(finger.spokenName)",
-            at: await reader.info,
-            console: session.console,
+        let preset = try await passcode.preset()
+        let activity = Activity("Enroll the \(finger.spokenName)", console: session.console)
+        let enrolled = try await activity.run(
             success: { _ in .finished("Enrolled.") },
             failure: "Not enrolled."
-        ) { (activity) async throws(Failure) in
-            try await failing { () async throws(EnrollmentError) in
-                try await enroller.enroll(
-                    finger,
-                    label: label,
-                    profile: profile,
-                    on: reader,
-                    consent: consent,
-                    timeout: global.patience,
+        ) { () async throws(Failure) in
+            try await failing { () async throws(FingerChangeError) in
+                try await session.services.fingers.enroll(
+                    NewFinger(finger, label: label),
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset),
                     observer: { show($0, activity) }
                 )
             }
         }
+        let reader = try await session.reader()
         // Some drivers know their stages only after they were open.
         let stages = await reader.info.enrollStages
         return Answer(
@@ -77,6 +64,7 @@ struct Enroll: Verb {
 
     private func show(_ progress: EnrollmentProgress, _ activity: Activity) {
         switch progress {
+        case .began(let reader): activity.begin(at: reader)
         case .scan(let event): activity.scan(event)
         case .confirming(let left):
             activity.part(

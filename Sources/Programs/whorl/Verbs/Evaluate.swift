@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Fingerprint
 import FoundationEssentials
 import TerminalPrompt
+import WhorlService
 import WhorlSupport
-import WhorlSystem
 
 /// The command `whorl evaluate`.
 struct Evaluate: Verb {
@@ -57,7 +56,7 @@ struct Evaluate: Verb {
         let console = session.console
         let presenter = session.presenter(handing: try await passcode.preset())
         let evaluation = try await failing { () async throws(AuthenticationError) in
-            try await session.services.authentication.evaluate(
+            try await session.services.owner.evaluate(
                 request(of: session.services.application),
                 presenter: presenter
             )

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Enrollment
 import Fingerprint
 import FoundationEssentials
-import StateStore
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl fingers`.
 struct Fingers: AsyncParsableCommand {
@@ -31,7 +29,9 @@ struct Fingers: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let fingers = try await session.enrolledFingers()
+            let fingers = try await failing { () async throws(EnrollmentError) in
+                try await session.services.fingers.fingers()
+            }
             return Answer(
                 result: ["fingers": .array(fingers.map(\.json))],
                 text: fingers.isEmpty ? ["No finger is enrolled."] : Table.lines(fingers.map(\.row))
@@ -54,17 +54,19 @@ struct Fingers: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let profile = session.services.profile
-            guard let enroller = try await session.existingEnroller() else { return answer(nil) }
+            let service = session.services.fingers
             let candidates = try await failing { () async throws(EnrollmentError) in
-                try await enroller.acceptable(profile: profile)
+                try await service.acceptable()
             }
             guard let candidates else { return answer(nil) }
             for finger in candidates { session.console.tell("would be accepted: \(finger.rowText)") }
-            let consent = try await session.consent(to: .accept, passcode)
+            let preset = try await passcode.preset()
             return answer(
-                try await failing { () async throws(EnrollmentError) in
-                    try await enroller.accept(profile: profile, consent: consent)
+                try await failing { () async throws(FingerChangeError) in
+                    try await service.accept(
+                        session.consentRequest(handing: preset),
+                        presenter: session.presenter(handing: preset)
+                    )
                 }
             )
         }
@@ -90,18 +92,6 @@ struct Fingers: AsyncParsableCommand {
                     + accepted.removed.map { "removed, it cannot be read: \($0.finger.rawValue) \($0.id)" }
                     + (accepted.kept.isEmpty ? ["No finger is enrolled."] : [])
             )
-        }
-    }
-}
-
-extension Session {
-    /// Returns the enrolled fingers of the profile; none if nothing was ever stored, and then makes nothing.
-    func enrolledFingers() async throws(Failure) -> [EnrolledFinger] {
-        guard let store = try await existingStore() else {
-            return []
-        }
-        return try await failing { () async throws(EnrollmentError) in
-            try await store.fingers(of: services.profile)
         }
     }
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Foundation
 import Glibc
 import SecretMemory
-import Vault
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl key`.
 struct Key: AsyncParsableCommand {
@@ -36,11 +34,17 @@ struct Key: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let id = try await session.item(.key, name)
-            let vault = try await session.vault()
+            try await session.prepareItems()
             let (control, password) = try await access.read()
             let key = try await failing { () async throws(VaultError) in
-                try await vault.createKey(id, access: control, applicationPassword: password)
+                try await session.services.namedItems.add(
+                    .key,
+                    as: id,
+                    access: control,
+                    applicationPassword: password
+                )
             }
+            guard let key else { throw Failure(VaultError(.chipFailed, id.spoken, cause: "no public key")) }
             var answer = Answer.publicKey(key, of: id)
             answer.result = answer.result.adding("access", .string(control.text))
             return answer
@@ -72,10 +76,9 @@ struct Key: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let id = try await session.item(.key, name)
-            guard let vault = try await session.storedVault() else {
-                throw Failure(VaultError(.noSuchItem, id.spoken))
+            let key = try await failing { () async throws(VaultError) in
+                try await session.services.namedItems.publicKey(of: id)
             }
-            let key = try await failing { () async throws(VaultError) in try await vault.publicKey(of: id) }
             return .publicKey(key, of: id)
         }
     }
@@ -112,7 +115,7 @@ struct Key: AsyncParsableCommand {
                 patience: global.patience,
                 otherwise: "sign with the key “\(id.name.text)”"
             ) { request, presenter throws(ReleaseError) in
-                try await session.services.authentication.signature(
+                try await session.services.items.signature(
                     over: digest,
                     with: .stored(id),
                     request,

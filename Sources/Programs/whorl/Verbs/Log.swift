@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
-import Enrollment
 import Fingerprint
 import FoundationEssentials
-import StateStore
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl log`.
 struct Log: Verb {
@@ -31,14 +28,9 @@ struct Log: Verb {
     }
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
-        let services = session.services
-        var entries: [AuditEntry] = []
-        if let store = try await session.existingStore() {
-            let log = AuditLog(database: store.database)
-            entries = try await failing { () async throws(AuthenticationError) in
-                try await log.entries(limit: limit, profile: services.profile)
-            }.reversed()
-        }
+        let entries = try await failing { () async throws(AuthenticationError) in
+            try await session.services.maintenance.log(limit: limit)
+        }.reversed()
         return Answer(
             result: ["entries": .array(entries.map(\.json))],
             text: entries.isEmpty ? ["The log is empty."] : Table.lines(entries.map(\.row))

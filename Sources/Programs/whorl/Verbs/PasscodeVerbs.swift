@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import SecretMemory
-import Vault
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl passcode`.
 struct Passcode: AsyncParsableCommand {
@@ -43,19 +41,22 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let vault = try await session.vault()
-            let profile = session.services.profile
+            try await session.prepareItems()
             // This is reported before anything is typed.
-            if try await failing({ () async throws(VaultError) in
-                try await vault.isPasscodeSet(of: profile)
-            }) {
-                throw Failure(VaultError(.passcodeExists, profile))
+            guard try await !session.isPasscodeSet() else {
+                throw Failure(VaultError(.passcodeExists, session.services.profile))
             }
-            let proof = try await session.proofForFirstPasscode()
+            let service = session.services.passcode
+            let shown = OwnerSession()
+            try await failing { () async throws(AuthenticationError) in
+                try await service.askForFinger(
+                    session.consentRequest(handing: nil),
+                    in: shown,
+                    presenter: session.presenter(handing: nil)
+                )
+            }
             let new = try await passcode.readNew()
-            try await failing { () async throws(VaultError) in
-                try await vault.setPasscode(new, of: profile, shown: proof)
-            }
+            try await failing { () async throws(VaultError) in try await service.set(new, shown: shown) }
             return Answer(result: ["set": true], text: ["The passcode is set."] + Passcode.advice(on: new))
         }
     }
@@ -71,11 +72,11 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let vault = try await session.vaultWithPasscode()
+            try await session.requirePasscode()
             let old = try await passcode.read("Present passcode")
             let new = try await passcode.readNew()
             try await failing { () async throws(VaultError) in
-                try await vault.changePasscode(old, to: new, of: session.services.profile)
+                try await session.services.passcode.change(old, to: new)
             }
             return Answer(
                 result: ["changed": true],
@@ -94,10 +95,10 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            _ = try await session.vaultWithPasscode()
+            try await session.requirePasscode()
             let shown = try await passcode.read()
             let verdict = try await failing { () async throws(AuthenticationError) in
-                try await session.services.engine.unlock(with: shown.bytes)
+                try await session.services.passcode.verify(shown)
             }
             let profile = session.services.profile
             switch verdict {
@@ -122,17 +123,17 @@ struct Passcode: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let vault = try await session.vaultWithPasscode()
-            let profile = session.services.profile
-            let lost = try await failing { () async throws(VaultError) in
-                try await vault.itemsLostWithoutPasscode(of: profile)
-            }
+            try await session.requirePasscode()
+            let service = session.services.passcode
+            let lost = try await failing { () async throws(VaultError) in try await service.itemsLostWithout() }
             guard force || lost.isEmpty else {
-                throw Failure(VaultError(.passcodeNeeded(by: lost.map(\.spoken)), profile))
+                throw Failure(
+                    VaultError(.passcodeNeeded(by: lost.map(\.spoken)), session.services.profile)
+                )
             }
             let shown = try await passcode.read()
             let deleted = try await failing { () async throws(VaultError) in
-                try await vault.removePasscode(shown, of: profile, force: force)
+                try await service.remove(shown, force: force)
             }
             return Answer(
                 result: [
@@ -148,31 +149,14 @@ struct Passcode: AsyncParsableCommand {
 }
 
 extension Session {
-    /// Returns the vault for making items; it is available if there is a chip.
-    func vault() async throws(Failure) -> Vault {
-        try await failing { () async throws(VaultError) in try await services.vault() }
-    }
-
-    /// Returns the vault of existing items; `nil` when nothing was made before.
-    func existingVault() async throws(Failure) -> Vault? {
-        try await failing { () async throws(VaultError) in try await services.existingVault() }
-    }
-
-    /// Returns the vault for operations that need no chip; `nil` when nothing was ever stored.
-    func storedVault() async throws(Failure) -> Vault? {
-        try await failing { () async throws(VaultError) in try await services.storedVault() }
-    }
-
-    /// Returns the vault of a profile that has a passcode.
-    fileprivate func vaultWithPasscode() async throws(Failure) -> Vault {
-        let profile = services.profile
-        guard let vault = try await existingVault() else {
-            throw Failure(VaultError(.passcodeNotSet, profile))
+    /// Refuses to go on unless a passcode is set, before anything is typed.
+    func requirePasscode() async throws(Failure) {
+        guard try await isPasscodeSet() else {
+            throw Failure(VaultError(.passcodeNotSet, services.profile))
         }
-        let isSet = try await failing { () async throws(VaultError) in
-            try await vault.isPasscodeSet(of: profile)
-        }
-        guard isSet else { throw Failure(VaultError(.passcodeNotSet, profile)) }
-        return vault
+    }
+
+    fileprivate func isPasscodeSet() async throws(Failure) -> Bool {
+        try await failing { () async throws(VaultError) in try await services.passcode.isSet() }
     }
 }

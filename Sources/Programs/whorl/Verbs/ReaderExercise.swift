@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
 import Fingerprint
+import WhorlService
 
 /// A step of the trial of a reader; the order of the cases is the order of the trial.
 enum ExerciseStep: String, CaseIterable, Sendable {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
-import Enrollment
 import Fingerprint
-import StateStore
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl remove`.
 struct Remove: Verb {
@@ -35,26 +32,13 @@ struct Remove: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let selection = try FingerSelection(argument: finger, all: all, on: namedReader)
-        guard let enroller = try await session.existingEnroller() else {
-            guard all else { throw Failure(EnrollmentError(.noSuchFinger)) }
-            return answer([])
-        }
-        let readers = try await failing { () async throws(AuthenticationError) in
-            try await session.services.readers()
-        }
-        for reader in readers { session.console.used(await reader.info.kind) }
-        let profile = session.services.profile
-        try await failing { () async throws(EnrollmentError) in
-            _ = try await enroller.removable(selection, profile: profile, readers: readers, force: force)
-        }
-        let consent = try await session.consent(to: .remove(selection), passcode)
-        let removed = try await failing { () async throws(EnrollmentError) in
-            try await enroller.remove(
+        let preset = try await passcode.preset()
+        let removed = try await failing { () async throws(FingerChangeError) in
+            try await session.services.fingers.remove(
                 selection,
-                profile: profile,
-                readers: readers,
                 force: force,
-                consent: consent
+                session.consentRequest(handing: preset),
+                presenter: session.presenter(handing: preset)
             )
         }
         return answer(removed)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Glibc
 import SecretMemory
 import TerminalPrompt
-import Vault
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl secret`.
 struct Secret: AsyncParsableCommand {
@@ -22,9 +20,6 @@ struct Secret: AsyncParsableCommand {
         subcommands: [Add.self, Get.self, List.self, Delete.self]
     )
 
-    /// The maximum number of bytes of a secret.
-    private static let largest = 1 << 20
-
     /// The command `whorl secret add`.
     struct Add: Verb {
         static let configuration = CommandConfiguration(
@@ -39,11 +34,16 @@ struct Secret: AsyncParsableCommand {
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let id = try await session.item(.secret, name)
             // Refusals come before anything is read.
-            let vault = try await session.vault()
+            try await session.prepareItems()
             let (control, password) = try await access.read()
             let secret = try await Secret.fromStandardInput()
             try await failing { () async throws(VaultError) in
-                try await vault.add(secret, as: id, access: control, applicationPassword: password)
+                _ = try await session.services.namedItems.add(
+                    .secret(secret),
+                    as: id,
+                    access: control,
+                    applicationPassword: password
+                )
             }
             return Answer(
                 result: ["name": .string(id.name.text), "access": .string(control.text)],
@@ -72,7 +72,7 @@ struct Secret: AsyncParsableCommand {
                 patience: global.patience,
                 otherwise: "get the secret “\(id.name.text)”"
             ) { request, presenter throws(ReleaseError) in
-                try await session.services.authentication.secret(
+                try await session.services.items.secret(
                     in: .stored(id),
                     request,
                     presenter: presenter
@@ -116,7 +116,7 @@ struct Secret: AsyncParsableCommand {
 
     /// Reads a pipe or a file unchanged, or one line that a person types and that is not shown.
     private static func fromStandardInput() async throws(Failure) -> SecretBox {
-        guard StandardInput.isTerminal else { return try await StandardInput.read(atMost: largest) }
+        guard StandardInput.isTerminal else { return try await StandardInput.read(atMost: SecretSize.allowed.upperBound) }
         return try await failing { () async throws(PasscodeReadingError) in
             try await PasscodeReader().read("Secret")
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Fingerprint
 import Glibc
 import GreyscalePNG
 import Synchronization
 import SyntheticFingers
+import WhorlService
 import WhorlSupport
 
 /// The command `whorl simulate`.

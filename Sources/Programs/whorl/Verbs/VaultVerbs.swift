@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import SecretMemory
-import Vault
-import WhorlSystem
+import WhorlService
 
 /// The command `whorl vault`.
 struct VaultCommand: AsyncParsableCommand {
@@ -30,7 +28,7 @@ struct VaultCommand: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let status = try await failing { () async throws(VaultError) in
-                try await session.services.vaultStatus()
+                try await session.services.maintenance.vaultStatus()
             }
             return Answer(
                 result: status.json,
@@ -51,7 +49,7 @@ struct VaultCommand: AsyncParsableCommand {
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             try await failing { () async throws(VaultError) in
-                try await session.services.provisionVault()
+                try await session.services.maintenance.provisionVault()
             }
             return Answer(
                 result: ["provisioned": true, "stateKey": "sealed"],
@@ -82,7 +80,7 @@ struct VaultCommand: AsyncParsableCommand {
                 )
             }
             let reset = try await failing { () async throws(VaultError) in
-                try await session.services.resetVault(withoutChip: force)
+                try await session.services.maintenance.resetVault(withoutChip: force)
             }
             switch reset {
             case .fingersKept:
@@ -107,13 +105,10 @@ struct VaultCommand: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let profile = session.services.profile
-            guard let vault = try await session.existingVault() else {
-                throw Failure(VaultError(.passcodeNotSet, profile))
-            }
+            try await session.requirePasscode()
             let shown = try await passcode.read()
             let resealing = try await failing { () async throws(VaultError) in
-                try await vault.reseal(profile, shown: try await vault.verify(shown, of: profile))
+                try await session.services.maintenance.reseal(shown)
             }
             return Answer(
                 result: [

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Authentication
 import Fingerprint
+import WhorlService
 import WhorlSystem
 
 /// A command that gives one answer: a result, or a failure.
@@ -33,8 +33,8 @@ extension Verb {
         do throws(Failure) {
             let session = Session(options: global, console: console, try global.configuration())
             let outcome = await outcome(session)
-            console.isProtected(by: Protection(session.services))
-            await session.services.letGoOfTPM()
+            console.isProtected(by: Protection(session.services.maintenance))
+            await session.services.maintenance.close()
             return outcome
         } catch {
             return .failure(error)
@@ -70,18 +70,21 @@ extension Failure {
 struct Session: Sendable {
     let options: GlobalOptions
     let console: Console
-    let services: SystemServices
+    let services: Services
+    /// The root that made the services; only the login needs it, whose records are rows of the keychain.
+    let root: SystemServices
 
     init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) {
         self.options = options
         self.console = console
-        services = SystemServices(configuration)
+        root = SystemServices(configuration)
+        services = root.services
     }
 
     /// Returns the chosen reader, and records it as used.
     func reader() async throws(Failure) -> any FingerprintReader {
         let reader = try await failing { () async throws(AuthenticationError) in
-            try await services.chosenReader()
+            try await services.readers.chosenReader()
         }
         console.used(await reader.info.kind)
         return reader

@@ -2,6 +2,7 @@
 
 package import GRDB
 import StateStore
+package import WhorlService
 
 /// The tries of one profile on one class of readers, on disk, in the table `attempts`.
 ///

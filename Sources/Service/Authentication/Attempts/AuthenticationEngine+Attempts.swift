@@ -1,37 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+import Foundation
 import StateStore
-
-/// The tries of one profile on one class of readers, as they stand now.
-public struct AttemptStanding: Sendable, Hashable {
-    /// Whether fingers are locked, and how that ends.
-    public enum Lock: Sendable, Hashable {
-        /// A finger may be tried.
-        case open
-        /// Locked until the given time, by the wall clock as it is set now; setting the clock does not move the end.
-        case until(Date)
-        /// Locked until the passcode is verified.
-        case untilPasscode
-    }
-
-    /// The class of readers that the tries are made on.
-    public let readers: ReaderClass
-    /// Failed tries since the last match or verified passcode.
-    public let failures: Int
-    /// Failed tries that remain before fingers are locked: 0 while they are locked, 1 after a lock that has ended by
-    /// time.
-    public let remaining: Int
-    /// Failed tries ever.
-    public let totalFailures: Int
-    /// Locks since the last match or verified passcode; each is twice as long as the one before.
-    public let lockouts: Int
-    /// Whether a scan is going on, or its process ended during it; the next evaluation counts an ended one as a
-    /// failure.
-    public let isPending: Bool
-    /// Whether fingers are locked.
-    public let lock: Lock
-}
+public import WhorlService
 
 extension AttemptStanding {
     init(_ record: AttemptRecord, on readers: ReaderClass, at now: Moment, endsByTime: Bool) {

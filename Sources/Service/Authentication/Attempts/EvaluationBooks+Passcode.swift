@@ -2,6 +2,7 @@
 
 import GRDB
 import StateStore
+package import WhorlService
 
 extension EvaluationBooks {
     /// Lifts the lock on fingers and logs the success after the right passcode, both together or not at all.

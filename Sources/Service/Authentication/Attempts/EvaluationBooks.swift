@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import Logging
 package import StateStore
+package import WhorlService
 
 /// The records that one evaluation writes: its tries, its match, its end.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import StateStore
+package import WhorlService
 package import WhorlSupport
 
 /// The right to evaluate a profile: one holder at a time, over all processes that share a state directory.

@@ -4,6 +4,7 @@ import Enrollment
 import Logging
 import StateStore
 import Synchronization
+import WhorlService
 
 /// The part of a match that is written after its answer: the time of the print's last match, which puts it first in the
 /// next gallery, and the better template that some readers make.

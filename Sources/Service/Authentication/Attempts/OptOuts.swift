@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import GRDB
+package import WhorlService
 
 /// The programs that a person has told not to use fingers, in the table `opt_outs`.
 package struct OptOuts: Sendable {

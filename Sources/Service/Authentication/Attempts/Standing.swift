@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import WhorlService
+import WhorlSupport
+
 /// The facts that decide whether an evaluation may begin, gathered before the decision.
 package struct Standing: Sendable {
     /// The state of the reader.

@@ -3,28 +3,8 @@
 public import Enrollment
 import Fingerprint
 import StateStore
-public import Vault
-
-/// A request for the owner's consent to a change of the enrolled fingers.
-public struct ConsentRequest: Sendable {
-    /// The program that asks.
-    public var application: ApplicationID
-    /// The time limit for each touch, key or verdict.
-    public var timeout: Duration
-    /// Whether only the passcode is asked for, as by programs that have it already.
-    public var passcodeAlone: Bool
-
-    /// Makes a request that takes a finger or the passcode.
-    public init(
-        application: ApplicationID,
-        timeout: Duration = .seconds(60),
-        passcodeAlone: Bool = false
-    ) {
-        self.application = application
-        self.timeout = timeout
-        self.passcodeAlone = passcodeAlone
-    }
-}
+import Vault
+public import WhorlService
 
 extension AuthenticationEngine {
     /// Asks the owner to agree to a change of the enrolled fingers.
@@ -77,27 +57,29 @@ extension AuthenticationEngine {
         return OwnerConsent(to: change, in: standing, by: owner.method == .biometry ? .finger : .passcode)
     }
 
-    /// Asks the owner to agree to a first passcode, by an enrolled finger.
+    /// Asks for an enrolled finger, if there is one, before a first passcode is set.
     ///
-    /// - Returns: The proof that `Vault.setPasscode(_:of:shown:)` needs; `nil` where no finger is enrolled.
+    /// - Parameters:
+    ///   - request: The way in which the owner is asked.
+    ///   - session: The session that keeps the match.
+    ///   - presenter: Shows the prompt.
     /// - Throws: as ``consent(to:_:presenter:)``.
     @concurrent
-    public func proofForFirstPasscode(
+    public func askForFirstPasscode(
         _ request: ConsentRequest,
+        in session: OwnerSession,
         presenter: any PromptPresenter
-    ) async throws(AuthenticationError) -> OwnerProof? {
-        guard let standing = try await standingFingers(), standing.hasFingers else { return nil }
-        let evaluation = try await evaluate(
-            EvaluationRequest(
-                policy: .biometrics,
-                reason: "touch an enrolled finger to set a passcode",
-                application: request.application,
-                fallbackTitle: "",
-                timeout: request.timeout
-            ),
-            presenter: presenter
+    ) async throws(AuthenticationError) {
+        guard let standing = try await standingFingers(), standing.hasFingers else { return }
+        var evaluation = EvaluationRequest(
+            policy: .biometrics,
+            reason: "touch an enrolled finger to set a passcode",
+            application: request.application,
+            fallbackTitle: "",
+            timeout: request.timeout
         )
-        return evaluation.isReused ? nil : proof(of: evaluation, nil)
+        evaluation.session = session
+        _ = try await evaluate(evaluation, presenter: presenter)
     }
 
     private func standingFingers() async throws(AuthenticationError) -> FingersStanding? {

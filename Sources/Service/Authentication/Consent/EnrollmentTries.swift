@@ -3,6 +3,7 @@
 public import Enrollment
 import Fingerprint
 import StateStore
+public import WhorlService
 import WhorlSupport
 
 extension AuthenticationEngine {

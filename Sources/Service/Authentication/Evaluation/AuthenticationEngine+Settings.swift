@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 public import SecretMemory
 import StateStore
+public import WhorlService
 
 extension AuthenticationEngine {
     /// Returns whether the person has told a program not to use fingers.

@@ -3,6 +3,7 @@
 import Enrollment
 public import Fingerprint
 package import StateStore
+public import WhorlService
 
 /// The authentication service in this process: it asks a reader, counts the tries, and records the results.
 ///

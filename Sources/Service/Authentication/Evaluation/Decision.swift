@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+package import WhorlService
 
 /// The decision which method of one evaluation succeeded first: only that method becomes the result and is recorded.
 ///

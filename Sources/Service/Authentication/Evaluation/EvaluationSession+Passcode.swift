@@ -2,6 +2,8 @@
 
 import Enrollment
 import Fingerprint
+import WhorlService
+import WhorlSupport
 
 extension EvaluationSession {
     /// Returns whether the prompt asks for the passcode as well as the finger.
@@ -65,8 +67,8 @@ extension EvaluationSession {
         finger: PasscodeRace.FingerPart? = nil
     ) async throws(AuthenticationError) -> Evaluation {
         let prompt = engine.texts.prompt(for: request, at: survey.readerInfo, parts: parts)
-        let patience = Patience(timeout)
-        let entry = PromptEntry(parts) { patience.restart() }
+        let idle = IdleTimeout(timeout)
+        let entry = PromptEntry(parts) { idle.restart() }
         let passcode = PasscodeLoop(
             authority: engine.passcode,
             entry: entry,
@@ -74,7 +76,7 @@ extension EvaluationSession {
             decision: Decision(),
             domainState: survey.enrollment?.digest
         )
-        let race = PasscodeRace(passcode: passcode, patience: patience, finger: finger)
+        let race = PasscodeRace(passcode: passcode, idle: idle, finger: finger)
         if let reason = obstacle?.worthTelling { entry.send(.fingerEnded(reason)) }
         return try await race.run(prompt, presenter).get()
     }

@@ -4,6 +4,7 @@ import Enrollment
 import Fingerprint
 import Logging
 import StateStore
+import WhorlService
 import WhorlSupport
 
 /// One evaluation, from its request to its answer.

@@ -3,6 +3,7 @@
 package import Enrollment
 package import Fingerprint
 import StateStore
+package import WhorlService
 
 /// The touches of one evaluation, from the first to the answer.
 package struct ScanLoop: Sendable {

@@ -3,6 +3,7 @@
 public import Enrollment
 public import StateStore
 import Synchronization
+public import WhorlService
 
 /// The engine's access to its state; no file is made before data must be stored.
 public struct StateAccess: Sendable {

@@ -3,6 +3,7 @@
 import Enrollment
 import Fingerprint
 import StateStore
+import WhorlService
 
 /// The facts that were gathered before the decision, and the parts that were opened to gather them.
 struct Survey: Sendable {

@@ -2,6 +2,7 @@
 
 package import Fingerprint
 import Synchronization
+package import WhorlService
 import WhorlSupport
 
 /// The outcome of one presentation of a finger.

@@ -2,6 +2,8 @@
 
 import Foundation
 import SecretMemory
+import WhorlService
+import WhorlSupport
 
 /// The passcodes of one evaluation, from the first to the right one.
 ///

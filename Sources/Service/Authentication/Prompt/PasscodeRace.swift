@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WhorlService
+import WhorlSupport
+
 /// The race between a finger and the passcode in one prompt, or the passcode alone.
 ///
 /// Neither part waits for the other. A part that ends without success leaves the prompt to the other one. The first
-/// success ends both, and so do a button, the cancellation of the program's task and the end of the patience. Which
+/// success ends both, and so do a button, the cancellation of the program's task and the idle timeout. Which
 /// success is the first is decided where it is recorded (``Decision``). The race returns only when both parts have
 /// ended, so that the reader is being closed and no passcode is left in memory.
 struct PasscodeRace: Sendable {
@@ -13,7 +16,7 @@ struct PasscodeRace: Sendable {
     private enum Ending: Sendable {
         case finger(Outcome)
         case passcode(Outcome)
-        case patience(isOver: Bool)
+        case idle(isOver: Bool)
     }
 
     /// The results of the parts that have ended so far.
@@ -27,7 +30,7 @@ struct PasscodeRace: Sendable {
     /// The passcode's part.
     let passcode: PasscodeLoop
     /// The time limit of the prompt for a person who does nothing.
-    let patience: Patience
+    let idle: IdleTimeout
     /// The finger's part; `nil` where no finger can be asked for.
     let finger: FingerPart?
 
@@ -42,7 +45,7 @@ struct PasscodeRace: Sendable {
         await withTaskGroup(of: Ending.self) { group in
             if let finger { group.addTask { .finger(await finger(passcode.decision, entry)) } }
             group.addTask { .passcode(await comparePasscodes()) }
-            group.addTask { .patience(isOver: await patience.end()) }
+            group.addTask { .idle(isOver: await idle.end()) }
             var score = Score()
             for await ending in group {
                 note(ending, &score)
@@ -72,7 +75,7 @@ struct PasscodeRace: Sendable {
         case .passcode(.failure(let error)):
             score.passcode = error
             if !wasOver, !isOver(score) { entry.send(.passcodeEnded(error.message)) }
-        case .patience(let isOver):
+        case .idle(let isOver):
             score.isTimeUp = score.isTimeUp || isOver
         }
     }

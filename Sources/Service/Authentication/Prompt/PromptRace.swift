@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import WhorlService
+
 /// The run of a prompt beside a scan, until both have ended.
 package struct PromptRace: Sendable {
     package typealias Outcome = Result<Evaluation, AuthenticationError>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Fingerprint
+package import WhorlService
 internal import WhorlSupport
 
 /// The texts of a prompt for which a request brings none.
@@ -79,15 +80,5 @@ public struct PromptTexts: Sendable, Hashable {
             }
         let title = DisplayText.clean(request.fallbackTitle ?? fallback)
         return canFallBack && !DisplayText.isBlank(title) ? title : nil
-    }
-}
-
-extension DisplayText {
-    /// Returns whether a text would be invisible.
-    package static func isBlank(_ text: String) -> Bool {
-        clean(text).unicodeScalars.allSatisfy {
-            // The fillers and the blank Braille pattern count as letters and symbols, but are invisible.
-            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint || $0 == "\u{2800}"
-        }
     }
 }

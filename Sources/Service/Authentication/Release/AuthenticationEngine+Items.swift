@@ -1,72 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
-public import SecretMemory
-public import Vault
+import Foundation
+import SecretMemory
+import Vault
+public import WhorlService
 
 /// The release of secrets, signatures and shared secrets to the owner of items.
 extension AuthenticationEngine {
-    /// Asks the person for what a secret's access control requires, and returns the secret that the chip then releases.
+    /// Asks the person for what an item's access control requires, and returns what the chip then releases.
     @concurrent
-    public func secret(
-        in item: ProtectedItem,
+    public func use(
+        _ item: ProtectedItem,
+        for use: ItemUse,
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
+    ) async throws(ReleaseError) -> Released<ItemProduct> {
+        // The person is not asked for a use that is not possible.
+        do throws(VaultError) { try use.check(item) } catch { throw .vault(error) }
         let password = request.applicationPassword
         return try await ItemRelease(engine: self, request: request, presenter: presenter).run(item) {
             vault,
             proof throws(VaultError) in
-            switch item {
-            case .stored(let id): try await vault.secret(id, shown: proof, applicationPassword: password)
-            case .sealed(let item):
-                try await vault.secret(in: item, shown: proof, applicationPassword: password)
-            }
+            try await vault.product(of: item, for: use, proof, password)
         }
     }
+}
 
-    /// Asks the person for what a key's access control requires, and has the chip sign with the key.
-    @concurrent
-    public func signature(
-        over digest: Data,
-        with key: ProtectedItem,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<Signature> {
-        // The person is not asked if the digest cannot be signed.
-        guard digest.count == 32 else { throw .vault(VaultError(.digestWrongSize(bytes: digest.count))) }
-        let password = request.applicationPassword
-        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(key) {
-            vault,
-            proof throws(VaultError) in
-            switch key {
-            case .stored(let id):
-                try await vault.sign(digest: digest, with: id, shown: proof, applicationPassword: password)
-            case .sealed(let key):
-                try await vault.sign(digest: digest, with: key, shown: proof, applicationPassword: password)
-            }
+extension ItemUse {
+    /// Refuses a use that no item of this kind has.
+    fileprivate func check(_ item: ProtectedItem) throws(VaultError) {
+        switch (self, item) {
+        case (.secret, _): return
+        case (.signature(let digest), _):
+            guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
+        case (.sharedSecret(let publicKey), .sealed): try Vault.check(publicKey: publicKey)
+        case (.sharedSecret, .stored(let id)):
+            throw VaultError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
         }
     }
+}
 
-    /// Asks the person for what the key's access control requires, and has the chip multiply another party's public key
-    /// with it.
-    @concurrent
-    public func sharedSecret(
-        with publicKey: Data,
-        of key: SealedItem,
-        _ request: ReleaseRequest,
-        presenter: any PromptPresenter
-    ) async throws(ReleaseError) -> Released<SecretBox> {
-        do throws(VaultError) { try Vault.check(publicKey: publicKey) } catch { throw .vault(error) }
-        return try await ItemRelease(engine: self, request: request, presenter: presenter).run(.sealed(key)) {
-            vault,
-            proof throws(VaultError) in
-            try await vault.sharedSecret(
-                with: publicKey,
-                of: key,
-                shown: proof,
-                applicationPassword: request.applicationPassword
+extension Vault {
+    /// Returns the product of an item, wherever it is stored.
+    fileprivate func product(
+        of item: ProtectedItem,
+        for use: ItemUse,
+        _ proof: OwnerProof,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> ItemProduct {
+        switch (item, use) {
+        case (.stored(let id), .secret):
+            .secret(try await secret(id, shown: proof, applicationPassword: password))
+        case (.sealed(let item), .secret):
+            .secret(try await secret(in: item, shown: proof, applicationPassword: password))
+        case (.stored(let id), .signature(let digest)):
+            .signature(try await sign(digest: digest, with: id, shown: proof, applicationPassword: password))
+        case (.sealed(let key), .signature(let digest)):
+            .signature(try await sign(digest: digest, with: key, shown: proof, applicationPassword: password))
+        case (.sealed(let key), .sharedSecret(let publicKey)):
+            .secret(
+                try await sharedSecret(with: publicKey, of: key, shown: proof, applicationPassword: password)
             )
+        case (.stored(let id), .sharedSecret):
+            throw VaultError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
         }
     }
 }

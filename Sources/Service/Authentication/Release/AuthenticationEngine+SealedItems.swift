@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Enrollment
+public import Foundation
 public import SecretMemory
 import StateStore
-public import Vault
+import Vault
+public import WhorlService
 
 /// The making and checking of items that the caller stores.
 extension AuthenticationEngine {
-    /// Seals a secret with the chip into an item that the caller stores; the vault is made if nothing was ever stored.
+    /// Makes an item with the chip that the caller stores; the vault is made if nothing was ever stored.
     @concurrent
-    public func seal(
-        _ secret: SecretBox,
+    public func make(
+        _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem {
-        try await vaultForNew(access).seal(
-            secret,
-            of: profile,
-            access: access,
-            applicationPassword: applicationPassword
-        )
+        let vault = try await vaultForNew(access)
+        return switch item {
+        case .secret(let secret):
+            try await vault.seal(
+                secret,
+                of: profile,
+                access: access,
+                applicationPassword: applicationPassword
+            )
+        case .key:
+            try await vault.makeKey(of: profile, access: access, applicationPassword: applicationPassword)
+        }
     }
 
-    /// Makes a key in the chip, as a sealed item that the caller stores; the vault is made if nothing was ever stored.
-    @concurrent
-    public func makeKey(
-        access: AccessControl,
-        applicationPassword: SecretBox?
-    ) async throws(VaultError) -> SealedItem {
-        try await vaultForNew(access).makeKey(
-            of: profile,
-            access: access,
-            applicationPassword: applicationPassword
-        )
+    /// Decodes bytes that have the form of a sealed item, of whichever vault.
+    public func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+        try SealedItem(encoded: encoded)
     }
 
     /// Returns the standing of sealed items; the owner is not asked, and the chip only where the database says that the

@@ -3,7 +3,8 @@
 import Enrollment
 import Fingerprint
 import StateStore
-import Vault
+package import Vault
+package import WhorlService
 
 /// Evaluations whose proof is kept for later requests of the same caller.
 extension AuthenticationEngine {
@@ -28,14 +29,17 @@ extension AuthenticationEngine {
             request: request,
             presenter: presenter
         ).run()
-        if let visit { request.session?.add(shown(by: evaluation, keeper), since: visit) }
+        if let visit {
+            let shown = shown(by: evaluation, keeper)
+            request.session?.add(since: visit) { shown.adding(to: $0) }
+        }
         return evaluation
     }
 
     /// Returns what an evaluation has shown: only the method that ended it counts, and only a touch that was made for
     /// it.
-    private func shown(by evaluation: Evaluation, _ keeper: ProofKeeper?) -> OwnerSession.Shown {
-        var shown = OwnerSession.Shown(profile: profile)
+    private func shown(by evaluation: Evaluation, _ keeper: ProofKeeper?) -> ShownProofs {
+        var shown = ShownProofs(profile: profile)
         switch evaluation.method {
         case .biometry: shown.print = evaluation.isReused ? nil : evaluation.print
         case .passcode: shown.passcode = keeper?.proof
@@ -56,9 +60,9 @@ extension AuthenticationEngine {
     /// Returns the proof of what was shown in a session and still counts; the chip is not asked.
     ///
     /// If it cannot be looked up, it counts as not shown; asking the owner then reports the cause.
-    func known(in session: OwnerSession?, _ vault: Vault) async -> OwnerProof {
+    package func known(in session: OwnerSession?, _ vault: Vault) async -> OwnerProof {
         var proof = OwnerProof.nothing(of: profile)
-        guard let shown = session?.shown, shown.profile == profile else { return proof }
+        guard let shown = session?.content(as: ShownProofs.self), shown.profile == profile else { return proof }
         if let print = shown.print, await isEnrolled(print) {
             proof = proof.and(.matchedFinger(of: profile)) ?? proof
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Vault
+import WhorlService
 
 /// One release, which turns what the person shows into a proof and gives the proof only to the vault.
 struct ItemRelease: Sendable {
@@ -83,7 +84,7 @@ struct ItemRelease: Sendable {
         _ vault: Vault,
         _ shown: inout Shown
     ) async throws(ReleaseError) {
-        switch access.asking(after: shown.proof) {
+        switch access.asking(after: shown.proof.shown) {
         case .nothing: return
         case .finger: try await ask(.finger, access, vault, &shown)
         case .passcode: try await ask(.passcode, access, vault, &shown)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import SecretMemory
+public import WhorlService
 
 /// An authority that knows whether a passcode is set and compares passcodes with it.
 ///
@@ -19,18 +20,6 @@ public protocol PasscodeAuthority: Sendable {
     ///
     /// - Throws: `storeFailed` when it cannot compare. A wrong passcode is a verdict, not an error.
     func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict
-}
-
-/// The verdict on a passcode.
-public enum PasscodeVerdict: Sendable, Hashable {
-    /// The passcode is right.
-    case verified
-    /// The passcode is wrong; the given number of tries is left before a wait, if the number is known.
-    case wrong(triesLeft: Int?)
-    /// Too many passcodes were wrong: none is compared for the given time.
-    case throttled(for: Duration)
-    /// No passcode is set.
-    case notSet
 }
 
 /// An authority without a passcode, for which none can be set.

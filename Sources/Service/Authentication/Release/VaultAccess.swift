@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Vault
+public import WhorlService
 
 /// The engine's access to the vault; no chip is asked before an operation needs it.
 public struct VaultAccess: Sendable {
@@ -42,35 +43,4 @@ public struct VaultAccess: Sendable {
         inChip: { () throws(VaultError) in throw .noVault },
         made: { () throws(VaultError) in throw .noVault }
     )
-}
-
-extension VaultError {
-    /// The error of an operation that needs a vault where none is present.
-    package static var noVault: VaultError { VaultError(.noChip, cause: "no vault") }
-}
-
-extension AuthenticationError {
-    /// Makes the evaluation's error for a failure of the vault.
-    package init(_ error: VaultError) {
-        switch error.code {
-        case .store(let error): self.init(error)
-        case .passcodeNotSet: self.init(.passcodeNotSet)
-        case .passcodeWrong, .passcodeThrottled, .chipLockedOut: self.init(error, as: .authenticationFailed)
-        case .counterLost: self.init(error, as: .enrollmentRolledBack)
-        case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
-            .chipFull:
-            self.init(error, as: .chipUnavailable)
-        // Passcodes and counters never cause these errors; they count as failures.
-        case .nameRefused, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered, .measuredBootChanged,
-            .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty,
-            .secretTooLarge, .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeExists,
-            .passcodeWrongSize,
-            .passcodeNeeded:
-            self.init(error, as: .storeFailed)
-        }
-    }
-
-    private init(_ error: VaultError, as code: Code) {
-        self.init(code, message: error.message, recovery: error.recovery, cause: error.description)
-    }
 }

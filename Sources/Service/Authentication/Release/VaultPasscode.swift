@@ -3,6 +3,7 @@
 public import SecretMemory
 import Synchronization
 import Vault
+public import WhorlService
 
 /// The authority for the passcode that the vault keeps as an object of the chip.
 public struct VaultPasscode: PasscodeAuthority {

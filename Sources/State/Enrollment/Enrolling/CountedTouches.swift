@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Fingerprint
+package import WhorlService
 
 /// Counts the touches that an enrollment compares with enrolled fingers, as evaluations count theirs.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Fingerprint
+import WhorlService
 
 /// The touches of one enrollment: the reader's own stages, then one that confirms.
 struct EnrollmentTouches: Sendable {

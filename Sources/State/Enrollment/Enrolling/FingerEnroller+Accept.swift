@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Fingerprint
-
-/// The result of accepting fingers that were changed from outside or are of an older state.
-public struct AcceptedFingers: Sendable {
-    /// The fingers that are enrolled from now on.
-    public let kept: [EnrolledFinger]
-    /// The fingers that were removed because their prints can no longer be compared.
-    public let removed: [EnrolledFinger]
-}
+public import WhorlService
 
 extension FingerEnroller {
     /// The fingers that ``accept(profile:consent:)`` would keep; nothing is changed.

@@ -2,20 +2,7 @@
 
 public import Fingerprint
 import Foundation
-
-/// The result of comparing the prints that a reader keeps with the store.
-public struct ReaderReconciliation: Sendable {
-    /// The number of prints of interrupted enrollments and removals that were deleted from the reader.
-    public let finished: Int
-    /// Prints in the reader that the store does not know, such as another system's.
-    ///
-    /// They are never deleted.
-    public let strays: [StoredPrint]
-    /// Fingers of the profile whose print the reader no longer holds.
-    public let missing: [EnrolledFinger]
-    /// Whether the reader could list its prints; when not, `strays` and `missing` say nothing.
-    public let isListed: Bool
-}
+public import WhorlService
 
 extension FingerEnroller {
     /// Finishes interrupted enrollments and removals at a reader, and compares the reader's own storage with the store.

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Fingerprint
-
-/// A selection of fingers to remove.
-public enum FingerSelection: Sendable, Hashable {
-    /// One print.
-    case print(PrintID)
-    /// The prints of a finger on one reader; `nil` means on every reader.
-    case finger(Finger, on: ReaderID?)
-    /// All prints of the profile. This works on a set that was changed from outside, too, and makes it sound again.
-    case all
-}
+public import WhorlService
 
 extension FingerEnroller {
     /// Removes fingers, from their readers too.

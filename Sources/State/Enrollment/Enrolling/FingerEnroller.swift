@@ -2,14 +2,7 @@
 
 public import Fingerprint
 import Foundation
-
-/// An event of an enrollment, for prompts and progress bars.
-public enum EnrollmentProgress: Sendable, Hashable {
-    /// An event of the reader.
-    case scan(ScanEvent)
-    /// The presentations are done; one more touch confirms the print, with this number of tries left.
-    case confirming(triesLeft: Int)
-}
+public import WhorlService
 
 /// Enrolls and removes fingers, and keeps reader and store in step.
 ///

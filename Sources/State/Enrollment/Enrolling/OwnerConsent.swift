@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+import Fingerprint
 import Foundation
 import GRDB
 import StateStore
+public import WhorlService
 
 /// The owner's consent to one change of the enrolled fingers.
 ///
@@ -12,14 +13,7 @@ import StateStore
 /// that makes the change compares all of these. Every change makes a new state, so no consent counts twice.
 public struct OwnerConsent: Sendable {
     /// A change that the owner is asked to agree to.
-    public enum Change: Sendable, Hashable {
-        /// Enrolling this finger.
-        case add(Finger)
-        /// Removing these fingers.
-        case remove(FingerSelection)
-        /// Accepting fingers that were changed from outside, or are of an older state, as genuine.
-        case accept
-    }
+    public typealias Change = FingerChange
 
     /// The way in which the owner was recognised.
     package enum Proof: Sendable, Hashable {

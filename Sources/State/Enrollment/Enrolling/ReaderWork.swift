@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Fingerprint
+import WhorlService
 
 extension FingerprintReader {
     /// Waits for the reader's turn, opens it, runs `body`, and closes it again, also when the task is cancelled

@@ -2,6 +2,7 @@
 
 import Fingerprint
 import Synchronization
+import WhorlService
 import WhorlSupport
 
 /// The two limits of every operation that waits for a finger: the time limit for one presentation, and the number of

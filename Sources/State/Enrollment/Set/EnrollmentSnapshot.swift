@@ -3,6 +3,7 @@
 package import Fingerprint
 package import GRDB
 import StateStore
+package import WhorlService
 
 /// One profile's enrolled fingers at one moment, found sound: the manifest's MAC fits, every template opens, and the
 /// generation is the counter's.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import WhorlService
+
 /// Counts the changes of a profile's enrollment set, so that an older database is noticed.
 ///
 /// The store writes a new generation to the database first and then calls ``advance(_:to:)``; a crash in between

@@ -4,6 +4,7 @@ package import Fingerprint
 package import Foundation
 import GRDB
 import StateStore
+package import WhorlService
 
 extension EnrollmentStore {
     /// Adds one print to the set: row, generation, history and MAC in one transaction.

@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import StateStore
+package import WhorlService
 
 extension EnrollmentStore {
     /// Records that no counters outside of the database count the sets of fingers, before these counters are removed.

@@ -3,6 +3,7 @@
 import Foundation
 package import GRDB
 import StateStore
+package import WhorlService
 
 /// The result of a change: the new prints of the set, and a value for the caller.
 struct Change<Value: Sendable>: Sendable {

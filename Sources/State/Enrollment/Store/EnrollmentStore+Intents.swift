@@ -4,6 +4,7 @@ import Fingerprint
 import Foundation
 import GRDB
 import StateStore
+import WhorlService
 
 /// An unfinished enrollment or removal at a reader that keeps prints.
 struct UnfinishedPrint: Sendable {

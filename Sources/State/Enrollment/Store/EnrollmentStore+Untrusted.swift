@@ -4,6 +4,7 @@ import Fingerprint
 import Foundation
 import GRDB
 import StateStore
+import WhorlService
 
 /// The result of restarting a set that could not be trusted.
 struct Restart: Sendable {

@@ -4,6 +4,7 @@ public import Fingerprint
 public import Foundation
 import GRDB
 public import StateStore
+public import WhorlService
 
 /// The store of every profile's enrolled fingers, and of the digest of their set.
 ///

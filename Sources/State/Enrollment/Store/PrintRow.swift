@@ -4,6 +4,7 @@ import Fingerprint
 import Foundation
 import GRDB
 import StateStore
+import WhorlService
 
 /// One row of the table `prints`, whose columns all hold valid values.
 struct PrintRow: Sendable, Hashable {

@@ -2,6 +2,7 @@
 
 import GRDBSQLite
 import Glibc
+import WhorlService
 
 /// The first bytes of the database file, checked before SQLite reads it.
 ///

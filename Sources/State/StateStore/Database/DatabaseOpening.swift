@@ -2,6 +2,7 @@
 
 import GRDB
 import Glibc
+import WhorlService
 
 /// The functions that create the database file, and open it without harm to its contents.
 enum DatabaseOpening {

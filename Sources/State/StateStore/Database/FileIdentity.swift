@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+package import WhorlService
 
 /// The identity of the file that has a name now, so that a program notices when another file has replaced it.
 ///

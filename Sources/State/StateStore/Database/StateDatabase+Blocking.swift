@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import GRDB
+package import WhorlService
 
 /// The same accesses for a caller that waits on its own thread, without another thread in between.
 ///

@@ -2,6 +2,8 @@
 
 import Foundation
 package import GRDB
+public import WhorlService
+import WhorlSupport
 
 /// The database of one state directory, with the keys that protect its contents.
 ///

@@ -2,6 +2,7 @@
 
 import GRDB
 import Glibc
+import WhorlService
 
 extension StateError {
     /// Converts an error of SQLite to an error of the state directory.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+package import WhorlService
 package import WhorlSupport
 
 extension StateError {

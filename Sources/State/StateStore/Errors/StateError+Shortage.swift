@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import WhorlService
 
 extension StateError {
     /// Returns the error for too many open files; `nil` for every other error number.

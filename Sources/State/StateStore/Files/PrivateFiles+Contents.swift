@@ -2,6 +2,7 @@
 
 import Glibc
 package import SecretMemory
+package import WhorlService
 
 /// Reading and writing of whole private files, which may hold secrets.
 extension PrivateFiles {

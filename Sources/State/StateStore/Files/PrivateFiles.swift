@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Glibc
+package import WhorlService
 import WhorlSupport
 
 /// Functions for directories and files that only their owner may read and write.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import SecretMemory
+package import WhorlService
 
 /// The state key in a file of 32 bytes, for a system without a TPM: it protects from another user and from a copy of
 /// the database alone, not from a copy of the whole directory.

@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import SecretMemory
+import WhorlService
 
 /// The binding of a database to its key.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import SecretMemory
+package import WhorlService
 
 /// The purpose of a key derived from the state key.
 ///

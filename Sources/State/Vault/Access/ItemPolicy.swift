@@ -2,6 +2,7 @@
 
 import Foundation
 import TPM
+import WhorlService
 
 /// The chip's policy for an access control.
 ///
@@ -15,8 +16,8 @@ import TPM
 /// | application password | … ∧ PolicyAuthValue |
 enum ItemPolicy {
     /// The policy; `nil` when the binding lacks what the access control needs.
-    static func policy(_ access: AccessControl, _ binding: ItemBinding, authority: TPMName) -> Policy? {
-        var branches: [Policy] = []
+    static func policy(_ access: AccessControl, _ binding: ItemBinding, authority: TPMName) -> TPMPolicy? {
+        var branches: [TPMPolicy] = []
         for way in access.waysInChip {
             guard let steps = steps(of: way, access, binding, authority: authority) else { return nil }
             branches.append(steps.count == 1 ? steps[0] : .all(steps))
@@ -31,8 +32,8 @@ enum ItemPolicy {
         _ access: AccessControl,
         _ binding: ItemBinding,
         authority: TPMName
-    ) -> [Policy]? {
-        var steps: [Policy] = []
+    ) -> [TPMPolicy]? {
+        var steps: [TPMPolicy] = []
         if needsAuthority(way) { steps.append(.secret(of: authority)) }
         if way.contains(.biometryCurrentSet) {
             guard let generation = binding.generation else { return nil }

@@ -2,6 +2,7 @@
 
 import SecretMemory
 import TPM
+package import WhorlService
 
 /// A proof by the owner of a profile that opens items.
 ///
@@ -56,5 +57,15 @@ public struct OwnerProof: Sendable {
         guard way.contains(.devicePasscode) else { return true }
         // An item that was made under an earlier passcode, which has since been removed, does not accept this one.
         return passcode.map { $0.object.name == binding.passcode } ?? false
+    }
+}
+
+extension OwnerProof {
+    /// The parts of a way that the proof meets; the chip decides whether a finger belongs to the present set.
+    package var shown: AccessWay {
+        var shown: AccessWay = []
+        if showsFinger { shown.formUnion(.biometryCurrentSet) }
+        if showsPasscode { shown.formUnion(.devicePasscode) }
+        return shown
     }
 }

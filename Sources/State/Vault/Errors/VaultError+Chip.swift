@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TPM
+package import WhorlService
 
 extension VaultError {
     /// Converts a failure of the chip, if no more is known about the operation.

@@ -3,6 +3,7 @@
 import GRDB
 import StateStore
 import TPM
+import WhorlService
 
 /// The setup of a profile's counter in the chip, in steps, so that an interrupted run can be resumed.
 ///

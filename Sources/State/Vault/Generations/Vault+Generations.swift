@@ -2,6 +2,7 @@
 
 import StateStore
 import TPM
+public import WhorlService
 import WhorlSupport
 
 /// The generation of a profile's fingers, counted in the chip.

@@ -5,6 +5,7 @@ import GRDB
 import SecretMemory
 import StateStore
 import TPM
+import WhorlService
 import WhorlSupport
 
 /// An item's row in the database, checked to be what Whorl wrote.

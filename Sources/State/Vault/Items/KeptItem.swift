@@ -2,6 +2,7 @@
 
 import Foundation
 import TPM
+import WhorlService
 
 /// An item with all data for its use, whether it is stored in the vault's table or by another keeper.
 protocol KeptItem: Sendable {
@@ -34,7 +35,9 @@ extension KeptItem {
     /// The public half of a key.
     var publicKey: SigningKeyPublic {
         get throws(VaultError) {
-            guard let point = object.publicPoint, let key = SigningKeyPublic(point) else {
+            guard let point = object.publicPoint,
+                let key = SigningKeyPublic(x963: Data([4] + point.x + point.y))
+            else {
                 throw VaultError(.itemTampered, owner.spoken, cause: "no P-256 key")
             }
             return key

@@ -3,6 +3,7 @@
 import Foundation
 import StateStore
 import TPM
+import WhorlService
 import WhorlSupport
 
 /// The contents of a ``SealedItem``: the data of a row of the vault's table without the name, and a MAC.

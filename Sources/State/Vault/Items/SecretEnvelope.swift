@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import Glibc
 import SecretMemory
+import WhorlService
 
 /// The envelope of secrets that are larger than the chip takes: the chip seals a key, and the encrypted secret is
 /// stored in the database.
@@ -13,7 +14,7 @@ enum SecretEnvelope {
     /// The largest secret that a TPM seals, in bytes (`MAX_SYM_DATA`).
     static let largestInChip = 128
     /// The largest secret, in bytes: 1 MiB.
-    static let largestSecret = 1 << 20
+    static let largestSecret = SecretSize.allowed.upperBound
     /// The size of the key that is sealed for a larger secret, in bytes.
     static let keySize = 32
     /// The bytes that the encryption adds: nonce and tag.

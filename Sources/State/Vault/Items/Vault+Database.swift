@@ -2,6 +2,7 @@
 
 import GRDB
 import StateStore
+import WhorlService
 
 /// Access to the database, with its failures converted to errors of the vault.
 extension Vault {

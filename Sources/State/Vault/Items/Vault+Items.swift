@@ -5,6 +5,7 @@ import Foundation
 public import SecretMemory
 import StateStore
 import TPM
+public import WhorlService
 
 /// Making, listing and deleting items.
 extension Vault {

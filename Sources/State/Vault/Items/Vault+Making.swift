@@ -4,6 +4,7 @@ import Foundation
 import SecretMemory
 import StateStore
 import TPM
+import WhorlService
 
 /// The chip's object and the binding of a new item, before the item is stored.
 struct MadeItem: Sendable {

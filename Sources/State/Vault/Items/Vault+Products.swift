@@ -3,6 +3,7 @@
 import Foundation
 import SecretMemory
 import TPM
+import WhorlService
 
 /// The products of an item, wherever the item is stored.
 extension Vault {
@@ -59,7 +60,7 @@ extension Vault {
                 with: credentials
             )
         }
-        guard let signature = Signature(made) else {
+        guard let signature = Signature(raw: Data(made.raw)) else {
             throw VaultError(.chipFailed, key.owner.spoken, cause: "no ECDSA signature")
         }
         return signature

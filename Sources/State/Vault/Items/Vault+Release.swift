@@ -4,6 +4,7 @@ public import Foundation
 public import SecretMemory
 import StateStore
 import TPM
+public import WhorlService
 
 /// The release of secrets and signatures when an item's access control is met.
 extension Vault {
@@ -76,17 +77,6 @@ extension Vault {
             }
         }
         return result
-    }
-
-    /// The result of ``reseal(_:shown:)``.
-    public struct Resealing: Sendable, Hashable {
-        /// Secrets that are now bound to the present start.
-        public internal(set) var resealed: [ItemID] = []
-        /// Keys, and secrets with an application password: they need the passcode in addition as long as the machine
-        /// starts as it does now.
-        public internal(set) var unchanged: [ItemID] = []
-        /// Secrets that can never be opened again, for another reason than the start.
-        public internal(set) var dead: [ItemID] = []
     }
 
     private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(VaultError) {

@@ -5,6 +5,7 @@ public import Foundation
 public import SecretMemory
 import StateStore
 import TPM
+public import WhorlService
 
 /// Items that their callers store: the vault makes and opens them, and stores nothing.
 ///

@@ -2,6 +2,7 @@
 
 import StateStore
 import TPM
+import WhorlService
 
 /// The standing of items that are bound to a set of fingers; the chip decides.
 extension Vault {

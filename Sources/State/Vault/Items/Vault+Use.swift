@@ -4,6 +4,7 @@ import Foundation
 import SecretMemory
 import StateStore
 import TPM
+import WhorlService
 
 /// The use of all items: the proof is converted to the chip's credentials, and the chip's refusal to an error.
 extension Vault {
@@ -13,7 +14,7 @@ extension Vault {
         _ proof: OwnerProof,
         _ password: SecretBox?,
         _ body:
-            @Sendable (borrowing TPMCommands, VaultAuthority, Policy, Credentials) throws(TPMError) -> Value
+            @Sendable (borrowing TPMCommands, VaultAuthority, TPMPolicy, Credentials) throws(TPMError) -> Value
     ) async throws(VaultError) -> Value {
         guard let authority = try authority() else {
             throw VaultError(.chipCleared, item.owner.spoken, cause: "the authority's file is gone")

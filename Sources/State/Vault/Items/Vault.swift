@@ -3,6 +3,7 @@
 public import StateStore
 import Synchronization
 public import TPM
+package import WhorlService
 import WhorlSupport
 
 /// Secrets and signing keys that a TPM gives only when their access control is met.

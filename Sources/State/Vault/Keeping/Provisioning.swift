@@ -2,6 +2,7 @@
 
 import StateStore
 import TPM
+import WhorlService
 
 /// Makes the storage root and the authority of the vault.
 ///

@@ -4,6 +4,7 @@ import SecretMemory
 package import StateStore
 import Synchronization
 import TPM
+package import WhorlService
 
 extension SealedStateKey {
     /// Makes a key for a directory that has none, sealed by the chip from the beginning: it is never in a plain file.

@@ -3,6 +3,7 @@
 import SecretMemory
 package import StateStore
 package import TPM
+package import WhorlService
 
 /// The state key, sealed by the chip in the file `state.sealed` with the authority's value as its own,
 /// so that a copy of the directory opens only on this machine.
@@ -106,7 +107,7 @@ package struct SealedStateKey: Sendable {
                 try commands.seal(
                     key,
                     under: authority.root,
-                    policy: Policy.authValue.digest,
+                    policy: TPMPolicy.authValue.digest,
                     auth: authority.authorization,
                     // 32 random bytes need no count of wrong tries; a locked chip must not lock the directory.
                     dictionaryAttack: false

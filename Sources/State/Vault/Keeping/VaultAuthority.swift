@@ -5,6 +5,7 @@ import Foundation
 import SecretMemory
 import StateStore
 import TPM
+import WhorlService
 
 /// The objects that turn a match into a proof that the chip accepts: the storage root of all objects, the
 /// authority's object, and its authorization value.
@@ -18,7 +19,7 @@ struct VaultAuthority: Sendable {
     let authorization: SecretBox
 
     /// The policy for counting up a profile's generations.
-    var writePolicy: Policy { .secret(of: object.name) }
+    var writePolicy: TPMPolicy { .secret(of: object.name) }
 
     /// The credentials that meet ``writePolicy``.
     var credentials: Credentials {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import StateStore
+import WhorlService
 import WhorlSupport
 
 /// The lock for changes of the chip and the database together: one holder at a time, among all processes that

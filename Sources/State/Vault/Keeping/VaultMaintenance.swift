@@ -4,6 +4,7 @@ import GRDB
 import Glibc
 public import StateStore
 public import TPM
+public import WhorlService
 import WhorlSupport
 
 /// The owner's operations on the vault as a whole: `whorl vault provision` and `whorl vault reset`.
@@ -45,7 +46,7 @@ public struct VaultMaintenance: Sendable {
     public func reset(
         withoutChip: Bool = false,
         opening open: () async throws(StateError) -> StateDatabase?
-    ) async throws(VaultError) -> Reset {
+    ) async throws(VaultError) -> VaultReset {
         let lock = try await VaultLock.acquire(directory)
         defer { lock.release() }
         let key = SealedStateKey(device: device, directory: directory)
@@ -86,14 +87,6 @@ public struct VaultMaintenance: Sendable {
             default: throw error
             }
         }
-    }
-
-    /// The effect of the reset on the fingers.
-    public enum Reset: Sendable, Hashable {
-        /// The fingers are unchanged.
-        case fingersKept
-        /// The fingers can no longer be read; the database was put aside under this name.
-        case fingersLost(database: String)
     }
 
     /// Removes the counters from the chip, as long as the authority can still find them, then empties the database.

@@ -2,40 +2,9 @@
 
 public import StateStore
 public import TPM
+public import WhorlService
 
-/// The status of a state directory and its chip, which `whorl doctor` and `whorl vault status` show.
-///
-/// Reading it changes nothing, neither in the chip nor on the disk.
-public struct VaultStatus: Sendable, Hashable {
-    /// The place of the state key.
-    public enum StateKey: String, Sendable, Hashable {
-        /// No state key exists yet.
-        case none
-        /// In a file that a copy of the directory includes.
-        case file
-        /// Sealed by the chip.
-        case sealed
-        /// In both places: `whorl vault provision` was interrupted, and finishes when it is run again.
-        case both
-    }
-
-    /// The chip's properties; `nil` when the chip cannot be reached.
-    public let chip: TPMProperties?
-    /// The error that prevents access to the chip.
-    public let obstacle: VaultError?
-    /// Whether the chip is a simulated one.
-    public let isSimulated: Bool
-    /// Whether the vault was provisioned in this directory.
-    public let isProvisioned: Bool
-    /// Whether the chip is the one that the vault was made with; `nil` if that cannot be determined.
-    public let isSameChip: Bool?
-    /// The place of the state key.
-    public let stateKey: StateKey
-    /// The handle of the storage root; `nil` before the vault is provisioned.
-    public let storageRoot: UInt32?
-    /// The problems that were found, most important first; empty if there are none.
-    public let problems: [VaultError]
-
+extension VaultStatus {
     /// Whether a directory has a vault, according to its file; the chip is not asked, and a damaged file counts.
     public static func isProvisioned(_ directory: StateDirectory) -> Bool {
         (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
@@ -84,21 +53,34 @@ public struct VaultStatus: Sendable, Hashable {
         _ obstacle: VaultError?,
         _ isSameChip: Bool?
     ) {
-        self.chip = properties
-        self.obstacle = obstacle
-        self.isSimulated = device.address.isSimulated
-        self.isProvisioned = authority != nil
-        self.isSameChip = isSameChip
-        self.stateKey = stateKey
-        self.storageRoot = authority?.root.handle
-        var problems: [VaultError] = []
-        if let obstacle { problems.append(obstacle) }
-        if isSameChip == false { problems.append(VaultError(.chipCleared)) }
-        if properties?.inLockout == true { problems.append(VaultError(.chipLockedOut)) }
-        if authority == nil, properties?.ownerAuthSet == true {
-            problems.append(VaultError(.ownerAuthorizationNeeded))
-        }
-        self.problems = problems
+        self.init(
+            chip: properties.map(ChipStatus.init),
+            obstacle: obstacle,
+            isSimulated: device.address.isSimulated,
+            isProvisioned: authority != nil,
+            isSameChip: isSameChip,
+            stateKey: stateKey,
+            storageRoot: authority?.root.handle
+        )
+    }
+}
+
+extension ChipStatus {
+    fileprivate init(_ properties: TPMProperties) {
+        self.init(
+            manufacturer: properties.manufacturer,
+            vendor: properties.vendor,
+            firmware: properties.firmware,
+            specRevision: properties.specRevision,
+            counters: properties.nvCounters,
+            countersFree: properties.nvCountersFree,
+            ownerAuthSet: properties.ownerAuthSet,
+            lockoutAuthSet: properties.lockoutAuthSet,
+            failures: properties.dictionaryAttack.failures,
+            failureLimit: properties.dictionaryAttack.limit,
+            recoverySeconds: properties.dictionaryAttack.recoverySeconds,
+            inLockout: properties.inLockout
+        )
     }
 }
 

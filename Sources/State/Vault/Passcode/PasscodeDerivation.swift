@@ -5,6 +5,7 @@ import CryptoExtras
 import Foundation
 import SecretMemory
 import StateStore
+import WhorlService
 import WhorlSupport
 
 /// The derivation of the 32 bytes that the chip compares from a passcode: scrypt (RFC 7914) with a salt of its own.
@@ -12,8 +13,6 @@ import WhorlSupport
 /// The chip counts wrong tries. The derivation protects against an attacker who opens the chip or reads its bus: each
 /// guess then costs the memory and the time below.
 struct PasscodeDerivation: Sendable, Hashable {
-    /// The allowed sizes of a passcode, in bytes.
-    static let sizes = 4...1024
     /// The cost of a new derivation: 32 MiB, and about a tenth of a second on an ordinary machine.
     static let standardCost: UInt8 = 15
     /// The costs that are accepted from the database: 16 MiB to 256 MiB, so that a forged row can neither make guessing
@@ -61,7 +60,7 @@ struct PasscodeDerivation: Sendable, Hashable {
     ///
     /// - Throws: `passcodeWrongSize`.
     func authorization(of passcode: SecretBox) async throws(VaultError) -> SecretBox {
-        guard PasscodeDerivation.sizes.contains(passcode.bytes.count) else {
+        guard PasscodeSize.allowed.contains(passcode.bytes.count) else {
             throw VaultError(.passcodeWrongSize)
         }
         return try await derived(passcode)
@@ -71,7 +70,7 @@ struct PasscodeDerivation: Sendable, Hashable {
     func authorization(
         ofApplicationPassword password: SecretBox
     ) async throws(VaultError) -> SecretBox {
-        guard (1...PasscodeDerivation.sizes.upperBound).contains(password.bytes.count) else {
+        guard (1...PasscodeSize.allowed.upperBound).contains(password.bytes.count) else {
             throw VaultError(.applicationPasswordNeeded)
         }
         return try await derived(password)

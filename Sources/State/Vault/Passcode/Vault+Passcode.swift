@@ -5,6 +5,7 @@ import GRDB
 public import SecretMemory
 import StateStore
 import TPM
+public import WhorlService
 
 /// The owner's passcode: an object of the chip whose authorization value is derived from it.
 ///
@@ -103,7 +104,7 @@ extension Vault {
         to new: SecretBox,
         of profile: String
     ) async throws(VaultError) {
-        guard PasscodeDerivation.sizes.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
+        guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
         let (row, oldAuthorization) = try await verified(old, of: profile)
         let derivation = PasscodeDerivation()
         let authorization = try await derivation.authorization(of: new)

@@ -4,6 +4,7 @@ import GRDB
 import SecretMemory
 import StateStore
 import TPM
+public import WhorlService
 
 /// A try of a passcode, from its count to the chip's result.
 extension Vault {
@@ -22,7 +23,7 @@ extension Vault {
         try await refuseThrottled(profile)
         // A passcode of an impossible size is wrong, and takes a try.
         let authorization: SecretBox? =
-            PasscodeDerivation.sizes.contains(passcode.bytes.count)
+            PasscodeSize.allowed.contains(passcode.bytes.count)
             ? try await row.derivation.authorization(of: passcode) : nil
         try await reserveTry(profile)
         guard let authorization else { throw VaultError(.passcodeWrong, profile) }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import WhorlService
+
+extension PromptState {
+    /// Returns the lines of the whole prompt, for a terminal that is redrawn at each update.
+    ///
+    /// No line is wider than the style's columns, and no line contains a character from outside that controls the
+    /// terminal. Only the number of typed characters is known here.
+    package func lines(_ style: TerminalStyle) -> [String] {
+        guard let end else {
+            return heading(style) + fingerLines(style) + passcodeLines(style) + [keys(style)]
+        }
+        return heading(style) + [line(end, style)]
+    }
+
+    /// Returns the title, the reason, a warning about a simulated reader, and the progress.
+    private func heading(_ style: TerminalStyle) -> [String] {
+        var lines = [
+            style.paint(text(prompt.title, style), .bold), "  " + text(prompt.reason, style, indent: 2),
+        ]
+        if let warning = prompt.readerKind.warning { lines.append(hint(warning, style)) }
+        if let progress { lines.append("  " + style.line(progress)) }
+        return lines
+    }
+
+    private func line(_ end: End, _ style: TerminalStyle) -> String {
+        switch end {
+        case .good(let reason): "  " + style.sign(.good) + " " + text(reason, style, indent: 5)
+        case .bad(let reason): "  " + style.sign(.bad) + " " + text(reason, style, indent: 5)
+        }
+    }
+
+    private func fingerLines(_ style: TerminalStyle) -> [String] {
+        let dots = style.ascii ? "..." : "…"
+        let status: [String] =
+            switch finger {
+            case .preparing: ["  " + text("Getting the reader ready", style, indent: 5) + dots]
+            case .waiting: ["  " + style.paint(text(prompt.scanType.instruction, style, indent: 2), .bold)]
+            case .reading: ["  " + text("Reading", style, indent: 5) + dots]
+            case .ended: []
+            }
+        return status + (hint.map { [hint($0, style)] } ?? [])
+    }
+
+    private func passcodeLines(_ style: TerminalStyle) -> [String] {
+        let line: [String] =
+            switch passcode {
+            case .hidden, .ended: []
+            case .typed(let count): [Self.line(style, characters: count)]
+            case .checking(let count):
+                ["  Checking" + (style.ascii ? "..." : "…")]
+                    + (count > 0 ? [Self.line(style, characters: count)] : [])
+            }
+        return line + (verdict.map { [hint($0, style)] } ?? [])
+    }
+
+    /// Returns the line in which a passcode is typed: a dot for each character, as far as they fit.
+    static func line(_ style: TerminalStyle, _ question: String = "  Passcode", characters: Int) -> String {
+        let room = max(0, style.columns - TerminalText.width(of: question) - 2)
+        let dot: Character = style.ascii ? "*" : "•"
+        return question + ": " + String(repeating: dot, count: min(characters, room))
+    }
+
+    /// Returns the keys with their actions; two titles share the width.
+    private func keys(_ style: TerminalStyle) -> String {
+        let room = style.columns - 2 - "[Esc] ".count
+        let cancel = "  " + style.paint("[Esc]", .bold) + " "
+        guard passcode == .hidden, let fallback = prompt.fallbackTitle else {
+            return cancel + text(prompt.cancelTitle, style, columns: room)
+        }
+        let each = max(1, (room - "   [Tab] ".count) / 2)
+        return cancel + text(prompt.cancelTitle, style, columns: each) + "   "
+            + style.paint("[Tab]", .bold) + " " + text(fallback, style, columns: each)
+    }
+
+    private func hint(_ hint: String, _ style: TerminalStyle) -> String {
+        "  " + style.paint(text(hint, style, indent: 2), .yellow)
+    }
+
+    private func text(_ text: String, _ style: TerminalStyle, indent: Int = 0) -> String {
+        self.text(text, style, columns: style.columns - indent)
+    }
+
+    private func text(_ text: String, _ style: TerminalStyle, columns: Int) -> String {
+        TerminalText.line(text, columns: columns, ascii: style.ascii)
+    }
+}
+
+extension PromptState {
+    /// Returns the first lines of the prompt on an output that cannot be redrawn.
+    package func opening(_ style: TerminalStyle) -> [String] {
+        [text(prompt.title, style) + ":" + " " + text(prompt.reason, style)]
+            + (prompt.readerKind.warning.map { [$0] } ?? []) + (passcode == .hidden ? [] : [Self.instruction])
+    }
+
+    /// Returns the text for one change on an output that cannot be redrawn; typed characters leave no trace there.
+    package func line(for change: PromptChange, _ style: TerminalStyle) -> String? {
+        switch change {
+        case .told(let update): line(for: update, style)
+        case .opened: Self.instruction
+        case .typed: nil
+        case .refused(let text): text
+        case .left(let button): Self.farewell(button)
+        }
+    }
+
+    private func line(for update: PromptUpdate, _ style: TerminalStyle) -> String? {
+        guard let message = prompt.message(for: update) else { return nil }
+        return switch update {
+        case .fingerEnded where prompt.parts.contains(.passcode):
+            text(message, style) + " " + Self.instruction
+        // These texts may come from outside.
+        case .fingerEnded, .passcodeEnded, .ended: text(message, style)
+        case .scan, .noMatch, .checking, .wrongPasscode, .throttled, .matched, .verified: message
+        }
+    }
+
+    private static let instruction = "Type the passcode, then Enter."
+}

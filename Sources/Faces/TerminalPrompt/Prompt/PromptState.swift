@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+package import WhorlService
+
+/// A change of a prompt: an update of the engine, or the effect of a key.
+package enum PromptChange: Sendable, Hashable {
+    /// An update from the engine.
+    case told(PromptUpdate)
+    /// The person asked for the passcode's line.
+    case opened
+    /// The number of typed characters changed.
+    case typed(Int)
+    /// The input cannot be a passcode; the text says the reason.
+    case refused(String)
+    /// The prompt ended before the engine announced its end, by this button if there is one.
+    case left(PromptAction?)
+}
+
+/// The content of a prompt, a pure value that changes are applied to and that draws itself: the finger's part, and the
+/// passcode's line below it.
+package struct PromptState: Drawing, Hashable {
+    /// The phase of the finger's part.
+    package enum Finger: Sendable, Hashable {
+        /// The reader is being made ready.
+        case preparing
+        /// The prompt waits for a finger.
+        case waiting
+        /// A finger is on the sensor.
+        case reading
+        /// No finger is asked for.
+        case ended
+    }
+
+    /// The content of the passcode's line.
+    package enum Passcode: Sendable, Hashable {
+        /// There is no line yet.
+        case hidden
+        /// The line has this number of typed characters.
+        case typed(Int)
+        /// A passcode is being compared; the next one has this number of typed characters.
+        case checking(Int)
+        /// The line has been removed.
+        case ended
+    }
+
+    /// The outcome of the prompt.
+    package enum End: Sendable, Hashable {
+        case good(String)
+        case bad(String)
+    }
+
+    /// The number of completed presentations, and their total.
+    package struct Progress: Sendable, Hashable {
+        package let completed: Int
+        package let total: Int
+    }
+
+    package let prompt: Prompt
+    package private(set) var finger: Finger
+    /// The problem with the last presentation, which stays until a finger is read again, or the reason why no finger is
+    /// asked for.
+    package private(set) var hint: String?
+    package private(set) var progress: Progress?
+    package private(set) var passcode: Passcode
+    /// The result of the last passcode.
+    package private(set) var verdict: String?
+    package private(set) var end: End?
+
+    package init(_ prompt: Prompt) {
+        self.prompt = prompt
+        finger = prompt.parts == .passcode ? .ended : .preparing
+        passcode = prompt.parts == .passcode ? .typed(0) : .hidden
+    }
+
+    package static var interrupted: PromptChange { .left(nil) }
+
+    /// Whether the prompt is over.
+    package var isOver: Bool { end != nil }
+
+    package mutating func apply(_ change: PromptChange) {
+        guard !isOver else { return }  // a finger that is lifted afterwards changes nothing
+        switch change {
+        case .told(let update): if prompt.shows(update) { apply(update) }
+        case .opened: openLine()
+        case .typed(let count): type(count)
+        case .refused(let text):
+            type(0)
+            verdict = text
+        case .left(let button): end = .bad(Self.farewell(button))
+        }
+    }
+
+    static func farewell(_ button: PromptAction?) -> String {
+        switch button {
+        case .fallback: "The other way was chosen."
+        case .cancel, nil: "Cancelled."
+        }
+    }
+
+    private mutating func openLine() {
+        if case .hidden = passcode { passcode = .typed(0) }
+    }
+
+    private mutating func type(_ count: Int) {
+        switch passcode {
+        case .hidden, .typed: passcode = .typed(count)
+        case .checking: passcode = .checking(count)
+        case .ended: break
+        }
+        if count > 0 { verdict = nil }
+    }
+
+    private mutating func apply(_ update: PromptUpdate) {
+        let message = prompt.message(for: update) ?? ""
+        switch update {
+        case .scan(let event): if finger != .ended { apply(event) }
+        case .noMatch: if finger != .ended { hint = message }
+        case .fingerEnded:
+            (finger, hint) = (.ended, message)
+            if prompt.parts.contains(.passcode) { openLine() }
+        case .checking: (passcode, verdict) = (.checking(0), nil)
+        case .wrongPasscode, .throttled:
+            verdict = message
+            if case .checking(let count) = passcode { passcode = .typed(count) }
+        case .passcodeEnded: (passcode, verdict) = (.ended, message)
+        case .matched, .verified: end = .good(message)
+        case .ended: end = .bad(message)
+        }
+    }
+
+    private mutating func apply(_ event: ScanEvent) {
+        switch event {
+        case .touch: finger = .waiting
+        case .finger(let present):
+            finger = present ? .reading : .waiting
+            if present { hint = nil }
+        case .retry(let reason): hint = reason.hint
+        case .stage(let completed, let total):
+            progress = Progress(completed: completed, total: total)
+            hint = nil
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+
+/// An update of a longer activity at a reader: an enrollment, a picture, a trial of the reader.
+public enum ScanActivityUpdate: Sendable, Hashable {
+    /// An event at the reader.
+    case scan(ScanEvent)
+    /// The start of a new part, such as `Touch once more to check.`
+    case part(String)
+    /// The successful end.
+    case finished(String)
+    /// The end without success.
+    case failed(String)
+}
+
+/// The progress display of a longer activity at a reader: the instruction, a bar of the stages, and problems with a
+/// touch.
+///
+/// It has no keys; ^C ends the program. On a terminal it redraws itself in place; elsewhere it writes lines.
+public struct ScanActivity: Sendable {
+    private let state: ScanActivityState
+    private let terminal: @Sendable () -> Terminal
+    private let environment: [String: String]
+
+    /// Creates a progress display on standard error.
+    ///
+    /// - Parameters:
+    ///   - title: The activity, such as `Enroll the right index finger`; cleaned before it is shown.
+    ///   - readerName: The reader's name, which may come from the device; cleaned before it is shown.
+    ///   - readerKind: Real hardware or not; a simulated reader is marked as such.
+    ///   - scanType: Press or swipe.
+    public init(title: String, readerName: String, readerKind: ReaderInfo.Kind, scanType: ReaderInfo.ScanType)
+    {
+        self.init(
+            ScanActivityState(
+                title: title,
+                readerName: readerName,
+                readerKind: readerKind,
+                scanType: scanType
+            ),
+            environment: terminalEnvironment(),
+            on: Terminal.standardError
+        )
+    }
+
+    package init(
+        _ state: ScanActivityState,
+        environment: [String: String],
+        on terminal: @escaping @Sendable () -> Terminal
+    ) {
+        self.state = state
+        self.terminal = terminal
+        self.environment = environment
+    }
+
+    /// Shows the progress until `updates` ends or the task is cancelled.
+    public func show(_ updates: AsyncStream<ScanActivityUpdate>) async {
+        await Board(state, terminal(), environment).show(updates)
+    }
+}
+
+/// The content of a progress display.
+package struct ScanActivityState: Drawing, Hashable {
+    package enum Phase: Sendable, Hashable {
+        case preparing, waiting, reading
+        case finished(String)
+        case failed(String)
+    }
+
+    private let title: String
+    private let readerName: String
+    private let readerKind: ReaderInfo.Kind
+    private let scanType: ReaderInfo.ScanType
+    private var phase = Phase.preparing
+    private var part: String?
+    private var hint: String?
+    private var progress: PromptState.Progress?
+
+    package init(
+        title: String,
+        readerName: String,
+        readerKind: ReaderInfo.Kind,
+        scanType: ReaderInfo.ScanType
+    ) {
+        self.title = title
+        self.readerName = readerName
+        self.readerKind = readerKind
+        self.scanType = scanType
+    }
+
+    package static var interrupted: ScanActivityUpdate { .failed("Cancelled.") }
+
+    package var isOver: Bool {
+        switch phase {
+        case .finished, .failed: true
+        case .preparing, .waiting, .reading: false
+        }
+    }
+
+    package mutating func apply(_ update: ScanActivityUpdate) {
+        guard !isOver else { return }  // a finger that is lifted afterwards changes nothing
+        switch update {
+        case .scan(.touch): phase = .waiting
+        case .scan(.finger(let present)):
+            if present { (phase, hint) = (.reading, nil) } else if phase == .reading { phase = .waiting }
+        case .scan(.retry(let reason)): hint = reason.hint
+        case .scan(.stage(let completed, let total)):
+            (progress, hint) = (.init(completed: completed, total: total), nil)
+        case .part(let text): (part, hint, phase) = (text, nil, .preparing)
+        case .finished(let text): (phase, hint, part) = (.finished(text), nil, nil)
+        case .failed(let text): (phase, hint, part) = (.failed(text), nil, nil)
+        }
+    }
+
+    package func lines(_ style: TerminalStyle) -> [String] {
+        func text(_ text: String, _ indent: Int) -> String {
+            TerminalText.line(text, columns: style.columns - indent, ascii: style.ascii)
+        }
+        let dots = style.ascii ? "..." : "…"
+        var lines = [style.paint(text(title, 0), .bold), "  " + style.paint(text(readerName, 2), .faint)]
+        if let warning = readerKind.warning { lines.append("  " + style.paint(text(warning, 2), .yellow)) }
+        if let progress { lines.append("  " + style.line(progress)) }
+        if let part { lines.append("  " + text(part, 2)) }
+        switch phase {
+        case .preparing: lines.append("  " + text("Getting the reader ready", 5) + dots)
+        case .waiting: lines.append("  " + style.paint(text(scanType.instruction, 2), .bold))
+        case .reading: lines.append("  " + text("Reading", 5) + dots)
+        case .finished(let end): lines.append("  " + style.sign(.good) + " " + text(end, 5))
+        case .failed(let end): lines.append("  " + style.sign(.bad) + " " + text(end, 5))
+        }
+        if let hint { lines.append("  " + style.paint(text(hint, 2), .yellow)) }
+        return lines
+    }
+
+    package func opening(_ style: TerminalStyle) -> [String] {
+        let heading = TerminalText.line(
+            "\(title) (\(readerName))",
+            columns: style.columns,
+            ascii: style.ascii
+        )
+        return [heading] + (readerKind.warning.map { [$0] } ?? [])
+    }
+
+    package func line(for update: ScanActivityUpdate, _ style: TerminalStyle) -> String? {
+        func text(_ text: String) -> String {
+            TerminalText.line(text, columns: style.columns, ascii: style.ascii)
+        }
+        return switch update {
+        case .scan(.touch): scanType.instruction
+        case .scan(.finger): nil
+        case .scan(.retry(let reason)): reason.hint
+        case .scan(.stage(let completed, let total)): "\(completed) of \(total)."
+        case .part(let part): text(part)
+        case .finished(let end), .failed(let end): text(end)
+        }
+    }
+}

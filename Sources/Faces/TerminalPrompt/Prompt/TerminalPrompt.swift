@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlService
+internal import WhorlSupport
+
+/// The prompt of an evaluation on a terminal.
+///
+/// It shows the title, the reason, the instruction, problems with a presentation, and the keys: Escape for cancel, Tab
+/// for the fallback. ^C stays SIGINT. If a passcode is asked for, every other key belongs to it: typing begins it,
+/// Enter submits it, Backspace removes the last character, ^W the last word and ^U everything. On a terminal it redraws
+/// itself in place; elsewhere it writes a line for each update, without escapes and without keys.
+///
+/// ``DisplayText`` cleans every text from outside before it reaches the terminal. The prompt makes no decision; it only
+/// displays.
+public struct TerminalPrompt: PromptPresenter {
+    /// Finds the terminal each time, since it may change when the process is put into the background.
+    let here: @Sendable () -> Terminal
+    let environment: [String: String]
+
+    /// Creates a prompt on the terminal of this process: standard error if that is the terminal, else `/dev/tty`;
+    /// without a terminal, lines on standard error.
+    public init() {
+        self.init(environment: terminalEnvironment(), on: Terminal.controlling)
+    }
+
+    /// Creates a prompt on the given terminal.
+    package init(environment: [String: String], on terminal: @escaping @Sendable () -> Terminal) {
+        here = terminal
+        self.environment = environment
+    }
+
+    /// Returns a prompt on standard error only, for programs that document this.
+    public static func onStandardError() -> TerminalPrompt {
+        TerminalPrompt(environment: terminalEnvironment(), on: Terminal.standardError)
+    }
+
+    /// Whether the prompt goes to a terminal and this process is in the terminal's foreground.
+    public var isInteractive: Bool {
+        get async { here().isInteractive }
+    }
+
+    /// Whether the prompt goes to a terminal that can send keys.
+    public var takesPasscode: Bool {
+        get async {
+            let terminal = here()
+            return terminal.isInteractive && terminal.input != nil
+        }
+    }
+
+    /// Shows the prompt until its updates end, a key ends it, or the task is cancelled.
+    ///
+    /// A passcode is shown as dots while it is typed; Enter passes it to `entry`.
+    public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        let terminal = here()
+        guard let input = terminal.input,
+            let mode = TerminalMode(input, takesPasscode: prompt.parts.contains(.passcode)),
+            let keys = KeyReader(input, typing: prompt.typing)
+        else {
+            await showWithoutKeys(prompt, entry, on: terminal)
+            return nil
+        }
+        let board = Board(PromptState(prompt), terminal, environment)
+        let action = await PromptSession(prompt: prompt, entry: entry, keys: keys, board: board).run()
+        _ = consume mode
+        return action
+    }
+
+    /// Shows the finger's part alone, since no passcode can be typed.
+    private func showWithoutKeys(_ prompt: Prompt, _ entry: PromptEntry, on terminal: Terminal) async {
+        entry.close()
+        var ofFinger = prompt
+        ofFinger.parts = .finger
+        let board = Board(PromptState(ofFinger), terminal, environment)
+        await board.show(entry.updates.map { PromptChange.told($0) })
+    }
+}

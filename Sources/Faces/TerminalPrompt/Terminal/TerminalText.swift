@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlSupport
+
+/// A converter that makes text from outside fit a line of a terminal.
+package enum TerminalText {
+    /// Returns the text without characters that control a terminal, in at most `columns` columns.
+    ///
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - columns: The number of columns; a wider text ends in an ellipsis.
+    ///   - ascii: Whether the terminal does not read UTF-8. There, a byte of a letter may be a command (0x9B is CSI),
+    ///     so every non-ASCII character becomes a question mark.
+    /// - Returns: One line, without a line feed.
+    package static func line(_ text: String, columns: Int, ascii: Bool = false) -> String {
+        let clean = DisplayText.clean(text, limit: max(columns, 0) + 1)
+        return cut(ascii ? inASCII(clean) : clean, to: columns, ellipsis: ascii ? "." : "…")
+    }
+
+    /// Returns the text with a question mark for each non-ASCII character.
+    package static func inASCII(_ text: String) -> String {
+        String(text.map { $0.isASCII ? $0 : "?" })
+    }
+
+    /// Returns the text in at most `columns` columns, with an ellipsis if something was cut off.
+    package static func cut(_ text: String, to columns: Int, ellipsis: Character = "…") -> String {
+        guard width(of: text) > columns else { return text }
+        var kept = ""
+        var used = 1  // the ellipsis
+        for character in text {
+            used += width(of: character)
+            guard used <= columns else { break }
+            kept.append(character)
+        }
+        return columns > 0 ? kept + String(ellipsis) : ""
+    }
+
+    /// Returns the text with trailing spaces up to `columns` columns.
+    package static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - width(of: text)))
+    }
+
+    /// Returns the number of columns that the text takes.
+    package static func width(of text: String) -> Int {
+        text.reduce(0) { $0 + width(of: $1) }
+    }
+
+    /// Returns the number of columns of one character: 2 for East Asian wide characters and for emoji, else 1.
+    ///
+    /// Terminals disagree about characters that consist of several scalars. The sum of the scalars' widths is the
+    /// maximum of all of them, so that a line that is cut by this measure never wraps.
+    static func width(of character: Character) -> Int {
+        if character.unicodeScalars.contains("\u{FE0F}") { return 2 }  // asks for the emoji form
+        return max(1, character.unicodeScalars.reduce(0) { $0 + width(of: $1) })
+    }
+
+    private static func width(of scalar: Unicode.Scalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format, .control: return 0
+        default: break
+        }
+        if scalar.properties.isEmojiPresentation { return 2 }
+        return wide.contains { $0.contains(scalar.value) } ? 2 : 1
+    }
+
+    /// The blocks of wide characters (Unicode 15, East_Asian_Width W and F, rounded outwards to blocks).
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F,  // Hangul Jamo, initial consonants
+        0x2E80...0x303E,  // CJK radicals, punctuation
+        0x3041...0x33FF,  // Kana, Bopomofo, CJK compatibility
+        0x3400...0x4DBF, 0x4E00...0x9FFF,  // CJK ideographs
+        0xA000...0xA4CF,  // Yi
+        0xA960...0xA97F, 0xAC00...0xD7A3,  // Hangul
+        0xF900...0xFAFF, 0xFE30...0xFE6F,  // CJK compatibility
+        0xFF00...0xFF60, 0xFFE0...0xFFE6,  // full-width forms
+        0x16FE0...0x18DFF, 0x1AFF0...0x1B2FF,  // Tangut, Kana supplements
+        0x1F000...0x1FAFF,  // tiles, cards, pictographs, emoji
+        0x20000...0x3FFFD,  // CJK extensions
+    ]
+}

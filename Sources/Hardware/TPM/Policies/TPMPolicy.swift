@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+internal import Crypto
+
+/// The condition for using an object or incrementing a counter.
+///
+/// The digest is computed here, without a TPM; the TPM computes it again from what was really proved, and compares.
+public indirect enum TPMPolicy: Sendable, Hashable {
+    /// The caller knows the authorization value of the object of this name (TPM2_PolicySecret).
+    case secret(of: TPMName)
+    /// The counter has this value (TPM2_PolicyNV, equal).
+    case counter(NVCounter, equals: UInt64)
+    /// The caller knows the object's own authorization value (TPM2_PolicyAuthValue).
+    case authValue
+    /// The registers' values have this digest, 32 bytes (TPM2_PolicyPCR).
+    case pcrs(PCRSelection, digest: [UInt8])
+    /// All of the policies are met, in this order.
+    case all([TPMPolicy])
+    /// One of the policies is met (TPM2_PolicyOR).
+    ///
+    /// More than eight are combined in groups, since the command takes eight. An empty list can never be met.
+    case any([TPMPolicy])
+
+    /// The digest that an object stores as its policy.
+    public var digest: PolicyDigest { digest(after: .zero) }
+
+    /// Returns the digest of a session that had the digest `before` and then met this policy.
+    ///
+    /// Source: TPM 2.0 Library Part 3, the "policyDigest" formula of each command.
+    func digest(after before: PolicyDigest) -> PolicyDigest {
+        switch self {
+        case .secret(let name):
+            // The second extension is by policyRef, which is empty.
+            before.extended(.policySecret, name.bytes).extended([])
+        case .counter(let counter, let value):
+            before.extended(
+                .policyNV,
+                Array(SHA256.hash(data: Self.counterArguments(value))) + counter.name.bytes
+            )
+        case .authValue: before.extended(.policyAuthValue, [])
+        case .pcrs(let selection, let digest): before.extended(.policyPCR, selection.bytes + digest)
+        case .all(let policies): policies.reduce(before) { $1.digest(after: $0) }
+        case .any(let policies): Choice(of: policies, after: before).digest
+        }
+    }
+
+    /// Returns operandB, offset and operation in their hashed form: eight bytes, at 0, equal.
+    private static func counterArguments(_ value: UInt64) -> [UInt8] {
+        value.bigEndianBytes + UInt16(0).bigEndianBytes + UInt16(TPM2_EO_EQ).bigEndianBytes
+    }
+}
+
+/// A TPM2_PolicyOR, or a tree of several.
+struct Choice {
+    /// The lists of digests to combine, from the branches up; each list has at most eight digests.
+    let levels: [[[PolicyDigest]]]
+
+    init(of policies: [TPMPolicy], after before: PolicyDigest) {
+        var level = Self.groups(of: policies.map { $0.digest(after: before) })
+        var levels = [level]
+        while level.count > 1 {
+            level = Self.groups(of: level.map(Self.digest))
+            levels.append(level)
+        }
+        self.levels = levels
+    }
+
+    var digest: PolicyDigest { levels.last?.first.map(Self.digest) ?? Self.digest([]) }
+
+    /// Returns the lists that a session passes after it has met the branch of this index.
+    func path(ofBranch index: Int) -> [[PolicyDigest]] {
+        var index = index
+        return levels.map { level in
+            index /= Self.most
+            return level[index]
+        }
+    }
+
+    private static let most = 8
+
+    private static func groups(of digests: [PolicyDigest]) -> [[PolicyDigest]] {
+        stride(from: 0, to: digests.count, by: most).map {
+            Array(digests[$0..<min($0 + most, digests.count)])
+        }
+    }
+
+    /// Returns the digest of a TPM2_PolicyOR, which starts from zeros: the branches' digests include what came before.
+    private static func digest(_ branches: [PolicyDigest]) -> PolicyDigest {
+        PolicyDigest.zero.extended(.policyOR, padded(branches).flatMap(\.bytes))
+    }
+
+    /// Returns at least two digests, as the command needs; a single one is doubled.
+    static func padded(_ branches: [PolicyDigest]) -> [PolicyDigest] {
+        branches.count == 1 ? branches + branches : branches
+    }
+}
+
+/// The command codes in policy digests.
+///
+/// The corresponding C constants are `TPM2_CC_Policy…`.
+enum PolicyCommand: UInt32 {
+    case policyNV = 0x149
+    case policySecret = 0x151
+    case policyAuthValue = 0x16b
+    case policyOR = 0x171
+    case policyPCR = 0x17f
+}
+
+extension PolicyDigest {
+    /// The digest of a new session.
+    static let zero = PolicyDigest(bytes: Array(repeating: 0, count: 32))
+
+    func extended(_ command: PolicyCommand, _ bytes: [UInt8]) -> PolicyDigest {
+        extended(command.rawValue.bigEndianBytes + bytes)
+    }
+
+    func extended(_ bytes: [UInt8]) -> PolicyDigest {
+        PolicyDigest(bytes: Array(SHA256.hash(data: self.bytes + bytes)))
+    }
+}

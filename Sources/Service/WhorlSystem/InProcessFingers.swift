@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import Fingerprint
+import Foundation
+import StateStore
+import WhorlService
+
+/// The enrolled fingers of a profile, in the state of this process.
+struct InProcessFingers: FingerService {
+    let engine: AuthenticationEngine
+    let application: ApplicationID
+    let state: ProtectedState
+    let generations: VaultGenerations
+    let readers: ReaderChoice
+
+    private var profile: String { engine.profile }
+
+    func fingers() async throws(EnrollmentError) -> [EnrolledFinger] {
+        try await existingStore()?.fingers(of: profile) ?? []
+    }
+
+    func state(for application: ApplicationID) async throws(EnrollmentError) -> EnrollmentState? {
+        try await existingStore()?.state(of: profile, application: application.rawValue)
+    }
+
+    func difference(
+        since digest: Data,
+        for application: ApplicationID
+    ) async throws(EnrollmentError) -> EnrollmentDifference {
+        guard let store = try await existingStore() else {
+            // Nothing is stored: whatever the digest was taken from is gone.
+            return EnrollmentDifference(changed: true, added: [], removed: [], isKnown: false)
+        }
+        return try await store.difference(of: profile, application: application.rawValue, since: digest)
+    }
+
+    func enroll(
+        _ finger: NewFinger,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> EnrolledFinger {
+        let reader = try await ofOwner { () async throws(AuthenticationError) in
+            try await readers.chosenReader()
+        }
+        let enroller = try await ofFingers { () async throws(EnrollmentError) in
+            let enroller = try await newEnroller()
+            try await enroller.refuseTaken(finger.finger, profile: profile, on: reader)
+            return enroller
+        }
+        let consent = try await consent(to: .add(finger.finger), request, presenter)
+        observer(.began(await reader.info))
+        return try await ofFingers { () async throws(EnrollmentError) in
+            try await enroller.enroll(
+                finger.finger,
+                label: finger.label,
+                profile: profile,
+                on: reader,
+                consent: consent,
+                timeout: request.timeout,
+                observer: observer
+            )
+        }
+    }
+
+    func remove(
+        _ selection: FingerSelection,
+        force: Bool,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(FingerChangeError) -> [EnrolledFinger] {
+        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller() }
+        guard let enroller = existing else {
+            guard selection == .all else { throw .fingers(EnrollmentError(.noSuchFinger)) }
+            return []
+        }
+        let readers = try await ofOwner { () async throws(AuthenticationError) in
+            try await self.readers.readers()
+        }
+        try await ofFingers { () async throws(EnrollmentError) in
+            _ = try await enroller.removable(selection, profile: profile, readers: readers, force: force)
+        }
+        let consent = try await consent(to: .remove(selection), request, presenter)
+        return try await ofFingers { () async throws(EnrollmentError) in
+            try await enroller.remove(
+                selection,
+                profile: profile,
+                readers: readers,
+                force: force,
+                consent: consent
+            )
+        }
+    }
+
+    func acceptable() async throws(EnrollmentError) -> [EnrolledFinger]? {
+        try await existingEnroller()?.acceptable(profile: profile)
+    }
+
+    func accept(
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(FingerChangeError) -> AcceptedFingers? {
+        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller() }
+        guard let enroller = existing else { return nil }
+        let consent = try await consent(to: .accept, request, presenter)
+        return try await ofFingers { () async throws(EnrollmentError) in
+            try await enroller.accept(profile: profile, consent: consent)
+        }
+    }
+
+    func reconcile() async throws(FingerChangeError) -> ReaderReconciliation? {
+        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller() }
+        guard let enroller = existing else { return nil }
+        let reader = try await ofOwner { () async throws(AuthenticationError) in
+            try await readers.chosenReader()
+        }
+        return try await ofFingers { () async throws(EnrollmentError) in
+            try await enroller.reconcile(profile: profile, on: reader)
+        }
+    }
+}
+
+/// The parts that the operations share.
+extension InProcessFingers {
+    private func existingStore() async throws(EnrollmentError) -> EnrollmentStore? {
+        do throws(StateError) {
+            return try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
+        } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+
+    private func existingEnroller() async throws(EnrollmentError) -> FingerEnroller? {
+        try await existingStore().map { engine.enroller($0, for: application) }
+    }
+
+    private func newEnroller() async throws(EnrollmentError) -> FingerEnroller {
+        do throws(StateError) {
+            let store = EnrollmentStore(database: try await state.created(), generations: generations)
+            return engine.enroller(store, for: application)
+        } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+
+    private func consent(
+        to change: FingerChange,
+        _ request: ConsentRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(FingerChangeError) -> OwnerConsent? {
+        try await ofOwner { () async throws(AuthenticationError) in
+            try await engine.consent(to: change, request, presenter: presenter)
+        }
+    }
+
+    private func ofOwner<Value>(
+        _ body: () async throws(AuthenticationError) -> Value
+    ) async throws(FingerChangeError) -> Value {
+        do { return try await body() } catch { throw .owner(error) }
+    }
+
+    private func ofFingers<Value>(
+        _ body: () async throws(EnrollmentError) -> Value
+    ) async throws(FingerChangeError) -> Value {
+        do { return try await body() } catch { throw .fingers(error) }
+    }
+}

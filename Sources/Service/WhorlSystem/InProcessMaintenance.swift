@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Authentication
+import Enrollment
+import SecretMemory
+import StateStore
+import TPM
+import Vault
+import WhorlService
+
+/// The upkeep of the state directory and the chip that this process uses.
+struct InProcessMaintenance: MaintenanceService {
+    let engine: AuthenticationEngine
+    let state: ProtectedState
+    let chip: ChipChoice
+
+    var statePath: String { state.directory.path }
+    var tpmAddress: String { chip.device.address.text }
+    var isTPMNamed: Bool { chip.isNamed }
+    var usedSimulatedTPM: Bool { chip.usedSimulated }
+    var isProtectedByHardware: Bool { chip.isReal && VaultStatus.isProvisioned(state.directory) }
+
+    func hasState() async throws(StateError) -> Bool { try await state.existing() != nil }
+
+    func vaultStatus() async throws(VaultError) -> VaultStatus {
+        try await VaultStatus.read(device: try chip.inUse(), directory: state.directory)
+    }
+
+    func provisionVault() async throws(VaultError) {
+        try await chip.reach()
+        do {
+            _ = try await state.created()
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+        try await maintenance().provision()
+    }
+
+    func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultReset {
+        let state = state
+        return try await maintenance().reset(withoutChip: withoutChip) { () async throws(StateError) in
+            guard let database = try await state.existing() else { return nil }
+            // The counters are deleted, and the fingers stay.
+            do throws(EnrollmentError) {
+                try await EnrollmentStore(database: database).forgetCounters()
+            } catch {
+                guard case .store(let error) = error.code else {
+                    throw StateError(.failed, path: state.directory.path, cause: error.description)
+                }
+                throw error
+            }
+            return database
+        }
+    }
+
+    func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing {
+        let profile = engine.profile
+        guard let vault = try await state.chipVault() else { throw VaultError(.passcodeNotSet, profile) }
+        return try await vault.reseal(profile, shown: try await vault.verify(passcode, of: profile))
+    }
+
+    func attempts() async throws(AuthenticationError) -> [AttemptStanding] { try await engine.attempts() }
+
+    func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry] {
+        let database: StateDatabase?
+        do { database = try await state.existing() } catch { throw AuthenticationError(error) }
+        guard let database else { return [] }
+        return try await AuditLog(database: database).entries(limit: limit, profile: engine.profile)
+    }
+
+    func lockFileFault() async -> AuthenticationError? { await engine.turnsFault() }
+
+    /// The kernel frees what a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep what is
+    /// loaded.
+    func close() async { await chip.device.close() }
+
+    private func maintenance() throws(VaultError) -> VaultMaintenance {
+        VaultMaintenance(device: try chip.inUse(), directory: state.directory)
+    }
+}

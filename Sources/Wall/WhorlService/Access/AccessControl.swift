@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The proofs that the chip requires before it gives a secret or a signature.
+///
+/// It is fixed when the item is made. The chip enforces it; Whorl cannot widen it later.
+public struct AccessControl: Sendable, Hashable {
+    /// The ways to open, in their simplest form and order.
+    ///
+    /// A single empty way means that no proof is needed.
+    package let ways: [AccessWay]
+
+    /// Whether an application password is needed in addition.
+    public private(set) var needsApplicationPassword = false
+
+    /// The measurements of the machine's start that the access control is bound to; `nil` if it is not bound to any.
+    ///
+    /// While they differ, the passcode is needed in addition; see ``boundToBoot(_:)``.
+    public private(set) var pcrs: BootRegisters?
+
+    private init(_ ways: [AccessWay]) { self.ways = AccessWay.simplest(ways) }
+
+    /// No proof is needed; only this chip can open the item, and only for this vault.
+    public static let none = AccessControl([[]])
+    /// Any enrolled finger, also one that is added later.
+    public static let biometryAny = AccessControl([.biometryAny])
+    /// A finger of the set as it is now; after a finger is added or removed, the item never opens again.
+    public static let biometryCurrentSet = AccessControl([.biometryCurrentSet])
+    /// The owner's passcode.
+    public static let devicePasscode = AccessControl([.devicePasscode])
+    /// Any enrolled finger, or the passcode.
+    public static let userPresence = AccessControl([.biometryAny, .devicePasscode])
+
+    /// Combines two access controls, either of which is enough.
+    ///
+    /// Both must be plain: application password and boot measurements are added to the result.
+    ///
+    /// - Throws: ``VaultError/Code/accessRefused(_:)``.
+    public static func either(
+        _ first: AccessControl,
+        _ second: AccessControl
+    ) throws(VaultError) -> AccessControl {
+        try bothPlain(first, second)
+        return AccessControl(first.ways + second.ways)
+    }
+
+    /// Combines two access controls, both of which are needed.
+    ///
+    /// - Throws: as ``either(_:_:)``.
+    public static func both(
+        _ first: AccessControl,
+        _ second: AccessControl
+    ) throws(VaultError) -> AccessControl {
+        try bothPlain(first, second)
+        return AccessControl(AccessWay.combined(first.ways, second.ways))
+    }
+
+    /// The same access control with an application password in addition.
+    public var withApplicationPassword: AccessControl {
+        var changed = self
+        changed.needsApplicationPassword = true
+        return changed
+    }
+
+    /// Returns the same access control, bound to the measurements of the machine's start.
+    ///
+    /// While the measurements differ, for example after an update of the firmware, the passcode is needed in addition
+    /// to what the access control asks; with it, `whorl vault reseal` binds secrets to the new measurements.
+    ///
+    /// - Throws: ``VaultError/Code/accessRefused(_:)`` if the passcode is part of every way anyway.
+    public func boundToBoot(_ pcrs: BootRegisters) throws(VaultError) -> AccessControl {
+        guard ways.contains(where: { !$0.contains(.devicePasscode) }) else {
+            throw VaultError(
+                .accessRefused("the passcode stands in for the measurements, and it is needed already")
+            )
+        }
+        var changed = self
+        changed.pcrs = pcrs
+        return changed
+    }
+
+    /// Whether a finger opens the item, alone or together with other proofs.
+    public var takesBiometry: Bool { ways.contains { $0.needsBiometry } }
+
+    /// Whether one of the ways is bound to the present set of fingers.
+    public var isBoundToCurrentSet: Bool { ways.contains { $0.contains(.biometryCurrentSet) } }
+
+    /// Whether one of the ways takes the passcode, so that a passcode must be set when the item is made.
+    public var takesPasscode: Bool { waysInChip.contains { $0.contains(.devicePasscode) } }
+
+    /// Whether every way needs the passcode, so that the item is lost with it.
+    public var isLostWithoutPasscode: Bool { ways.allSatisfy { $0.contains(.devicePasscode) } }
+
+    /// Whether every way needs the present set of fingers, so that the item is lost with it.
+    package var isDeadWithItsSet: Bool { ways.allSatisfy { $0.contains(.biometryCurrentSet) } }
+
+    /// The ways as the chip gets them, including the measurements.
+    ///
+    /// `A` bound to boot is `(A and measurements) or (A and passcode)`.
+    package var waysInChip: [AccessWay] {
+        guard pcrs != nil else { return ways }
+        return AccessWay.simplest(AccessWay.combined(ways, [.measuredBoot, .devicePasscode]))
+    }
+
+    private static func bothPlain(
+        _ first: AccessControl,
+        _ second: AccessControl
+    ) throws(VaultError) {
+        for part in [first, second] where part.needsApplicationPassword || part.pcrs != nil {
+            throw VaultError(
+                .accessRefused("application password and measurements are added to the whole, not to a part")
+            )
+        }
+    }
+}
+
+extension AccessControl {
+    /// Restores a stored access control; its parts are checked to be what the initializers above give.
+    package init?(ways: [AccessWay], needsApplicationPassword: Bool, pcrs: BootRegisters?) {
+        self.init(ways)
+        guard self.ways == ways, !ways.contains(where: { $0.contains(.measuredBoot) }) else { return nil }
+        self.needsApplicationPassword = needsApplicationPassword
+        guard let pcrs else { return }
+        guard let bound = try? boundToBoot(pcrs) else { return nil }
+        self = bound
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+
+/// An error of enrolling, removing or looking up fingers.
+public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: Sendable, Hashable {
+        /// A finger of this name is enrolled for this reader.
+        case fingerExists(Finger)
+        /// The same finger is enrolled under this name; `nil` if only the reader knows the name.
+        case duplicate(of: Finger?)
+        /// The last presentation did not match the print: the presses were not of one finger.
+        case inconsistent
+        /// Too many presentations could not be read.
+        case tooManyRetries
+        /// No finger came in time.
+        case timedOut
+        /// The enrolled fingers were changed from outside.
+        case enrollmentTampered
+        /// The enrolled fingers are an older state than the one last seen.
+        case enrollmentRolledBack
+        /// The owner has to agree first: by an enrolled finger or the passcode.
+        case ownerNeeded
+        /// The fingers, or the passcode, changed after the owner was asked.
+        case changedMeanwhile
+        /// Fingers are locked after too many failed tries.
+        case lockedOut
+        /// No such finger is enrolled.
+        case noSuchFinger
+        /// The reader that keeps the print is not connected.
+        case readerNotConnected(ReaderID)
+        /// The reader failed; also when the caller cancelled (``ReaderError/Code/cancelled``).
+        case reader(ReaderError)
+        /// The state directory failed.
+        case store(StateError)
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// A description of the cause, for logs; may be empty.
+    ///
+    /// It may hold text from outside.
+    public let cause: String
+
+    /// Describes a failure.
+    public init(_ code: Code, cause: String = "") {
+        self.code = code
+        self.cause = cause
+    }
+
+    /// One sentence that says what happened.
+    public var message: String {
+        switch code {
+        case .fingerExists(let finger): "The \(finger.spokenName) is enrolled for this reader already."
+        case .duplicate(of: .some(let finger)):
+            "This finger is enrolled already, as the \(finger.spokenName)."
+        case .duplicate(of: nil): "This finger is enrolled in the reader already."
+        case .inconsistent: "The presses were not of one finger."
+        case .tooManyRetries: "The finger could not be read too many times in a row."
+        case .timedOut: "No finger came in time."
+        case .enrollmentTampered: "The enrolled fingers were changed from outside."
+        case .enrollmentRolledBack: "The enrolled fingers are an older state than the one last seen."
+        case .ownerNeeded: "The owner has to agree: with an enrolled finger, or the passcode."
+        case .changedMeanwhile: "The enrolled fingers changed after the owner was asked."
+        case .lockedOut: "Fingers are locked after too many failed tries."
+        case .noSuchFinger: "No such finger is enrolled."
+        case .readerNotConnected(let reader): "The reader \(reader), which keeps the print, is not connected."
+        case .reader(let error): error.message
+        case .store(let error): error.message
+        }
+    }
+
+    /// One sentence that says what the person can do.
+    public var recovery: String {
+        switch code {
+        case .fingerExists(let finger): "Remove it first: `whorl remove \(finger.rawValue)`."
+        case .duplicate(of: .some(let finger)):
+            "Use it as it is, or remove it first: `whorl remove \(finger.rawValue)`."
+        case .duplicate(of: nil):
+            "Another user or system may have enrolled it: remove it there; `whorl doctor` lists such prints."
+        case .inconsistent: "Enroll again, with the same finger at every touch."
+        case .tooManyRetries: "Clean the sensor and the finger, then enroll again."
+        case .timedOut: "Start again, and touch the reader when asked."
+        case .enrollmentTampered, .enrollmentRolledBack:
+            "With the passcode: `whorl fingers accept`. Without: `whorl remove --all`, then `whorl enroll`."
+        case .ownerNeeded: "Touch the reader with an enrolled finger, or type the passcode, when asked."
+        case .changedMeanwhile: "`whorl fingers` lists the enrolled ones; start again."
+        case .lockedOut: "Verify the passcode with `whorl passcode verify`, or wait where none is set."
+        case .noSuchFinger: "`whorl fingers` lists the enrolled ones."
+        case .readerNotConnected:
+            "Connect it and try again, or remove by force: the print then stays in the reader until it is "
+                + "connected again."
+        case .reader(let error): error.recovery
+        case .store(let error): error.recovery
+        }
+    }
+
+    /// The code and the cause, for logs.
+    public var description: String {
+        "\(code)" + (cause.isEmpty ? "" : " (\(cause))")
+    }
+}
+
+extension EnrollmentError.Code {
+    /// The name of the code, without the values that belong to it; programs compare it, so it never changes.
+    public var name: String {
+        switch self {
+        case .fingerExists: "fingerExists"
+        case .duplicate: "duplicate"
+        case .inconsistent: "inconsistent"
+        case .tooManyRetries: "tooManyRetries"
+        case .timedOut: "timedOut"
+        case .enrollmentTampered: "enrollmentTampered"
+        case .enrollmentRolledBack: "enrollmentRolledBack"
+        case .ownerNeeded: "ownerNeeded"
+        case .changedMeanwhile: "changedMeanwhile"
+        case .lockedOut: "lockedOut"
+        case .noSuchFinger: "noSuchFinger"
+        case .readerNotConnected: "readerNotConnected"
+        case .reader: "reader"
+        case .store: "store"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+public import Foundation
+
+/// The public half of a signing key: a point of P-256.
+public struct SigningKeyPublic: Sendable, Hashable {
+    /// The uncompressed point: 4, x, y; 65 bytes (SEC 1, 2.3.3).
+    public let x963: Data
+    /// SubjectPublicKeyInfo as PEM, with a newline at the end (RFC 5480, RFC 7468).
+    public let pem: String
+    /// SubjectPublicKeyInfo as DER.
+    public let der: Data
+
+    /// Makes a key from an uncompressed point; `nil` if the point is not on the curve.
+    package init?(x963: Data) {
+        // What is no point is no key: the reason does not matter.
+        guard let key = try? P256.Signing.PublicKey(x963Representation: x963) else { return nil }
+        self.x963 = x963
+        pem = key.pemRepresentation + "\n"
+        der = key.derRepresentation
+    }
+
+    /// Whether a signature was made by this key over a digest.
+    ///
+    /// - Parameters:
+    ///   - signature: r and s, 64 bytes.
+    ///   - digest: SHA-256, 32 bytes.
+    /// - Returns: `false` also for anything that is not a signature.
+    package func isValid(_ signature: Signature, over digest: Data) -> Bool {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: x963),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature.raw),
+            let hash = DigestBytes(digest)
+        else { return false }
+        return key.isValidSignature(signature, for: hash)
+    }
+}
+
+/// An ECDSA signature over P-256 and SHA-256 ("ES256").
+public struct Signature: Sendable, Hashable {
+    /// r followed by s, 32 bytes each, in the form of JOSE (RFC 7518, 3.4).
+    public let raw: Data
+
+    /// `SEQUENCE { r, s }`, in the form of X.509 and OpenSSL (RFC 3279, 2.2.3).
+    public var der: Data {
+        // 64 bytes are always two numbers.
+        (try? P256.Signing.ECDSASignature(rawRepresentation: raw).derRepresentation) ?? Data()
+    }
+
+    /// Makes a signature from r and s, 64 bytes; anything else gives `nil`.
+    package init?(raw: Data) {
+        guard (try? P256.Signing.ECDSASignature(rawRepresentation: raw)) != nil else { return nil }
+        self.raw = raw
+    }
+}
+
+/// A digest of 32 bytes from elsewhere, in the form that CryptoKit's verification takes.
+private struct DigestBytes: Digest {
+    static let byteCount = 32
+    private let bytes: [UInt8]
+
+    init?(_ bytes: Data) {
+        guard bytes.count == DigestBytes.byteCount else { return nil }
+        self.bytes = [UInt8](bytes)
+    }
+
+    func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        try bytes.withUnsafeBytes(body)
+    }
+
+    func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
+
+    var description: String { "SHA-256 digest" }
+
+    static func == (left: DigestBytes, right: DigestBytes) -> Bool { left.bytes == right.bytes }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}

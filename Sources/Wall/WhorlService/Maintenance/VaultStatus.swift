@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The status of a state directory and its chip, which `whorl doctor` and `whorl vault status` show.
+///
+/// Reading it changes nothing, neither in the chip nor on the disk.
+public struct VaultStatus: Sendable, Hashable {
+    /// The place of the state key.
+    public enum StateKey: String, Sendable, Hashable {
+        /// No state key exists yet.
+        case none
+        /// In a file that a copy of the directory includes.
+        case file
+        /// Sealed by the chip.
+        case sealed
+        /// In both places: `whorl vault provision` was interrupted, and finishes when it is run again.
+        case both
+    }
+
+    /// The chip's own account of itself; `nil` when the chip cannot be reached.
+    public let chip: ChipStatus?
+    /// The error that prevents access to the chip.
+    public let obstacle: VaultError?
+    /// Whether the chip is a simulated one.
+    public let isSimulated: Bool
+    /// Whether the vault was provisioned in this directory.
+    public let isProvisioned: Bool
+    /// Whether the chip is the one that the vault was made with; `nil` if that cannot be determined.
+    public let isSameChip: Bool?
+    /// The place of the state key.
+    public let stateKey: StateKey
+    /// The handle of the storage root; `nil` before the vault is provisioned.
+    public let storageRoot: UInt32?
+
+    /// Describes a directory and its chip.
+    public init(
+        chip: ChipStatus?,
+        obstacle: VaultError?,
+        isSimulated: Bool,
+        isProvisioned: Bool,
+        isSameChip: Bool?,
+        stateKey: StateKey,
+        storageRoot: UInt32?
+    ) {
+        self.chip = chip
+        self.obstacle = obstacle
+        self.isSimulated = isSimulated
+        self.isProvisioned = isProvisioned
+        self.isSameChip = isSameChip
+        self.stateKey = stateKey
+        self.storageRoot = storageRoot
+    }
+
+    /// The problems that were found, most important first; empty if there are none.
+    public var problems: [VaultError] {
+        var problems: [VaultError] = []
+        if let obstacle { problems.append(obstacle) }
+        if isSameChip == false { problems.append(VaultError(.chipCleared)) }
+        if chip?.inLockout == true { problems.append(VaultError(.chipLockedOut)) }
+        if !isProvisioned, chip?.ownerAuthSet == true {
+            problems.append(VaultError(.ownerAuthorizationNeeded))
+        }
+        return problems
+    }
+}
+
+/// The identity and the setup of a TPM.
+public struct ChipStatus: Sendable, Hashable {
+    /// The manufacturer's four letters, such as `IFX`.
+    public let manufacturer: String
+    /// The vendor's own text.
+    public let vendor: String
+    /// The firmware version.
+    public let firmware: String
+    /// The revision of the specification, such as `1.59`.
+    public let specRevision: String
+    /// The number of defined NV counters, if the TPM reports it.
+    public let counters: Int?
+    /// The number of NV counters that there is room for, if the TPM reports it.
+    public let countersFree: Int?
+    /// Whether the owner hierarchy has an authorization value.
+    public let ownerAuthSet: Bool
+    /// Whether the lockout hierarchy has an authorization value; without one any program can reset the failure count.
+    public let lockoutAuthSet: Bool
+    /// The number of wrong authorization values that are counted now.
+    public let failures: Int
+    /// The count at which the TPM locks.
+    public let failureLimit: Int
+    /// The number of seconds after which one failure is forgotten; 0: never by itself.
+    public let recoverySeconds: Int
+    /// Whether the TPM is locked after too many wrong values.
+    public let inLockout: Bool
+
+    /// Describes a chip.
+    public init(
+        manufacturer: String,
+        vendor: String,
+        firmware: String,
+        specRevision: String,
+        counters: Int?,
+        countersFree: Int?,
+        ownerAuthSet: Bool,
+        lockoutAuthSet: Bool,
+        failures: Int,
+        failureLimit: Int,
+        recoverySeconds: Int,
+        inLockout: Bool
+    ) {
+        self.manufacturer = manufacturer
+        self.vendor = vendor
+        self.firmware = firmware
+        self.specRevision = specRevision
+        self.counters = counters
+        self.countersFree = countersFree
+        self.ownerAuthSet = ownerAuthSet
+        self.lockoutAuthSet = lockoutAuthSet
+        self.failures = failures
+        self.failureLimit = failureLimit
+        self.recoverySeconds = recoverySeconds
+        self.inLockout = inLockout
+    }
+}
+
+/// The effect of a reset of the vault on the fingers.
+public enum VaultReset: Sendable, Hashable {
+    /// The fingers are unchanged.
+    case fingersKept
+    /// The fingers can no longer be read; the database was put aside under this name.
+    case fingersLost(database: String)
+}
+
+/// The result of binding secrets to the present measurements of the machine's start.
+public struct Resealing: Sendable, Hashable {
+    /// Secrets that are now bound to the present start.
+    public package(set) var resealed: [ItemID] = []
+    /// Keys, and secrets with an application password: they need the passcode in addition as long as the machine
+    /// starts as it does now.
+    public package(set) var unchanged: [ItemID] = []
+    /// Secrets that can never be opened again, for another reason than the start.
+    public package(set) var dead: [ItemID] = []
+
+    /// Makes an empty result.
+    public init() {}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Fingerprint
+public import Foundation
+
+/// The enrolled fingers of the profile, and changes to them.
+///
+/// Where a finger is enrolled or a passcode is set, a change needs the consent of the owner, for which the service asks
+/// on the presenter before it asks for anything else.
+public protocol FingerService: Sendable {
+    /// Returns the enrolled fingers; nothing is made if nothing was ever stored.
+    ///
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    func fingers() async throws(EnrollmentError) -> [EnrolledFinger]
+
+    /// Returns the state of the enrolled fingers for a program; `nil` when none was ever enrolled.
+    ///
+    /// - Throws: as ``fingers()``.
+    func state(for application: ApplicationID) async throws(EnrollmentError) -> EnrollmentState?
+
+    /// Returns the changes of the enrolled fingers since a program took a digest.
+    ///
+    /// - Parameters:
+    ///   - digest: The ``EnrollmentState/digest`` of an earlier state, 32 bytes.
+    ///   - application: The program that took it.
+    /// - Returns: The difference from the present state.
+    /// - Throws: as ``fingers()``.
+    func difference(
+        since digest: Data,
+        for application: ApplicationID
+    ) async throws(EnrollmentError) -> EnrollmentDifference
+
+    /// Enrolls a finger on the chosen reader.
+    ///
+    /// - Parameters:
+    ///   - finger: The finger's name, and its owner's words for it.
+    ///   - request: The way in which the owner is asked for consent.
+    ///   - presenter: Shows the prompt for consent.
+    ///   - observer: Called for each event of the enrollment, on a thread of the service.
+    /// - Returns: The finger as it was stored on disk.
+    /// - Throws: `owner` when the owner did not consent; `fingers` with `fingerExists`, `duplicate`, `inconsistent`,
+    ///   `tooManyRetries`, `timedOut`, `lockedOut`, `changedMeanwhile`, `reader`, `store` and others.
+    func enroll(
+        _ finger: NewFinger,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> EnrolledFinger
+
+    /// Removes fingers, from their readers too.
+    ///
+    /// - Parameters:
+    ///   - selection: The fingers to remove.
+    ///   - force: Whether a print may be removed although the reader that keeps it is not connected.
+    ///   - request: The way in which the owner is asked for consent.
+    ///   - presenter: Shows the prompt for consent.
+    /// - Returns: The removed fingers; empty if all were selected and none was enrolled.
+    /// - Throws: `owner` when the owner did not consent; `fingers` with `noSuchFinger`, `readerNotConnected`, `reader`,
+    ///   `store` and others.
+    func remove(
+        _ selection: FingerSelection,
+        force: Bool,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(FingerChangeError) -> [EnrolledFinger]
+
+    /// Returns the fingers that ``accept(_:presenter:)`` would keep; `nil` if the set is sound, so that there is nothing
+    /// to accept.
+    ///
+    /// - Throws: `store`.
+    func acceptable() async throws(EnrollmentError) -> [EnrolledFinger]?
+
+    /// Accepts the present fingers as genuine, after they were changed from outside or an older state was put back.
+    ///
+    /// - Parameters:
+    ///   - request: The way in which the owner is asked for consent, which only the passcode gives here.
+    ///   - presenter: Shows the prompt for consent.
+    /// - Returns: The fingers that count from now on; `nil` if the set is sound, and nothing is changed.
+    /// - Throws: `owner` when the owner did not consent; `fingers` with `changedMeanwhile` or `store`.
+    func accept(
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(FingerChangeError) -> AcceptedFingers?
+
+    /// Finishes interrupted enrollments and removals at the chosen reader, and compares the reader's own storage with
+    /// the enrolled fingers.
+    ///
+    /// - Returns: The differences; `nil` if nothing was ever stored.
+    /// - Throws: `owner` if no reader can be chosen; `fingers` with `reader`, `store` and others.
+    func reconcile() async throws(FingerChangeError) -> ReaderReconciliation?
+}
+
+/// A finger that is to be enrolled.
+public struct NewFinger: Sendable, Hashable {
+    /// The name of the finger.
+    public var finger: Finger
+    /// The owner's own words for it, of which at most 100 characters are kept; `nil` for none.
+    public var label: String?
+
+    /// Makes a description.
+    public init(_ finger: Finger, label: String? = nil) {
+        self.finger = finger
+        self.label = label
+    }
+}
+
+/// An error of a change to the enrolled fingers.
+public enum FingerChangeError: Error, Sendable, Hashable {
+    /// The owner did not consent, or could not be asked.
+    case owner(AuthenticationError)
+    /// The change failed.
+    case fingers(EnrollmentError)
+}

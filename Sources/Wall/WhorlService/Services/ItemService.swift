@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import SecretMemory
+
+/// Items that the chip opens: making them, and using them when their access control is met.
+///
+/// Security does not depend on a verdict of the service: unless the access control is met, the chip releases nothing.
+/// The proof of what was shown stays in the service.
+public protocol ItemService: Sendable {
+    /// Makes an item that the caller stores; the service stores nothing.
+    ///
+    /// - Parameters:
+    ///   - item: A secret of 1 byte to 1 MiB, or a new key.
+    ///   - access: The access control that must be met to use the item.
+    ///   - applicationPassword: The program's own password, where the access control asks for one.
+    /// - Returns: The sealed item, which opens only when the access control is met.
+    /// - Throws: `noChip` without a chip; `passcodeNeeded`, `enrollmentChanged` and others where the access control
+    ///   cannot be met.
+    func make(
+        _ item: NewItem,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SealedItem
+
+    /// Decodes an item that the caller stored; neither the owner nor a chip is asked, so the item may not open.
+    ///
+    /// - Parameter encoded: The ``SealedItem/encoded`` bytes of one of this service's items.
+    /// - Returns: The item.
+    /// - Throws: `itemTampered` for bytes that do not have the form of a sealed item.
+    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem
+
+    /// Returns the standing of sealed items, as far as it can be determined without asking the owner or the chip.
+    ///
+    /// The chip decides in the end: it may refuse an item that is reported as valid here.
+    ///
+    /// - Parameter items: Any number of sealed items.
+    /// - Returns: One standing for each item, in their order.
+    /// - Throws: `store`.
+    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing]
+
+    /// Asks the person for what an item's access control requires, and returns what the chip then releases.
+    ///
+    /// - Parameters:
+    ///   - item: The item, wherever it is stored.
+    ///   - use: The use that is made of it, which must fit the kind of the item.
+    ///   - request: The way in which the person is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The product, and how the owner was recognised.
+    /// - Throws: the reason why the owner was not recognised, or why the vault refused.
+    func use(
+        _ item: ProtectedItem,
+        for use: ItemUse,
+        _ request: ReleaseRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) -> Released<ItemProduct>
+}
+
+/// An item that is to be made.
+public enum NewItem: Sendable {
+    /// A secret of 1 byte to 1 MiB.
+    case secret(SecretBox)
+    /// A P-256 key, which never leaves the chip; it signs, and agrees on secrets with others' public keys.
+    case key
+}
+
+/// A use of an item.
+public enum ItemUse: Sendable, Hashable {
+    /// Reading the secret.
+    case secret
+    /// Signing a SHA-256 digest of 32 bytes.
+    case signature(over: Data)
+    /// Multiplying another party's public key with the item's key (TPM2_ECDH_ZGen).
+    ///
+    /// The public key is in the form of ANSI X9.63 (0x04, X, Y; 65 bytes). Keys that are stored under a name sign only.
+    case sharedSecret(with: Data)
+}
+
+/// The product of an item.
+public enum ItemProduct: Sendable {
+    /// The secret, or the X coordinate of the shared point (32 bytes).
+    case secret(SecretBox)
+    /// The signature.
+    case signature(Signature)
+}

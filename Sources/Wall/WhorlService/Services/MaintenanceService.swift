@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SecretMemory
+
+/// The upkeep of the state and its chip, and questions about them.
+public protocol MaintenanceService: Sendable {
+    /// The path of the state directory.
+    var statePath: String { get }
+    /// The chosen TPM as the service names it; `none` where none is wanted.
+    var tpmAddress: String { get }
+    /// Whether an option or a variable names the TPM, so that its failure is an error.
+    var isTPMNamed: Bool { get }
+    /// Whether a simulated TPM has answered.
+    var usedSimulatedTPM: Bool { get }
+    /// Whether a real chip protects the state: its key, or at least the authority over its items. The chip is not asked.
+    var isProtectedByHardware: Bool { get }
+
+    /// Returns whether anything was ever stored, and opens the state to find out.
+    ///
+    /// - Throws: the reason why the state cannot be used.
+    func hasState() async throws(StateError) -> Bool
+
+    /// Returns the status of the directory and its chip, and changes nothing.
+    func vaultStatus() async throws(VaultError) -> VaultStatus
+
+    /// Puts the directory under the protection of the chip; the directory is made if it does not exist.
+    ///
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
+    func provisionVault() async throws(VaultError)
+
+    /// Deletes the vault with its items, which cannot be recovered.
+    ///
+    /// - Parameter withoutChip: Whether to go on if the chip is gone.
+    /// - Returns: The effect on the enrolled fingers.
+    /// - Throws: `noChip`, `chipBusy`; `store`, also where the database is busy, in which case the vault is unchanged.
+    func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultReset
+
+    /// Binds the secrets that are bound to the machine's start to the start as it is now.
+    ///
+    /// - Parameter passcode: The passcode, which takes the place of the measurements.
+    /// - Returns: The items that were bound, and those that were not.
+    /// - Throws: `passcodeNotSet`, `passcodeWrong`, `passcodeThrottled`, `noChip`, `store`.
+    func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing
+
+    /// Returns the counted tries of the profile, one value for each ``ReaderClass``.
+    ///
+    /// - Throws: `storeFailed`.
+    func attempts() async throws(AuthenticationError) -> [AttemptStanding]
+
+    /// Returns the newest lines of the profile's audit log, newest first.
+    ///
+    /// - Parameter limit: The largest number of lines; less than 1 returns none.
+    /// - Returns: At most `limit` lines; none if nothing was ever stored.
+    /// - Throws: `storeFailed`.
+    func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry]
+
+    /// Returns the fault of the file by which evaluations take turns; `nil` when nothing is wrong.
+    func lockFileFault() async -> AuthenticationError?
+
+    /// Closes the connection to the chip, which is opened again when it is needed; a program calls this at its end.
+    func close() async
+}
