@@ -86,7 +86,7 @@ import Testing
                     from: ""
                 )
             }
-            #expect(refused == .assertionRefused(.user))
+            #expect(refused == .challengeUnknown)
         }
         try await party.purge()
         #expect(try await party.audit(of: nil) == before)
@@ -103,10 +103,18 @@ import Testing
         let refused = try await party.prove(assertion: bank.answer(device), from: "192.0.2.1")
         #expect(try await party.devices(of: device.user).map(\.lastUsedAt) == [nil])
         try await party.refuse(refused, because: "password_refused", from: "192.0.2.1")
+        let twice = await code { () async throws(RelyingPartyError) in
+            _ = try await party.admit(refused, from: "192.0.2.1")
+        }
+        #expect(twice == .challengeUnknown)
         let answer = try await bank.answer(device)
-        let proven = try await party.prove(assertion: answer, from: "192.0.2.1")
+        let proven = try await party.spend(try await party.prove(assertion: answer, from: "192.0.2.1"))
         // It is used up before the password is compared: one assertion is good for one try.
         #expect(await bank.refusal(answer) == .challengeUnknown)
+        let again = await code { () async throws(RelyingPartyError) in
+            _ = try await party.spend(try await party.prove(assertion: answer, from: "192.0.2.1"))
+        }
+        #expect(again == .challengeUnknown)
         _ = try await party.admit(proven, as: ["hwk", "pwd"], from: "192.0.2.1")
         let entries = try await party.audit(of: device.user)
         #expect(entries.map(\.event) == [.signedIn, .signInRefused, .enabled])
@@ -175,7 +183,7 @@ import Testing
             bank.heard == [
                 .challengeIssued(user: device.user, device: device.name), .enabled(enabled),
                 .challengeIssued(user: device.user, device: device.name), .signedIn(signIn.device),
-                .refused(RelyingPartyError(.challengeUnknown), user: nil, device: nil),
+                .refused(RelyingPartyError(.challengeUnknown), user: device.user, device: device.name),
                 .refused(RelyingPartyError(.malformed), user: nil, device: nil),
                 .revoked(user: device.user, device: device.name),
             ]

@@ -50,7 +50,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many challenges and answers an address has in a minute; a device has a quarter of them. 0 is no limit.",
+            "How many challenges and answers an address has in a minute, at each instance. 0 is no limit.",
             valueName: "number"
         )
     )
@@ -96,8 +96,8 @@ struct Serve: AsyncParsableCommand {
                 "--origin is https://HOST or https://HOST:PORT in lower case, or http://localhost:PORT."
             )
         }
-        guard triesPerMinute == 0 || (4...1_000_000).contains(triesPerMinute) else {
-            throw ValidationError("--tries-per-minute is 4 or more, or 0 for no limit.")
+        guard (0...1_000_000).contains(triesPerMinute) else {
+            throw ValidationError("--tries-per-minute is 1 to 1,000,000, or 0 for no limit.")
         }
         for (name, value) in [
             ("password-tries-per-user", passwordTriesPerUser),
@@ -150,18 +150,14 @@ struct Serve: AsyncParsableCommand {
         if let tlsCertificate, let tlsKey {
             settings.certificate = .init(chain: tlsCertificate, key: tlsKey)
         }
-        settings.relyingParty.limits.perAddress = limit(triesPerMinute)
-        settings.relyingParty.limits.perDevice = limit(triesPerMinute / 4)
+        settings.relyingParty.limits.perAddress =
+            triesPerMinute == 0 ? nil : .init(count: triesPerMinute, seconds: 60)
         settings.passwordLimits.perUser = passwordTriesPerUser
         settings.passwordLimits.perAddress = passwordTriesPerAddress
         settings.connections = connections
         settings.connectionsPerAddress = connectionsPerAddress
         if allowChangedFingers { settings.relyingParty.domainStatePolicy = .allow }
         return settings
-    }
-
-    private func limit(_ count: Int) -> RelyingParty.Configuration.Limit? {
-        count == 0 ? nil : RelyingParty.Configuration.Limit(count: count, seconds: 60)
     }
 
     /// Writes one line on standard output, for the program that started the server and waits for it.

@@ -41,14 +41,14 @@ extension PostgreSQLRelyingPartyStore {
         at now: Int
     ) async throws(RelyingPartyError) -> Bool {
         try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
-            let challenges = try connection.run(
+            let nonces = try connection.run(
                 """
-                DELETE FROM whorl_login.challenges WHERE digest IN (
-                    SELECT digest FROM whorl_login.challenges WHERE expires_at <= $1
+                DELETE FROM whorl_login.used_nonces WHERE nonce IN (
+                    SELECT nonce FROM whorl_login.used_nonces WHERE nonce < $1
                         LIMIT $2 FOR UPDATE SKIP LOCKED
                 )
                 """,
-                [.int(now), .int(count)]
+                [.bytes(Nonce.removable(at: now)), .int(count)]
             ).changes
             let tries = try connection.run(
                 """
@@ -66,7 +66,7 @@ extension PostgreSQLRelyingPartyStore {
                     try connection.run(PostgreSQLAudit.purge(kind), [.int(auditEntries), .int(count)]).changes
                 )
             }
-            return max(challenges, tries, entries) >= count
+            return max(nonces, tries, entries) >= count
         }
     }
 

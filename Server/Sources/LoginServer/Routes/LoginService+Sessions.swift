@@ -69,12 +69,16 @@ extension LoginService {
         // An empty database knows no device: only a server that was set up on it may report that.
         try tokens.requireKeys()
         // The signature is checked first: without the device, a client cannot guess passwords here.
-        let proven = try await relyingParty.prove(assertion: assertion, from: address.text)
+        var proven = try await relyingParty.prove(assertion: assertion, from: address.text)
         // The removal of a user removes the account first, then the devices.
         guard try await accounts.credential(of: proven.device.user) != nil else {
             throw RelyingPartyError(.unknownKey)
         }
-        if let password { try await requirePassword(password, with: proven, from: address) }
+        if let password {
+            // One assertion is good for one password.
+            proven = try await relyingParty.spend(proven)
+            try await requirePassword(password, with: proven, from: address)
+        }
         let methods = Self.methods(proven, withPassword: password != nil)
         let signIn = try await relyingParty.admit(proven, as: methods, from: address.text)
         let (token, expiresAt) = try await tokens.issue(

@@ -30,12 +30,19 @@ struct EventfulStore: RelyingPartyStore {
 
     func register(
         _ device: RegisteredDevice,
+        using nonce: Nonce,
         provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration {
         try await around(.register) { () async throws(RelyingPartyError) in
-            try await base.register(device, provided: condition, atMost: devicesPerUser, audit: audit)
+            try await base.register(
+                device,
+                using: nonce,
+                provided: condition,
+                atMost: devicesPerUser,
+                audit: audit
+            )
         }
     }
 
@@ -67,21 +74,23 @@ struct EventfulStore: RelyingPartyStore {
         try await base.refund(bucket, at: now)
     }
 
-    func issue(
-        _ challenge: ChallengeRecord,
-        address: RateBucket?,
-        device: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Issue {
-        try await base.issue(challenge, address: address, device: device, at: now)
+    func challengeKey() async throws(RelyingPartyError) -> Data { try await base.challengeKey() }
+
+    func device(_ device: LoginName, of user: LoginName) async throws(RelyingPartyError) -> RegisteredDevice?
+    {
+        try await base.device(device, of: user)
     }
 
-    func take(_ digest: Data, address: RateBucket?, at now: Int) async throws(RelyingPartyError) -> Taken {
-        try await base.take(digest, address: address, at: now)
+    func use(_ nonce: Nonce, audit: AuditEntry?) async throws(RelyingPartyError) -> Bool {
+        try await base.use(nonce, audit: audit)
     }
 
-    func markUsed(_ device: RegisteredDevice, audit: AuditEntry) async throws(RelyingPartyError) -> Bool {
-        try await base.markUsed(device, audit: audit)
+    func signIn(
+        _ device: RegisteredDevice,
+        using nonce: Nonce?,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> SigningIn {
+        try await base.signIn(device, using: nonce, audit: audit)
     }
 
     func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {

@@ -8,8 +8,8 @@ extension RelyingParty {
 
     /// Returns the newest lines of the audit log, the newest first.
     ///
-    /// It leaves out refusals that a stranger can cause without limit: those that answered no challenge, or were
-    /// refused and named no key of the user. ``RelyingPartyEvent`` reports all of them.
+    /// It leaves out refusals that a stranger can cause: those that no key of the user has signed.
+    /// ``RelyingPartyEvent`` reports all of them.
     ///
     /// - Parameters:
     ///   - user: The user whose lines are meant; `nil` for all.
@@ -52,7 +52,7 @@ extension RelyingParty {
 
     /// Removes all rows that have expired.
     ///
-    /// Calling it is optional: issuing challenges does a part of it now and then.
+    /// Calling it is optional: sign-ins do a part of it now and then.
     ///
     /// - Throws: `store`.
     public func purge() async throws(RelyingPartyError) {

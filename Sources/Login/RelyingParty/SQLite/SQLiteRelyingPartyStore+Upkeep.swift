@@ -36,12 +36,12 @@ extension SQLiteRelyingPartyStore {
         try await write(.process) { db in
             try db.run(
                 """
-                DELETE FROM challenges WHERE digest IN
-                    (SELECT digest FROM challenges WHERE expires_at <= ? LIMIT ?)
+                DELETE FROM used_nonces WHERE nonce IN
+                    (SELECT nonce FROM used_nonces WHERE nonce < ? LIMIT ?)
                 """,
-                [now, count]
+                [Nonce.removable(at: now), count]
             )
-            let challenges = db.changesCount
+            let nonces = db.changesCount
             try db.run(
                 "DELETE FROM tries WHERE bucket IN (SELECT bucket FROM tries WHERE ends_at <= ? LIMIT ?)",
                 [now, count]
@@ -52,7 +52,7 @@ extension SQLiteRelyingPartyStore {
                 try db.run(SQLiteStatements.purgeAudit(kind), [auditEntries, count])
                 entries = max(entries, db.changesCount)
             }
-            return max(challenges, tries, entries) >= count
+            return max(nonces, tries, entries) >= count
         }
     }
 
@@ -70,7 +70,7 @@ extension SQLiteRelyingPartyStore {
         try await write(.full) { db in
             guard try Self.document(name, db) == old else { return false }
             if let data {
-                try db.run("INSERT OR REPLACE INTO documents (name, data) VALUES (?, ?)", [name, data])
+                try db.run(SQLiteStatements.setDocument, [name, data])
             } else {
                 try db.run("DELETE FROM documents WHERE name = ?", [name])
             }
@@ -79,7 +79,7 @@ extension SQLiteRelyingPartyStore {
     }
 
     private static func document(_ name: String, _ db: Database) throws -> Data? {
-        try db.fetchOne(Data.self, "SELECT data FROM documents WHERE name = ?", [name])
+        try db.fetchOne(Data.self, SQLiteStatements.document, [name])
     }
 }
 

@@ -5,16 +5,15 @@ enum SQLiteStatements {
     static let readTries = "SELECT ends_at, count FROM tries WHERE bucket = ?"
     static let writeTries = "INSERT OR REPLACE INTO tries (bucket, ends_at, count) VALUES (?, ?, ?)"
     static let refundTry = "UPDATE tries SET count = count - 1 WHERE bucket = ? AND ends_at > ? AND count > 0"
-    static let issue = """
-        INSERT OR REPLACE INTO challenges (digest, user, device, use, expires_at) VALUES (?, ?, ?, ?, ?)
-        """
-    static let take = "DELETE FROM challenges WHERE digest = ? RETURNING user, device, use, expires_at"
+    static let use = "INSERT INTO used_nonces (nonce) VALUES (?) ON CONFLICT DO NOTHING"
     static let device = "SELECT * FROM devices WHERE user = ? AND device = ?"
     static let devices = "SELECT * FROM devices WHERE user = ? ORDER BY enabled_at, device"
     static let markUsed = "UPDATE devices SET last_used_at = ? WHERE user = ? AND device = ? AND key_id = ?"
     static let isActive = """
         SELECT EXISTS (SELECT 1 FROM devices WHERE user = ? AND device = ? AND key_id = ?)
         """
+    static let document = "SELECT data FROM documents WHERE name = ?"
+    static let setDocument = "INSERT OR REPLACE INTO documents (name, data) VALUES (?, ?)"
     static let audit = """
         INSERT INTO audit (at, event, user, device, address, reason) VALUES (?, ?, ?, ?, ?, ?)
         """
@@ -35,6 +34,6 @@ enum SQLiteStatements {
     }
 
     static let ofEachSignIn = [
-        readTries, writeTries, refundTry, issue, take, device, devices, markUsed, isActive, audit,
+        readTries, writeTries, refundTry, use, device, devices, markUsed, isActive, audit, document,
     ]
 }
