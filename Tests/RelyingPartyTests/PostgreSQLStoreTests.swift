@@ -208,5 +208,54 @@ struct `The PostgreSQL store` {
         }
     }
 
+    @Test(arguments: [
+        ("postgres://db.example/x", "verify-full"), ("postgres://127.0.0.1,db.example/x", "verify-full"),
+        ("host=192.0.2.1 user=x", "verify-full"), ("postgres://127.example/x", "verify-full"),
+        ("postgres://localhost/x?hostaddr=192.0.2.1", "verify-full"),
+        ("postgres:///x", nil), ("postgres://localhost/x", nil), ("postgres://127.0.0.1:5433/x", nil),
+        ("postgres://[::1]/x", nil), ("postgres:///x?host=/run/postgresql", nil),
+        ("postgres://db.example/x?sslmode=require", nil), ("postgres://db.example/x?service=login", nil),
+    ])
+    func `proves the name of a server that is elsewhere, unless the URL says otherwise`(
+        _ url: String,
+        _ mode: String?
+    ) {
+        #expect(PostgreSQLURL.defaults(of: url, environment: [:]).first?.1 == mode)
+        #expect(PostgreSQLURL.defaults(of: url, environment: ["PGSSLMODE": "disable"]).isEmpty)
+    }
+
+    @Test func `uses no database that takes no change, and leaves one that has become such`() async throws {
+        let url = try PostgreSQLServer.shared.get().database()
+        let store = try await PostgreSQLRelyingPartyStore(
+            url: url,
+            connections: 1,
+            patience: 60,
+            ifMissing: .create
+        )
+        let other = try PostgreSQLConnection.open(url: url)
+        let name = try #require(url.split(separator: "?").first?.split(separator: "/").last)
+        // As a standby answers; its connections go on.
+        try other.run("ALTER DATABASE \(name) SET default_transaction_read_only = on")
+        let device = Device()
+        await #expect(throws: RelyingPartyError.self) {
+            _ = try await PostgreSQLRelyingPartyStore(
+                url: url,
+                connections: 1,
+                patience: 60,
+                ifMissing: .refuse
+            )
+        }
+        try await store.pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run("SET default_transaction_read_only = on")
+        }
+        let refused = await code { () async throws(RelyingPartyError) in
+            _ = try await store.register(device.registered, audit: device.entry)
+        }
+        #expect(refused == .store)
+        try other.run("ALTER DATABASE \(name) RESET default_transaction_read_only")
+        // The connection was given up, and the next one takes changes.
+        #expect(try await store.register(device.registered, audit: device.entry) == .registered)
+    }
+
     // Not covered: a failover to a replica, and a power cut of the database's machine.
 }
