@@ -125,7 +125,7 @@ import Testing
     func `what is over is removed on the way, so that the database does not grow`(
         _ kind: StoreKind
     ) async throws {
-        let bank = try await Bank(kind) { $0.auditEntries = 5 }
+        let bank = try await Bank(kind) { $0.audit.perUser = 5 }
         let device = Device()
         for number in 0..<8 {
             try await bank.enable(device)
@@ -145,7 +145,14 @@ import Testing
         // A part at a time leaves the rest for the next one.
         for _ in 0..<2 { _ = try await bank.signIn(bank.answer(device)) }
         bank.clock.advance(by: 721)
-        #expect(try await bank.party.store.purge(keeping: 5, atMost: 2, at: bank.clock.now))
+        #expect(
+            try await bank.party.store.purge(
+                keeping: bank.party.configuration.audit,
+                of: nil,
+                atMost: 2,
+                at: bank.clock.now
+            )
+        )
         #expect(try await bank.rows()["used_nonces"] == 1)
         try await bank.party.purge()
         #expect(try await bank.rows()["used_nonces"] == 0)

@@ -33,7 +33,8 @@ import Testing
     @Test(arguments: StoreKind.all)
     func `is nothing that a stranger says, who would push out what matters`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind) {
-            $0.auditEntries = 5
+            $0.audit.perUser = 5
+            $0.audit.refusedPasswords = 5
             $0.domainStatePolicy = .allow
         }
         let (device, thief) = (Device(), Device("mallory"))
@@ -131,7 +132,7 @@ import Testing
     func `of refused passwords, which strangers can try, pushes out nothing else`(
         _ kind: StoreKind
     ) async throws {
-        let bank = try await Bank(kind) { $0.auditEntries = 5 }
+        let bank = try await Bank(kind) { $0.audit.refusedPasswords = 5 }
         let device = Device()
         try await bank.enable(device)
         for number in 0..<20 {
@@ -146,6 +147,30 @@ import Testing
         let events = try await bank.party.audit(of: nil).map(\.event)
         #expect(events == [.keyRotated] + Array(repeating: .passwordRefused, count: 5) + [.enabled])
         #expect(try await bank.party.audit(of: nil).map(\.user).first == .some(nil))
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `is kept for its time, however much one user does`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind) {
+            $0.audit.perUser = 5
+            $0.audit.seconds = 86_400
+        }
+        let (device, busy) = (Device(), Device("bob"))
+        for device in [device, busy] { try await bank.enable(device) }
+        for _ in 0..<20 {
+            // Each sign-in may be the one that removes what is too much.
+            bank.clock.advance(by: 60)
+            _ = try await bank.signIn(bank.answer(busy))
+        }
+        #expect(try await bank.party.audit(of: busy.user).count <= 6)
+        #expect(try await bank.party.audit(of: device.user).map(\.event) == [.enabled])
+        bank.clock.advance(by: 86_399 - 1_200)
+        try await bank.party.purge()
+        #expect(try await bank.party.audit(of: device.user).map(\.event) == [.enabled])
+        bank.clock.advance(by: 2)
+        try await bank.party.purge()
+        #expect(try await bank.party.audit(of: device.user).isEmpty)
+        #expect(try await bank.party.audit(of: busy.user).count >= 5)
     }
 
     @Test(arguments: StoreKind.all)
@@ -226,6 +251,26 @@ import Testing
             }
             #expect(wins == 1)
         }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `documents are found by the beginning of their names, a part at a time`(
+        _ kind: StoreKind
+    ) async throws {
+        let store = try await StoreHome(kind).open()
+        let names = ["a/", "a/%", "a/b", "a/b/c", "a/\u{e9}", "a/\u{1F600}"]
+        for name in names.shuffled() + ["a", "a.", "a0", "A/b", "b/a", "\u{e9}/a"] {
+            #expect(try await store.setDocument(name, to: Data(), ifWas: nil))
+        }
+        #expect(try await store.documentNames(withPrefix: "a/", after: "", atMost: 99) == names)
+        var found: [String] = []
+        while true {
+            let part = try await store.documentNames(withPrefix: "a/", after: found.last ?? "", atMost: 4)
+            guard !part.isEmpty else { break }
+            found += part
+        }
+        #expect(found == names)
+        #expect(try await store.documentNames(withPrefix: "z", after: "", atMost: 9).isEmpty)
     }
 
     @Test(arguments: StoreKind.all)

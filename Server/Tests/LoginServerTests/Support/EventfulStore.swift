@@ -9,7 +9,7 @@ import Synchronization
 /// instance does.
 struct EventfulStore: RelyingPartyStore {
     enum Call: Hashable {
-        case register, revoke, document(String), setDocument(String), other
+        case register, revoke, document(String), setDocument(String), count(String), other
     }
 
     typealias Event = @Sendable (Call) async throws(RelyingPartyError) -> Void
@@ -67,7 +67,9 @@ struct EventfulStore: RelyingPartyStore {
     }
 
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
-        try await base.count(bucket, at: now)
+        try await around(.count(bucket.key)) { () async throws(RelyingPartyError) in
+            try await base.count(bucket, at: now)
+        }
     }
 
     func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) {
@@ -91,6 +93,16 @@ struct EventfulStore: RelyingPartyStore {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> SigningIn {
         try await base.signIn(device, using: nonce, audit: audit)
+    }
+
+    func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool { try await base.isUsed(nonce) }
+
+    func documentNames(
+        withPrefix prefix: String,
+        after name: String,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [String] {
+        try await base.documentNames(withPrefix: prefix, after: name, atMost: count)
     }
 
     func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
@@ -121,10 +133,13 @@ struct EventfulStore: RelyingPartyStore {
         try await base.audit(of: user, atMost: count)
     }
 
-    func purge(keeping auditEntries: Int, atMost count: Int, at now: Int) async throws(RelyingPartyError)
-        -> Bool
-    {
-        try await base.purge(keeping: auditEntries, atMost: count, at: now)
+    func purge(
+        keeping audit: AuditRetention,
+        of user: LoginName?,
+        atMost count: Int,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Bool {
+        try await base.purge(keeping: audit, of: user, atMost: count, at: now)
     }
 }
 

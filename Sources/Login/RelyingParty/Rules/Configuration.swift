@@ -53,9 +53,8 @@ extension RelyingParty {
         public var limits = Limits()
         /// The maximum number of devices of one user.
         public var devicesPerUser = 32
-        /// The maximum number of entries of the audit log, and as many more of refused passwords; the oldest are
-        /// removed.
-        public var auditEntries = 100_000
+        /// The lines of the audit log that are kept.
+        public var audit = AuditRetention()
 
         /// Makes the default configuration of a server with this origin.
         public init(origin: LoginOrigin) { self.origin = origin }

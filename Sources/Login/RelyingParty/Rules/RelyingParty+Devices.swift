@@ -90,7 +90,7 @@ extension RelyingParty {
         case .tooManyDevices: throw RelyingPartyError(.tooManyDevices)
         case .conditionFailed: throw RelyingPartyError(.authorizationRevoked)
         }
-        await purgeIfDue()
+        await purgeIfDue(of: device.user)
     }
 
     /// Returns the devices of a user, the oldest first; none for an unknown user.

@@ -291,7 +291,7 @@ extension RelyingParty {
         case .unknownKey: throw RelyingPartyError(.unknownKey)
         }
         events(.signedIn(used))
-        await purgeIfDue()
+        await purgeIfDue(of: used.user)
         return used
     }
 

@@ -59,18 +59,20 @@ extension RelyingParty {
         while try await purgeOnce() {}
     }
 
-    func purgeIfDue() async {
+    /// Does a part of the purge if it is due, on the way of a request of a user, whose lines of the audit log may have
+    /// become too many.
+    func purgeIfDue(of user: LoginName) async {
         guard purges.begins(at: now) else { return }
         var isMoreLeft = false
         do {
-            isMoreLeft = try await purgeOnce()
+            isMoreLeft = try await purgeOnce(of: user)
         } catch {
             events(.purgeFailed(error))
         }
         purges.finished(moreIsLeft: isMoreLeft, at: now)
     }
 
-    private func purgeOnce() async throws(RelyingPartyError) -> Bool {
-        try await store.purge(keeping: configuration.auditEntries, atMost: Self.purgeSize, at: now)
+    private func purgeOnce(of user: LoginName? = nil) async throws(RelyingPartyError) -> Bool {
+        try await store.purge(keeping: configuration.audit, of: user, atMost: Self.purgeSize, at: now)
     }
 }

@@ -27,9 +27,10 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/purge(keeping:atMost:at:)``.
+    /// See ``RelyingPartyStore/purge(keeping:of:atMost:at:)``.
     public func purge(
-        keeping auditEntries: Int,
+        keeping audit: AuditRetention,
+        of user: LoginName?,
         atMost count: Int,
         at now: Int
     ) async throws(RelyingPartyError) -> Bool {
@@ -47,12 +48,39 @@ extension SQLiteRelyingPartyStore {
                 [now, count]
             )
             let tries = db.changesCount
-            var entries = 0
-            for kind in SQLiteStatements.auditKinds {
-                try db.run(SQLiteStatements.purgeAudit(kind), [auditEntries, count])
+            try db.run(SQLiteStatements.purgeOldAudit, [now - audit.seconds, count])
+            var entries = db.changesCount
+            try db.run(SQLiteStatements.purgeRefusedPasswords, [audit.refusedPasswords, count])
+            entries = max(entries, db.changesCount)
+            if let user {
+                try db.run(SQLiteStatements.purgeAuditOfUser, [user.text, audit.perUser, count])
                 entries = max(entries, db.changesCount)
             }
             return max(nonces, tries, entries) >= count
+        }
+    }
+
+    /// See ``RelyingPartyStore/isUsed(_:)``.
+    public func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool {
+        try await read { db in
+            try db.fetchOne(Bool.self, SQLiteStatements.isUsed, [nonce.bytes]) == true
+        }
+    }
+
+    /// See ``RelyingPartyStore/documentNames(withPrefix:after:atMost:)``.
+    public func documentNames(
+        withPrefix prefix: String,
+        after name: String,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [String] {
+        try await read { db in
+            try db.fetchAll(
+                """
+                SELECT name FROM documents WHERE name >= ?1 AND name > ?2
+                    AND substr(name, 1, length(?1)) = ?1 ORDER BY name LIMIT ?3
+                """,
+                [prefix, name, count]
+            ).map { $0[0] }
         }
     }
 

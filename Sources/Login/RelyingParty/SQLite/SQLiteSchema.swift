@@ -34,6 +34,8 @@ enum SQLiteSchema {
         CREATE TABLE used_nonces (
             nonce BLOB PRIMARY KEY CHECK (length(nonce) = 16)
         ) STRICT, WITHOUT ROWID;
+        -- Lines are kept for a time, and those of each user up to a number.
+        DROP INDEX audit_others;
         """,
     ]
 

@@ -18,20 +18,35 @@ enum SQLiteStatements {
         INSERT INTO audit (at, event, user, device, address, reason) VALUES (?, ?, ?, ?, ?, ?)
         """
 
-    /// The two kinds of audit lines, those that strangers can cause and all others: each has its index.
-    static let auditKinds = ["event = 'password_refused'", "event <> 'password_refused'"]
+    static let isUsed = "SELECT EXISTS (SELECT 1 FROM used_nonces WHERE nonce = ?)"
 
-    /// Returns the statement that removes the oldest lines of a kind: it keeps a given number, and removes at most a
-    /// given number.
-    static func purgeAudit(_ kind: String) -> String {
+    /// Removes lines of the audit log of before a time, which are the first.
+    static let purgeOldAudit = """
+        DELETE FROM audit WHERE at < ? AND id IN (SELECT id FROM audit ORDER BY id LIMIT ?)
         """
+
+    /// Removes the oldest lines of refused passwords, which strangers can cause, beyond a number.
+    static let purgeRefusedPasswords = """
         DELETE FROM audit WHERE id IN (
-            SELECT id FROM audit WHERE \(kind)
-                AND id <= (SELECT id FROM audit WHERE \(kind) ORDER BY id DESC LIMIT 1 OFFSET ?)
+            SELECT id FROM audit WHERE event = 'password_refused'
+                AND id <= (
+                    SELECT id FROM audit WHERE event = 'password_refused' ORDER BY id DESC LIMIT 1 OFFSET ?
+                )
                 ORDER BY id LIMIT ?
         )
         """
-    }
+
+    /// Removes the oldest other lines of a user beyond a number.
+    static let purgeAuditOfUser = """
+        DELETE FROM audit WHERE id IN (
+            SELECT id FROM audit WHERE user = ?1 AND event <> 'password_refused'
+                AND id <= (
+                    SELECT id FROM audit WHERE user = ?1 AND event <> 'password_refused'
+                        ORDER BY id DESC LIMIT 1 OFFSET ?2
+                )
+                ORDER BY id LIMIT ?3
+        )
+        """
 
     static let ofEachSignIn = [
         readTries, writeTries, refundTry, use, device, devices, markUsed, isActive, audit, document,

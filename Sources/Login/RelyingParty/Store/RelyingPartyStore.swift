@@ -88,20 +88,31 @@ public protocol RelyingPartyStore: Sendable {
     /// Returns the newest lines of the audit log, the newest first; of all users if `user` is `nil`.
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
-    /// Removes the nonces of challenges that have long expired, expired counts, and the oldest lines of the audit log beyond `auditEntries`; of refused
-    /// passwords it keeps as many more.
+    /// Removes the nonces of challenges that have long expired, expired counts, and lines of the audit log that are not
+    /// kept: of the lines of one user beyond a number only if `user` is given.
     ///
     /// It removes at most `count` rows of each kind, and returns whether more may be left.
     func purge(
-        keeping auditEntries: Int,
+        keeping audit: AuditRetention,
+        of user: LoginName?,
         atMost count: Int,
         at now: Int
     ) async throws(RelyingPartyError) -> Bool
+
+    /// Whether ``use(_:audit:)`` has used this nonce.
+    func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool
 
     /// Returns a small document of the server's own, such as its keys; `nil` if it does not exist.
     ///
     /// Names have 1 to 256 bytes.
     func document(_ name: String) async throws(RelyingPartyError) -> Data?
+
+    /// Returns the names of documents that begin with a prefix and come after a name, byte by byte, in their order.
+    func documentNames(
+        withPrefix prefix: String,
+        after name: String,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [String]
 
     /// Writes a document if it still is what the caller has seen; `nil` stands for a document that does not exist.
     ///
@@ -122,6 +133,21 @@ public enum MissingDatabase: Sendable, Hashable {
     case refuse
     /// An empty database is made: for the first setup of a server.
     case create
+}
+
+/// The lines of the audit log that a store keeps.
+///
+/// No user pushes out the lines of another one, and what strangers can cause pushes out nothing else.
+public struct AuditRetention: Sendable, Hashable {
+    /// The time that a line is kept, in seconds.
+    public var seconds = 400 * 86_400
+    /// The maximum number of lines of one user, and of the server's own; the oldest are removed.
+    public var perUser = 10_000
+    /// The maximum number of lines of refused passwords, in all names together; the oldest are removed.
+    public var refusedPasswords = 100_000
+
+    /// Makes the default retention.
+    public init() {}
 }
 
 /// The use of a challenge.
