@@ -3,14 +3,14 @@
 internal import CPQ
 internal import Foundation
 
-/// What libpq reads in a URL, or in a text of keywords and values.
+/// The settings that libpq reads in a URL, or in a text of keywords and values.
 enum PostgreSQLURL {
     /// Whether libpq can read a URL (`PQconninfoParse`); its error about one that it cannot read quotes it.
     static func isReadable(_ url: String) -> Bool { settings(url) != nil }
 
     /// Returns the options that hold unless a URL, or the environment, says otherwise.
     ///
-    /// libpq's own default takes a connection without TLS if whoever is between refuses one with TLS, and checks no
+    /// libpq's own default takes a connection without TLS if a stranger on the way refuses one with TLS, and checks no
     /// certificate. To a host that is not this machine, the server's name must be proven.
     /// Source: PostgreSQL 15, 34.1.2 "sslmode", 34.19.1.
     static func defaults(

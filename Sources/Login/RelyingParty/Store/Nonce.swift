@@ -6,7 +6,8 @@ public import Foundation
 /// The part of a challenge that makes it unique: 4 bytes of the time when it expires, the most significant first, and
 /// 12 random bytes.
 ///
-/// A store keeps the nonces of challenges that were answered, until the challenges have long expired.
+/// A store keeps the nonces of challenges that were answered, until the challenges have long expired. Sessions that were
+/// ended have nonces of the same form.
 public struct Nonce: Sendable, Hashable {
     /// The size in bytes.
     public static let size = 16
@@ -24,6 +25,16 @@ public struct Nonce: Sendable, Hashable {
     public init?(bytes: Data) {
         guard bytes.count == Self.size else { return nil }
         self.bytes = bytes
+    }
+
+    /// Makes the nonce of something else that ends at a time, at most in 2106, such as a session.
+    ///
+    /// - Parameters:
+    ///   - expiresAt: The time when it expires, in seconds since 1970.
+    ///   - unique: Random bytes that nothing else has, at least 12; the first 12 are taken.
+    public init?(expiresAt: Int, unique: Data) {
+        guard unique.count >= 12 else { return nil }
+        bytes = Self.prefix(expiresAt) + unique.prefix(12)
     }
 
     /// Makes a new nonce of a challenge that expires at a time, at most in 2106.

@@ -138,6 +138,8 @@ public struct AuditEntry: Sendable, Hashable {
         case userAdded = "user_added"
         /// An operator removed a user.
         case userRemoved = "user_removed"
+        /// A user ended one session.
+        case sessionEnded = "session_ended"
         /// An operator ended all sessions of a user.
         case sessionsEnded = "sessions_ended"
         /// An operator had a new key for session tokens made.
