@@ -4,7 +4,10 @@ internal import Crypto
 internal import Foundation
 internal import Glibc
 
-/// The file with the key that seals the signing keys: 32 bytes, readable only by its owner.
+/// The file with the key that seals the signing keys: 32 bytes, readable only by the server.
+///
+/// It is the server's own, and closed to all others, or root's: systemd and Kubernetes put secrets into files of root's
+/// that the server's group may read, behind symbolic links.
 enum KeyFile {
     /// Reads the file.
     static func open(_ path: String) throws(ServerError) -> SymmetricKey {
@@ -36,7 +39,8 @@ enum KeyFile {
     }
 
     private static func read(_ path: String) throws(ServerError) -> SymmetricKey? {
-        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // What a symbolic link leads to is judged by its owner and mode.
+        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw ServerError(.keyFile, "\(path) cannot be read: \(reason())")
@@ -46,15 +50,16 @@ enum KeyFile {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ServerError(.keyFile, "\(path) is no file")
         }
-        guard status.st_mode & 0o077 == 0 else {
-            throw ServerError(.keyFile, "others may use \(path)", hint: "chmod 600 \(path)")
-        }
-        guard status.st_uid == geteuid() || geteuid() == 0 else {
+        guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
             throw ServerError(
                 .keyFile,
                 "\(path) belongs to somebody else",
                 hint: "chown it to the server's user"
             )
+        }
+        let others: mode_t = status.st_uid == 0 ? 0o037 : 0o077
+        guard status.st_mode & others == 0 else {
+            throw ServerError(.keyFile, "others may use \(path)", hint: "chmod 600 \(path)")
         }
         var bytes = [UInt8](repeating: 0, count: 33)
         guard unsafe Glibc.read(file, &bytes, 33) == 32 else {
