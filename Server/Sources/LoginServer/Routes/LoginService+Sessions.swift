@@ -148,6 +148,38 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
+    /// The metadata of an authorization server (RFC 8414): as much as a verifier of tokens needs.
+    private struct MetadataAnswer: Encodable {
+        let issuer: String
+        let jwksURI: String
+        let responseTypesSupported: [String]
+        let grantTypesSupported: [String]
+        let serviceDocumentation: String
+
+        enum CodingKeys: String, CodingKey {
+            case issuer
+            case jwksURI = "jwks_uri"
+            case responseTypesSupported = "response_types_supported"
+            case grantTypesSupported = "grant_types_supported"
+            case serviceDocumentation = "service_documentation"
+        }
+    }
+
+    /// Answers `GET /.well-known/oauth-authorization-server`: gateways and services configure themselves with it.
+    func publishMetadata(_: Request, _: ServerContext) async throws -> Response {
+        try JSON.response(
+            MetadataAnswer(
+                issuer: origin.text,
+                jwksURI: origin.text + "/.well-known/jwks.json",
+                // A device signs in by its own protocol, and not at an endpoint for authorization.
+                responseTypesSupported: [],
+                grantTypesSupported: [],
+                serviceDocumentation: origin.text + "/openapi.yaml"
+            ),
+            headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]
+        )
+    }
+
     /// Answers `GET /.well-known/jwks.json`.
     func publishKeys(_: Request, _: ServerContext) async throws -> Response {
         // This is half of the time that a key is published before it signs.
