@@ -28,6 +28,9 @@ extension LoginServer {
         public var socket: String?
         /// The address at which operators are told counts, which are not told at the other one then; `nil` for none.
         public var operations: OperationsAddress?
+        /// The file with the token for operators' programs, which change users and devices at the operations address; `nil`
+        /// for none.
+        public var adminTokenFile: String?
         /// The certificate; with one, the server uses TLS.
         public var certificate: Certificate?
         /// The file that seals the signing keys; it is made if it is missing.
@@ -82,6 +85,13 @@ extension LoginServer {
                     .options,
                     "a Unix socket has no TLS",
                     hint: "give --socket or --tls-certificate"
+                )
+            }
+            guard adminTokenFile == nil || operations != nil else {
+                throw ServerError(
+                    .options,
+                    "a token for operators is of no use without an address for them",
+                    hint: "give --operations-address too"
                 )
             }
             if let operations, !operations.isOfThisMachine {

@@ -144,7 +144,8 @@ extension LoginService {
 
     /// The endpoints for operators, at an address of their own.
     var operationsRouter: Router<ServerContext> {
-        router(endpoints.filter { [Endpoint.metrics, "/healthz", "/readyz"].contains($0.path) })
+        let others = endpoints.filter { [Endpoint.metrics, "/healthz", "/readyz"].contains($0.path) }
+        return router(adminToken == nil ? others : others + adminEndpoints)
     }
 
     private func router(_ endpoints: [Endpoint]) -> Router<ServerContext> {

@@ -19,6 +19,9 @@ struct LoginService: Sendable {
     let proxyWarning = Occasion()
     let connections: ConnectionCounter
     let certificate: CertificateFiles?
+    /// The token of operators' programs; `nil` if there are none.
+    let adminToken: AdminToken?
+    let passwordCost: PasswordHash.Cost
     /// Whether counts are told to operators alone, at an address of their own.
     let hasOperationsAddress: Bool
     let tokenLifetime: Int
@@ -78,6 +81,8 @@ extension LoginService {
                 isExempt: { proxies.isOwn($0) }
             ),
             certificate: try configuration.certificate.map { try CertificateFiles($0) },
+            adminToken: try configuration.adminTokenFile.map { try AdminToken(file: $0) },
+            passwordCost: configuration.passwordCost,
             hasOperationsAddress: configuration.operations != nil,
             tokenLifetime: configuration.tokenLifetime,
             logger: logger,

@@ -56,6 +56,14 @@ struct Serve: AsyncParsableCommand {
     )
     var operationsAddress: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is the token that operators' programs show at the operations address.",
+            valueName: "file"
+        )
+    )
+    var adminTokenFile: String?
+
     @Option(help: ArgumentHelp("How long lines of the audit log are kept.", valueName: "days"))
     var auditDays = 400
 
@@ -171,6 +179,7 @@ struct Serve: AsyncParsableCommand {
         settings.tokenLifetime = tokenLifetime
         settings.trustedProxies = trustedProxy
         settings.socket = socket
+        settings.adminTokenFile = adminTokenFile
         settings.operations = operationsAddress.flatMap(OperationsAddress.init)
         settings.relyingParty.audit.seconds = auditDays * 86_400
         if let tlsCertificate, let tlsKey {
