@@ -254,6 +254,16 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
+    func `does not grow without end by a user who never uses a device`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind) { $0.audit.perUser = 5 }
+        for _ in 0..<20 {
+            bank.clock.advance(by: 60)
+            try await bank.party.note(.passwordAccepted, of: Device().user, from: "192.0.2.1")
+        }
+        #expect(try await bank.party.audit(of: nil).count <= 6)
+    }
+
+    @Test(arguments: StoreKind.all)
     func `documents are found by the beginning of their names, a part at a time`(
         _ kind: StoreKind
     ) async throws {

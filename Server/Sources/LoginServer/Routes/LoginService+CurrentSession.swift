@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import LoginAssertion
 internal import RelyingParty
 
-/// The session whose token a request brings: whoever has a token may ask about it, and end it.
+/// The session whose token a request brings: who has a token may ask about it, and end it.
 extension LoginService {
     private struct CurrentAnswer: Encodable {
         let user: String
@@ -33,7 +33,7 @@ extension LoginService {
     func endCurrentSession(_ request: Request, _ context: ServerContext) async throws -> Response {
         let claims = try await currentSession(request)
         guard let nonce = claims.nonce, let user = LoginName(claims.sub) else { throw Self.invalidToken }
-        // If another request has ended it meanwhile, it is over as well.
+        // If another request was faster, it is over as well.
         _ = try await relyingParty.end(
             nonce,
             of: user,

@@ -48,6 +48,7 @@ extension RelyingParty {
                 reason: reason
             )
         )
+        if let user { await purgeIfDue(of: user) }
     }
 
     /// Removes all rows that have expired.
