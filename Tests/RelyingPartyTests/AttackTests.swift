@@ -15,7 +15,7 @@ import Testing
         let stolen = try await bank.challenge(bob)
         #expect(
             await bank.refusal(try ada.assertion(answering: stolen, at: bank.clock.now))
-                == .assertionRefused(.user)
+                == .challengeUnknown
         )
     }
 
@@ -27,7 +27,7 @@ import Testing
         let other = try await bank.challenge(phone)
         #expect(
             await bank.refusal(try laptop.assertion(answering: other, at: bank.clock.now))
-                == .assertionRefused(.device)
+                == .challengeUnknown
         )
     }
 
@@ -71,16 +71,17 @@ import Testing
         let (device, bob, phone) = (Device(), Device("bob"), Device("ada", "phone"))
         let origin = known(LoginOrigin("https://bank.example:8443"))
         for (signer, purpose, origin, fault) in [
-            (device, .login, origin, AssertionFault.origin), (device, .enable, Bank.origin, .purpose),
-            (bob, .login, Bank.origin, .user), (phone, .login, Bank.origin, .device),
-        ] as [(Device, LoginClaims.Purpose, LoginOrigin, AssertionFault)] {
+            (device, .login, origin, .assertionRefused(.origin)),
+            (device, .enable, Bank.origin, .assertionRefused(.purpose)),
+            (bob, .login, Bank.origin, .challengeUnknown), (phone, .login, Bank.origin, .challengeUnknown),
+        ] as [(Device, LoginClaims.Purpose, LoginOrigin, RelyingPartyError.Code)] {
             let assertion = try signer.assertion(
                 answering: try await bank.challenge(device),
                 at: bank.clock.now,
                 purpose: purpose,
                 origin: origin
             )
-            #expect(await bank.refusal(assertion) == .assertionRefused(fault))
+            #expect(await bank.refusal(assertion) == fault)
         }
         #expect(await bank.refusal(try await bank.answer(device)) == .unknownKey)
     }
@@ -192,7 +193,7 @@ import Testing
             answering: try await bank.challenge(device, purpose: .enable),
             at: bank.clock.now
         )
-        #expect(await bank.refusal(crossed) == .assertionRefused(.purpose))
+        #expect(await bank.refusal(crossed) == .challengeUnknown)
         let login = try await bank.answer(device)
         let refused = await code { () async throws(RelyingPartyError) in
             _ = try await bank.party.enable(
@@ -216,8 +217,7 @@ import Testing
         _ = try await bank.signIn(bank.answer(new))
         let open = try await bank.answer(new)
         #expect(try await bank.party.revoke(new.name, of: new.user))
-        // Also the challenge that was open is gone.
-        #expect(await bank.refusal(open) == .challengeUnknown)
+        #expect(await bank.refusal(open) == .unknownKey)
         #expect(await bank.refusal(try await bank.answer(new)) == .unknownKey)
     }
 

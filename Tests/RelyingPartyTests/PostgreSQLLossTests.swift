@@ -87,11 +87,14 @@ struct `An answer of PostgreSQL that is lost` {
         #expect(registered == .store)
         #expect(try await test.store.devices(of: test.device.user).count == 1)
         #expect(try await test.lines() == [.enabled])
-        test.proxy.loseAnswer(to: "INSERT 0 1")
-        let used = await code { () async throws(RelyingPartyError) in
-            _ = try await test.store.markUsed(test.device.registered, audit: test.entry(.signedIn))
+        test.proxy.loseAnswer(to: "SELECT 1")
+        let nonce = Nonce.another()
+        func signIn() async throws(RelyingPartyError) -> SigningIn {
+            try await test.store.signIn(test.device.registered, using: nonce, audit: test.entry(.signedIn))
         }
-        #expect(used == .store)
+        #expect(await code { () async throws(RelyingPartyError) in _ = try await signIn() } == .store)
+        #expect(try await test.lines() == [.signedIn, .enabled])
+        #expect(try await signIn() == .challengeUsed)
         #expect(try await test.lines() == [.signedIn, .enabled])
     }
 

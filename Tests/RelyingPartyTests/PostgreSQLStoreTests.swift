@@ -50,7 +50,7 @@ struct `The PostgreSQL store` {
         "CREATE SCHEMA whorl_login; CREATE TABLE whorl_login.meta (name text, value text)",
         """
         CREATE SCHEMA whorl_login; CREATE TABLE whorl_login.meta (name text, value text);
-        INSERT INTO whorl_login.meta VALUES ('version', '3')
+        INSERT INTO whorl_login.meta VALUES ('version', '4')
         """,
     ])
     func `leaves a schema alone that is not its own`(_ sql: String) async throws {
@@ -109,7 +109,8 @@ struct `The PostgreSQL store` {
             )
             // Also what is not done twice: a connection is looked at before it is used.
             for _ in 0..<4 {
-                #expect(try await store.markUsed(device.registered, audit: device.entry))
+                let signIn = try await store.signIn(device.registered, using: .another(), audit: device.entry)
+                #expect(signIn == .signedIn)
                 #expect(try await store.devices(of: device.user).count == 1)
             }
         }
@@ -185,15 +186,19 @@ struct `The PostgreSQL store` {
             """
             INSERT INTO whorl_login.devices
                 SELECT 'user ' || i, 'laptop', 'key ' || i, '', '', i FROM generate_series(1, 5000) i;
-            INSERT INTO whorl_login.challenges
-                SELECT sha256(int8send(i)), 'user ' || i, 'laptop', 'login', i FROM generate_series(1, 5000) i;
-            ANALYZE whorl_login.devices, whorl_login.challenges
+            ANALYZE whorl_login.devices
             """
         )
         let entry = Device().entry
         let statements: [(String, [PostgreSQLValue])] = [
-            (PostgreSQLStatements.take, [.bytes(Data(repeating: 1, count: 32))]),
+            (PostgreSQLStatements.device, [.text("user 7"), .text("laptop")]),
             (PostgreSQLStatements.markUsed, PostgreSQLAudit.values(entry) + [.int(1), .text("key 7")]),
+            (
+                PostgreSQLStatements.signIn,
+                PostgreSQLAudit.values(entry) + [
+                    .int(1), .text("key 7"), .bytes(Nonce.another().bytes),
+                ]
+            ),
         ]
         for (sql, values) in statements {
             let rows = try connection.run("EXPLAIN " + sql, values)
@@ -201,6 +206,55 @@ struct `The PostgreSQL store` {
             #expect(plan.contains("Index"), "\(plan)")
             #expect(!plan.contains("Seq Scan"), "\(plan)")
         }
+    }
+
+    @Test(arguments: [
+        ("postgres://db.example/x", "verify-full"), ("postgres://127.0.0.1,db.example/x", "verify-full"),
+        ("host=192.0.2.1 user=x", "verify-full"), ("postgres://127.example/x", "verify-full"),
+        ("postgres://localhost/x?hostaddr=192.0.2.1", "verify-full"),
+        ("postgres:///x", nil), ("postgres://localhost/x", nil), ("postgres://127.0.0.1:5433/x", nil),
+        ("postgres://[::1]/x", nil), ("postgres:///x?host=/run/postgresql", nil),
+        ("postgres://db.example/x?sslmode=require", nil), ("postgres://db.example/x?service=login", nil),
+    ])
+    func `proves the name of a server that is elsewhere, unless the URL says otherwise`(
+        _ url: String,
+        _ mode: String?
+    ) {
+        #expect(PostgreSQLURL.defaults(of: url, environment: [:]).first?.1 == mode)
+        #expect(PostgreSQLURL.defaults(of: url, environment: ["PGSSLMODE": "disable"]).isEmpty)
+    }
+
+    @Test func `uses no database that takes no change, and leaves one that has become such`() async throws {
+        let url = try PostgreSQLServer.shared.get().database()
+        let store = try await PostgreSQLRelyingPartyStore(
+            url: url,
+            connections: 1,
+            patience: 60,
+            ifMissing: .create
+        )
+        let other = try PostgreSQLConnection.open(url: url)
+        let name = try #require(url.split(separator: "?").first?.split(separator: "/").last)
+        // As a standby answers; its connections go on.
+        try other.run("ALTER DATABASE \(name) SET default_transaction_read_only = on")
+        let device = Device()
+        await #expect(throws: RelyingPartyError.self) {
+            _ = try await PostgreSQLRelyingPartyStore(
+                url: url,
+                connections: 1,
+                patience: 60,
+                ifMissing: .refuse
+            )
+        }
+        try await store.pool.perform { connection throws(PostgreSQLFailure) in
+            try connection.run("SET default_transaction_read_only = on")
+        }
+        let refused = await code { () async throws(RelyingPartyError) in
+            _ = try await store.register(device.registered, audit: device.entry)
+        }
+        #expect(refused == .store)
+        try other.run("ALTER DATABASE \(name) RESET default_transaction_read_only")
+        // The connection was given up, and the next one takes changes.
+        #expect(try await store.register(device.registered, audit: device.entry) == .registered)
     }
 
     // Not covered: a failover to a replica, and a power cut of the database's machine.

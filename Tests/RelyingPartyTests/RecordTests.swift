@@ -33,7 +33,8 @@ import Testing
     @Test(arguments: StoreKind.all)
     func `is nothing that a stranger says, who would push out what matters`(_ kind: StoreKind) async throws {
         let bank = try await Bank(kind) {
-            $0.auditEntries = 5
+            $0.audit.perUser = 5
+            $0.audit.refusedPasswords = 5
             $0.domainStatePolicy = .allow
         }
         let (device, thief) = (Device(), Device("mallory"))
@@ -86,7 +87,7 @@ import Testing
                     from: ""
                 )
             }
-            #expect(refused == .assertionRefused(.user))
+            #expect(refused == .challengeUnknown)
         }
         try await party.purge()
         #expect(try await party.audit(of: nil) == before)
@@ -103,10 +104,18 @@ import Testing
         let refused = try await party.prove(assertion: bank.answer(device), from: "192.0.2.1")
         #expect(try await party.devices(of: device.user).map(\.lastUsedAt) == [nil])
         try await party.refuse(refused, because: "password_refused", from: "192.0.2.1")
+        let twice = await code { () async throws(RelyingPartyError) in
+            _ = try await party.admit(refused, from: "192.0.2.1")
+        }
+        #expect(twice == .challengeUnknown)
         let answer = try await bank.answer(device)
-        let proven = try await party.prove(assertion: answer, from: "192.0.2.1")
+        let proven = try await party.spend(try await party.prove(assertion: answer, from: "192.0.2.1"))
         // It is used up before the password is compared: one assertion is good for one try.
         #expect(await bank.refusal(answer) == .challengeUnknown)
+        let again = await code { () async throws(RelyingPartyError) in
+            _ = try await party.spend(try await party.prove(assertion: answer, from: "192.0.2.1"))
+        }
+        #expect(again == .challengeUnknown)
         _ = try await party.admit(proven, as: ["hwk", "pwd"], from: "192.0.2.1")
         let entries = try await party.audit(of: device.user)
         #expect(entries.map(\.event) == [.signedIn, .signInRefused, .enabled])
@@ -123,7 +132,7 @@ import Testing
     func `of refused passwords, which strangers can try, pushes out nothing else`(
         _ kind: StoreKind
     ) async throws {
-        let bank = try await Bank(kind) { $0.auditEntries = 5 }
+        let bank = try await Bank(kind) { $0.audit.refusedPasswords = 5 }
         let device = Device()
         try await bank.enable(device)
         for number in 0..<20 {
@@ -138,6 +147,30 @@ import Testing
         let events = try await bank.party.audit(of: nil).map(\.event)
         #expect(events == [.keyRotated] + Array(repeating: .passwordRefused, count: 5) + [.enabled])
         #expect(try await bank.party.audit(of: nil).map(\.user).first == .some(nil))
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `is kept for its time, however much one user does`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind) {
+            $0.audit.perUser = 5
+            $0.audit.seconds = 86_400
+        }
+        let (device, busy) = (Device(), Device("bob"))
+        for device in [device, busy] { try await bank.enable(device) }
+        for _ in 0..<20 {
+            // Each sign-in may be the one that removes what is too much.
+            bank.clock.advance(by: 60)
+            _ = try await bank.signIn(bank.answer(busy))
+        }
+        #expect(try await bank.party.audit(of: busy.user).count <= 6)
+        #expect(try await bank.party.audit(of: device.user).map(\.event) == [.enabled])
+        bank.clock.advance(by: 86_399 - 1_200)
+        try await bank.party.purge()
+        #expect(try await bank.party.audit(of: device.user).map(\.event) == [.enabled])
+        bank.clock.advance(by: 2)
+        try await bank.party.purge()
+        #expect(try await bank.party.audit(of: device.user).isEmpty)
+        #expect(try await bank.party.audit(of: busy.user).count >= 5)
     }
 
     @Test(arguments: StoreKind.all)
@@ -175,7 +208,7 @@ import Testing
             bank.heard == [
                 .challengeIssued(user: device.user, device: device.name), .enabled(enabled),
                 .challengeIssued(user: device.user, device: device.name), .signedIn(signIn.device),
-                .refused(RelyingPartyError(.challengeUnknown), user: nil, device: nil),
+                .refused(RelyingPartyError(.challengeUnknown), user: device.user, device: device.name),
                 .refused(RelyingPartyError(.malformed), user: nil, device: nil),
                 .revoked(user: device.user, device: device.name),
             ]
@@ -218,6 +251,36 @@ import Testing
             }
             #expect(wins == 1)
         }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `does not grow without end by a user who never uses a device`(_ kind: StoreKind) async throws {
+        let bank = try await Bank(kind) { $0.audit.perUser = 5 }
+        for _ in 0..<20 {
+            bank.clock.advance(by: 60)
+            try await bank.party.note(.passwordAccepted, of: Device().user, from: "192.0.2.1")
+        }
+        #expect(try await bank.party.audit(of: nil).count <= 6)
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `documents are found by the beginning of their names, a part at a time`(
+        _ kind: StoreKind
+    ) async throws {
+        let store = try await StoreHome(kind).open()
+        let names = ["a/", "a/%", "a/b", "a/b/c", "a/\u{e9}", "a/\u{1F600}"]
+        for name in names.shuffled() + ["a", "a.", "a0", "A/b", "b/a", "\u{e9}/a"] {
+            #expect(try await store.setDocument(name, to: Data(), ifWas: nil))
+        }
+        #expect(try await store.documentNames(withPrefix: "a/", after: "", atMost: 99) == names)
+        var found: [String] = []
+        while true {
+            let part = try await store.documentNames(withPrefix: "a/", after: found.last ?? "", atMost: 4)
+            guard !part.isEmpty else { break }
+            found += part
+        }
+        #expect(found == names)
+        #expect(try await store.documentNames(withPrefix: "z", after: "", atMost: 9).isEmpty)
     }
 
     @Test(arguments: StoreKind.all)

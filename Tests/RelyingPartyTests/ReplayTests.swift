@@ -78,17 +78,75 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
-    func `an answer that is refused has used the challenge up`(_ kind: StoreKind) async throws {
+    func `an answer of the device that is refused has used the challenge up, and is written down once`(
+        _ kind: StoreKind
+    ) async throws {
         let bank = try await Bank(kind)
-        let (device, thief) = (Device(), Device())
+        let device = Device()
         try await bank.enable(device)
         let challenge = try await bank.challenge(device)
-        let forged = try thief.assertion(answering: challenge, at: bank.clock.now, keyID: device.key.id)
-        #expect(await bank.refusal(forged) == .assertionRefused(.signature))
-        let late = try device.assertion(answering: challenge, at: bank.clock.now)
-        #expect(await bank.refusal(late) == .challengeUnknown)
-        #expect(try await bank.reasons(device.user) == ["assertion_signature"])
+        let early = try device.assertion(answering: challenge, at: bank.clock.now + 31)
+        #expect(await bank.refusal(early) == .assertionRefused(.notYetValid))
+        for _ in 0..<3 { #expect(await bank.refusal(early) == .challengeUnknown) }
+        let good = try device.assertion(answering: challenge, at: bank.clock.now)
+        #expect(await bank.refusal(good) == .challengeUnknown)
+        #expect(try await bank.reasons(device.user) == ["assertion_notYetValid"])
         #expect(try await bank.party.devices(of: device.user).first?.lastUsedAt == nil)
+    }
+
+    @Test(.timeLimit(.minutes(3)), arguments: StoreKind.all)
+    func `of 1,000 that enable one device with one challenge at once, one does`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let another = try await bank.another()
+        let device = Device()
+        let challenge = try await bank.challenge(device, purpose: .enable)
+        let assertion = try device.assertion(answering: challenge, at: bank.clock.now, purpose: .enable)
+        let codes = await withTaskGroup(of: RelyingPartyError.Code?.self) { group in
+            for number in 0..<1_000 {
+                let party = number.isMultiple(of: 2) ? bank.party : another.party
+                group.addTask {
+                    await code { () async throws(RelyingPartyError) in
+                        _ = try await party.enable(
+                            assertion: assertion,
+                            publicKey: device.key.der,
+                            name: "a laptop",
+                            as: device.user,
+                            from: ""
+                        )
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == nil } == 1)
+        #expect(codes.count { $0 == .challengeUnknown } == 999)
+        #expect(try await bank.party.audit(of: device.user, atMost: 2_000).map(\.event) == [.enabled])
+    }
+
+    @Test(arguments: StoreKind.all)
+    func `a challenge that was answered stays so after its nonce could be removed, and while clocks differ`(
+        _ kind: StoreKind
+    ) async throws {
+        let bank = try await Bank(kind)
+        let device = Device()
+        try await bank.enable(device)
+        let challenge = try await bank.challenge(device)
+        _ = try await bank.signIn(device.assertion(answering: challenge, at: bank.clock.now))
+        // The clock of one instance is ahead, and removes what is over; that of another is not.
+        bank.clock.advance(by: 719)
+        try await bank.party.purge()
+        bank.clock.advance(by: -719)
+        let again = try device.assertion(answering: challenge, at: bank.clock.now)
+        #expect(await bank.refusal(again) == .challengeUnknown)
+        bank.clock.advance(by: 721)
+        try await bank.party.purge()
+        #expect(try await bank.rows()["used_nonces"] == 0)
+        #expect(
+            await bank.refusal(try device.assertion(answering: challenge, at: bank.clock.now))
+                == .challengeUnknown
+        )
     }
 
     @Test(arguments: StoreKind.all)
@@ -105,19 +163,6 @@ import Testing
         bank.clock.advance(by: 1)
         let late = try device.assertion(answering: challenge, at: bank.clock.now)
         #expect(await bank.refusal(late) == .challengeUnknown)
-    }
-
-    @Test(arguments: StoreKind.all)
-    func `a newer challenge of the same device takes the place of the last one`(
-        _ kind: StoreKind
-    ) async throws {
-        let bank = try await Bank(kind)
-        let device = Device()
-        try await bank.enable(device)
-        let first = try await bank.answer(device)
-        let second = try await bank.answer(device)
-        #expect(await bank.refusal(first) == .challengeUnknown)
-        _ = try await bank.signIn(second)
     }
 
     @Test func `the database's files hold no challenge`() async throws {

@@ -9,7 +9,7 @@ import RelyingParty
 extension Bank {
     /// How many rows each table has.
     func rows() async throws -> [String: Int] {
-        let tables = ["challenges", "tries", "devices", "audit", "documents"]
+        let tables = ["used_nonces", "tries", "devices", "audit", "documents"]
         guard let postgres = party.store as? PostgreSQLRelyingPartyStore else {
             let queue = try DatabaseQueue(path: home.path)
             return try await queue.read { db in

@@ -128,29 +128,34 @@ import Testing
         }
     }
 
-    @Test func `drops the challenges of an earlier start of the machine, and no others`() async throws {
-        let device = Device()
-        let digest = Data(repeating: 1, count: 32)
-        func taken(_ home: StoreHome, from first: String?, to second: String?) async throws -> Bool {
-            let store = try SQLiteRelyingPartyStore(path: home.path, bootID: first)
-            let record = ChallengeRecord(
-                digest: digest,
-                user: device.user,
-                device: device.name,
-                use: .login,
-                expiresAt: 9
-            )
-            _ = try await store.issue(record, address: nil, device: nil, at: 0)
-            let next = try SQLiteRelyingPartyStore(path: home.path, bootID: second)
-            return try await next.take(digest, address: nil, at: 0) != .unknown
+    @Test func `has another key of challenges after each start of the machine, and not before`() async throws
+    {
+        func isRenewed(_ home: StoreHome, from first: String?, to second: String?) async throws -> Bool {
+            let key = try await SQLiteRelyingPartyStore(path: home.path, bootID: first).challengeKey()
+            let next = try await SQLiteRelyingPartyStore(path: home.path, bootID: second).challengeKey()
+            #expect(key.count == 32 && next.count == 32)
+            return key != next
         }
         let home = try StoreHome(.sqlite)
-        #expect(try await taken(home, from: "one", to: "one"))
-        #expect(try await !taken(home, from: "one", to: "two"))
+        #expect(try await !isRenewed(home, from: "one", to: "one"))
+        #expect(try await isRenewed(home, from: "one", to: "two"))
         // Where nothing tells one start from another, each opening may be a new one.
-        #expect(try await !taken(home, from: "two", to: nil))
-        #expect(try await !taken(StoreHome(.sqlite), from: nil, to: nil))
+        #expect(try await isRenewed(home, from: "two", to: nil))
+        #expect(try await isRenewed(StoreHome(.sqlite), from: nil, to: nil))
         #expect(MachineBoot.id()?.count == 36)
+    }
+
+    @Test func `takes no challenge of before the machine started`() async throws {
+        let bank = try await Bank(.sqlite)
+        let device = Device()
+        try await bank.enable(device)
+        let open = try await bank.answer(device)
+        _ = try SQLiteRelyingPartyStore(path: bank.home.path, bootID: "the next start")
+        let another = try await bank.another()
+        #expect(await another.refusal(open) == .challengeUnknown)
+        // An instance that was there all the time has noticed within a minute.
+        bank.clock.advance(by: 60)
+        _ = try await another.signIn(bank.answer(device))
     }
 
     @Test func `has registrations and revocations on the disk when they are acknowledged`() async throws {
@@ -163,11 +168,11 @@ import Testing
         let (full, process) = (2, 1)
         _ = try await store.register(device.registered, provided: nil, atMost: 9, audit: device.entry)
         #expect(try await level() == full)
-        _ = try await store.markUsed(device.registered, audit: device.entry)
+        _ = try await store.signIn(device.registered, using: .another(), audit: device.entry)
         #expect(try await level() == process)
         _ = try await store.revoke(nil, audit: device.entry)
         #expect(try await level() == full)
-        _ = try await store.take(Data(count: 32), address: nil, at: 0)
+        _ = try await store.use(.another(), audit: nil)
         #expect(try await level() == process)
         _ = try await store.setDocument("keys", to: Data(), ifWas: nil)
         #expect(try await level() == full)

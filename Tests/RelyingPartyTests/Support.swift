@@ -75,7 +75,6 @@ final class Bank: Sendable {
     ) async throws {
         var configuration = RelyingParty.Configuration(origin: Self.origin)
         configuration.limits.perAddress = nil
-        configuration.limits.perDevice = nil
         change(&configuration)
         try await self.init(StoreHome(kind), configuration, Clock())
     }
@@ -250,4 +249,27 @@ struct Parts {
     func signed(by device: Device) throws -> String {
         try device.sign(header: Data(header.utf8), payload: Data(payload.utf8))
     }
+}
+
+extension RelyingPartyStore {
+    /// Registers a device by a challenge that nothing else has answered.
+    func register(
+        _ device: RegisteredDevice,
+        provided condition: RegistrationCondition? = nil,
+        atMost devicesPerUser: Int = 9,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> Registration {
+        try await register(
+            device,
+            using: .another(),
+            provided: condition,
+            atMost: devicesPerUser,
+            audit: audit
+        )
+    }
+}
+
+extension Nonce {
+    /// Returns a nonce that no other challenge has.
+    static func another(expiresAt: Int = 1_800_000_120) -> Nonce { Nonce(expiresAt: expiresAt) }
 }

@@ -24,13 +24,20 @@ extension LoginServer {
         public var host = "127.0.0.1"
         /// The port that it listens on; 0 takes a free one.
         public var port = 0
+        /// The path of the Unix socket that it listens on instead; its directory says who may connect, as proxies do.
+        public var socket: String?
+        /// The address at which operators are told counts, which are not told at the other one then; `nil` for none.
+        public var operations: OperationsAddress?
+        /// The file with the token for operators' programs, which change users and devices at the operations address; `nil`
+        /// for none.
+        public var adminTokenFile: String?
         /// The certificate; with one, the server uses TLS.
         public var certificate: Certificate?
         /// The file that seals the signing keys; it is made if it is missing.
         public var keyFile: String
         /// The lifetime of a session token, in seconds: 60 to 86,400.
         public var tokenLifetime = 900
-        /// The addresses of proxies whose `X-Forwarded-For` is trusted.
+        /// The addresses, or networks such as `10.0.0.0/8`, of proxies whose `X-Forwarded-For` is trusted.
         public var trustedProxies: [String] = []
         /// The configuration of the relying party, which judges assertions.
         public var relyingParty: RelyingParty.Configuration
@@ -67,12 +74,36 @@ extension LoginServer {
                     "a token is good for 60 to \(TokenKeySet.longestTokenLifetime) seconds"
                 )
             }
-            for proxy in trustedProxies where ClientAddress(ip: proxy) == nil {
-                throw ServerError(.options, "\(proxy) is no address of a proxy")
+            for proxy in trustedProxies where AddressRange(proxy) == nil {
+                throw ServerError(
+                    .options,
+                    "\(proxy) is no address of a proxy, and no network such as 10.0.0.0/8"
+                )
+            }
+            guard socket == nil || certificate == nil else {
+                throw ServerError(
+                    .options,
+                    "a Unix socket has no TLS",
+                    hint: "give --socket or --tls-certificate"
+                )
+            }
+            guard adminTokenFile == nil || operations != nil else {
+                throw ServerError(
+                    .options,
+                    "a token for operators is of no use without an address for them",
+                    hint: "give --operations-address too"
+                )
+            }
+            if let operations, !operations.isOfThisMachine {
+                throw ServerError(
+                    .options,
+                    "the operations address can be reached by others, and has no TLS",
+                    hint: "give 127.0.0.1:PORT, [::1]:PORT or unix:PATH"
+                )
             }
             // Passwords and tokens must not cross a network as plain text.
             let isLocal = host == "localhost" || host == "::1" || host.hasPrefix("127.")
-            guard isLocal || certificate != nil || !trustedProxies.isEmpty else {
+            guard isLocal || socket != nil || certificate != nil || !trustedProxies.isEmpty else {
                 throw ServerError(
                     .options,
                     "\(host) can be reached by others, and there is no TLS",

@@ -7,6 +7,9 @@ internal import RelyingParty
 protocol Documents: Sendable {
     /// Returns a document; `nil` if it does not exist.
     func document(_ name: String) async throws -> Data?
+    /// Returns the names of documents that begin with a prefix and come after a name, in their order.
+    func documentNames(withPrefix prefix: String, after name: String, atMost count: Int) async throws
+        -> [String]
     /// - Returns: `false`, and nothing has changed, if the document is not what it was.
     func setDocument(_ name: String, to new: Data?, ifWas old: Data?) async throws -> Bool
 }
@@ -16,6 +19,12 @@ struct StoreDocuments: Documents {
     let store: any RelyingPartyStore
 
     func document(_ name: String) async throws -> Data? { try await store.document(name) }
+
+    func documentNames(withPrefix prefix: String, after name: String, atMost count: Int) async throws
+        -> [String]
+    {
+        try await store.documentNames(withPrefix: prefix, after: name, atMost: count)
+    }
 
     func setDocument(_ name: String, to new: Data?, ifWas old: Data?) async throws -> Bool {
         try await store.setDocument(name, to: new, ifWas: old)

@@ -6,7 +6,6 @@ internal import HummingbirdCore
 internal import HummingbirdTLS
 public import Logging
 internal import NIOCore
-internal import NIOSSL
 public import RelyingParty
 public import ServiceLifecycle
 
@@ -61,10 +60,11 @@ public struct LoginServer: Service {
             router: service.router,
             server: try server(),
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port),
+                address: configuration.socket.map { .unixDomainSocket(path: $0) }
+                    ?? .hostname(configuration.host, port: configuration.port),
                 availableConnectionsDelegate: .maximum(configuration.connections, logger: logger)
             ),
-            services: [Upkeep(service: service, logger: logger, interval: configuration.upkeepInterval)],
+            services: services,
             onServerRunning: { [configuration, onListening] channel in
                 let port = channel.localAddress?.port ?? configuration.port
                 await onListening(Listening(host: configuration.host, port: port))
@@ -81,6 +81,19 @@ public struct LoginServer: Service {
                     ? "another program listens there: give another --port" : nil
             )
         }
+    }
+
+    /// The services beside the requests.
+    private var services: [any Service] {
+        let upkeep = Upkeep(service: service, logger: logger, interval: configuration.upkeepInterval)
+        guard let address = configuration.operations else { return [upkeep] }
+        let operations = Application(
+            router: service.operationsRouter,
+            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10))),
+            configuration: ApplicationConfiguration(address: address.bind),
+            logger: logger
+        )
+        return [upkeep, operations]
     }
 
     /// The check whether a peer may connect: without TLS only a peer whose passwords and tokens cross no network, or a
@@ -101,14 +114,10 @@ public struct LoginServer: Service {
     private func server() throws -> HTTPServerBuilder {
         let timeout = TimeAmount.seconds(Int64(configuration.requestTimeout))
         let admits = admission
-        let counter = ConnectionCounter(
-            most: configuration.connectionsPerAddress,
-            isExempt: { [proxies = service.proxies] in proxies.isOwn($0) }
-        )
         let plain = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
-                    ConnectionGuard(timeout: timeout, counter: counter, admits: admits)
+                    ConnectionGuard(timeout: timeout, counter: service.connections, admits: admits)
                 ],
                 idleTimeout: timeout,
                 httpDecoderConfiguration: .init(
@@ -118,23 +127,11 @@ public struct LoginServer: Service {
                 )
             )
         )
-        guard let certificate = configuration.certificate else { return plain }
+        guard let certificate = service.certificate else { return plain }
         do {
-            var tls = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.chain).map {
-                    .certificate($0)
-                },
-                privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.key, format: .pem))
-            )
-            tls.minimumTLSVersion = .tlsv12
-            tls.applicationProtocols = ["http/1.1"]
-            return try .tls(plain, tlsConfiguration: tls)
+            return try .tls(plain, tlsConfiguration: certificate.configuration())
         } catch {
-            throw ServerError(
-                .certificate,
-                "\(certificate.chain) and \(certificate.key) are no certificate and its key: \(error)",
-                hint: "both are PEM files; the key is not encrypted"
-            )
+            throw ServerError(.certificate, "TLS cannot be set up: \(error)")
         }
     }
 }
@@ -142,8 +139,17 @@ public struct LoginServer: Service {
 extension LoginService {
     /// The endpoints behind their middleware.
     var router: Router<ServerContext> {
+        router(hasOperationsAddress ? endpoints.filter { $0.path != Endpoint.metrics } : endpoints)
+    }
+
+    /// The endpoints for operators, at an address of their own.
+    var operationsRouter: Router<ServerContext> {
+        let others = endpoints.filter { [Endpoint.metrics, "/healthz", "/readyz"].contains($0.path) }
+        return router(adminToken == nil ? others : others + adminEndpoints)
+    }
+
+    private func router(_ endpoints: [Endpoint]) -> Router<ServerContext> {
         let router = Router(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
-        let endpoints = endpoints
         router.add(middleware: AnswerMiddleware(service: self, endpoints: endpoints))
         for endpoint in endpoints {
             router.on(RouterPath(endpoint.path), method: endpoint.method, use: endpoint.handler)

@@ -15,6 +15,15 @@ struct LoginService: Sendable {
     let metrics: Metrics
     let passwords: PasswordGate
     let proxies: ProxyPolicy
+    let readiness: Readiness
+    let proxyWarning = Occasion()
+    let connections: ConnectionCounter
+    let certificate: CertificateFiles?
+    /// The token of operators' programs; `nil` if there are none.
+    let adminToken: AdminToken?
+    let passwordCost: PasswordHash.Cost
+    /// Whether counts are told to operators alone, at an address of their own.
+    let hasOperationsAddress: Bool
     let tokenLifetime: Int
     let logger: Logger
     let clock: @Sendable () -> Date
@@ -38,6 +47,7 @@ extension LoginService {
         try configuration.check()
         let documents = StoreDocuments(store: store)
         let seconds = Int(now().timeIntervalSince1970)
+        let proxies = ProxyPolicy(trusted: configuration.trustedProxies.compactMap(AddressRange.init))
         let accounts = Accounts(documents: documents, cost: configuration.passwordCost)
         let party = RelyingParty(
             store: store,
@@ -64,7 +74,16 @@ extension LoginService {
                 limits: configuration.passwordLimits,
                 threads: configuration.passwordThreads
             ),
-            proxies: ProxyPolicy(trusted: configuration.trustedProxies.compactMap(ClientAddress.init(ip:))),
+            proxies: proxies,
+            readiness: Readiness(),
+            connections: ConnectionCounter(
+                most: configuration.connectionsPerAddress,
+                isExempt: { proxies.isOwn($0) }
+            ),
+            certificate: try configuration.certificate.map { try CertificateFiles($0) },
+            adminToken: try configuration.adminTokenFile.map { try AdminToken(file: $0) },
+            passwordCost: configuration.passwordCost,
+            hasOperationsAddress: configuration.operations != nil,
             tokenLifetime: configuration.tokenLifetime,
             logger: logger,
             clock: now

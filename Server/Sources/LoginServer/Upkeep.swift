@@ -4,7 +4,8 @@ internal import Logging
 internal import RelyingParty
 internal import ServiceLifecycle
 
-/// A service that runs once a minute, beside the requests: it adds and drops keys, and removes old rows.
+/// A service that runs once a minute, beside the requests: it adds and drops keys, removes old rows, and reads the
+/// certificate again.
 struct Upkeep: Service {
     let service: LoginService
     let logger: Logger
@@ -21,11 +22,28 @@ struct Upkeep: Service {
 
     /// Runs the upkeep once; if the database is unreachable, it is tried again a minute later.
     private func once() async {
+        reloadCertificate()
         do {
             try await service.tokens.maintain(at: service.now)
             try await service.relyingParty.purge()
         } catch {
+            service.metrics.countUpkeepFailure()
             logger.error("upkeep failed, ignoring", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    private func reloadCertificate() {
+        guard let certificate = service.certificate else { return }
+        do throws(ServerError) {
+            guard try certificate.reload() else { return }
+            logger.info("a new certificate is in use")
+        } catch {
+            // A renewal may have written one of the two files so far.
+            service.metrics.countUpkeepFailure()
+            logger.error(
+                "the certificate stays the one that was read before",
+                metadata: ["cause": "\(error.message)"]
+            )
         }
     }
 }

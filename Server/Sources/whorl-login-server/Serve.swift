@@ -42,7 +42,34 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A proxy whose X-Forwarded-For is believed; may be given several times.",
+            "A Unix socket to listen on, in place of --host and --port; its directory says which proxies may connect.",
+            valueName: "path"
+        )
+    )
+    var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where operators ask for /metrics, which is not told elsewhere then: 127.0.0.1:9090, or unix:/path.",
+            valueName: "address"
+        )
+    )
+    var operationsAddress: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is the token that operators' programs show at the operations address.",
+            valueName: "file"
+        )
+    )
+    var adminTokenFile: String?
+
+    @Option(help: ArgumentHelp("How long lines of the audit log are kept.", valueName: "days"))
+    var auditDays = 400
+
+    @Option(
+        help: ArgumentHelp(
+            "A proxy, or a network of proxies such as 10.0.0.0/8, whose X-Forwarded-For is believed; may be given several times.",
             valueName: "address"
         )
     )
@@ -50,7 +77,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many challenges and answers an address has in a minute; a device has a quarter of them. 0 is no limit.",
+            "How many challenges and answers an address has in a minute, at each instance. 0 is no limit.",
             valueName: "number"
         )
     )
@@ -96,8 +123,8 @@ struct Serve: AsyncParsableCommand {
                 "--origin is https://HOST or https://HOST:PORT in lower case, or http://localhost:PORT."
             )
         }
-        guard triesPerMinute == 0 || (4...1_000_000).contains(triesPerMinute) else {
-            throw ValidationError("--tries-per-minute is 4 or more, or 0 for no limit.")
+        guard (0...1_000_000).contains(triesPerMinute) else {
+            throw ValidationError("--tries-per-minute is 1 to 1,000,000, or 0 for no limit.")
         }
         for (name, value) in [
             ("password-tries-per-user", passwordTriesPerUser),
@@ -106,6 +133,10 @@ struct Serve: AsyncParsableCommand {
         ] where !(1...1_000_000).contains(value) {
             throw ValidationError("--\(name) is 1 to 1,000,000.")
         }
+        guard operationsAddress.map({ OperationsAddress($0) != nil }) ?? true else {
+            throw ValidationError("--operations-address is 127.0.0.1:PORT, [::1]:PORT or unix:/PATH.")
+        }
+        guard (1...36_500).contains(auditDays) else { throw ValidationError("--audit-days is 1 to 36,500.") }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together.")
         }
@@ -147,11 +178,15 @@ struct Serve: AsyncParsableCommand {
         settings.port = port
         settings.tokenLifetime = tokenLifetime
         settings.trustedProxies = trustedProxy
+        settings.socket = socket
+        settings.adminTokenFile = adminTokenFile
+        settings.operations = operationsAddress.flatMap(OperationsAddress.init)
+        settings.relyingParty.audit.seconds = auditDays * 86_400
         if let tlsCertificate, let tlsKey {
             settings.certificate = .init(chain: tlsCertificate, key: tlsKey)
         }
-        settings.relyingParty.limits.perAddress = limit(triesPerMinute)
-        settings.relyingParty.limits.perDevice = limit(triesPerMinute / 4)
+        settings.relyingParty.limits.perAddress =
+            triesPerMinute == 0 ? nil : .init(count: triesPerMinute, seconds: 60)
         settings.passwordLimits.perUser = passwordTriesPerUser
         settings.passwordLimits.perAddress = passwordTriesPerAddress
         settings.connections = connections
@@ -160,13 +195,15 @@ struct Serve: AsyncParsableCommand {
         return settings
     }
 
-    private func limit(_ count: Int) -> RelyingParty.Configuration.Limit? {
-        count == 0 ? nil : RelyingParty.Configuration.Limit(count: count, seconds: 60)
-    }
-
     /// Writes one line on standard output, for the program that started the server and waits for it.
     @Sendable
     private func announce(_ listening: LoginServer.Listening) {
+        if let socket {
+            let text =
+                json ? #"{"event":"listening","socket":"\#(socket)"}"# : "listening on \(socket) as \(origin)"
+            FileHandle.standardOutput.write(Data((text + "\n").utf8))
+            return
+        }
         let host = listening.host.contains(":") ? "[\(listening.host)]" : listening.host
         let url = "\(tlsCertificate == nil ? "http" : "https")://\(host):\(listening.port)"
         let text =

@@ -23,6 +23,11 @@ struct StoreOptions: ParsableArguments {
     )
     var keyFile: String?
 
+    @Option(
+        help: ArgumentHelp("How many connections to PostgreSQL there may be.", valueName: "number")
+    )
+    var databaseConnections = 8
+
     private var isPostgreSQL: Bool {
         database.hasPrefix("postgres://") || database.hasPrefix("postgresql://")
     }
@@ -33,7 +38,11 @@ struct StoreOptions: ParsableArguments {
     func open(ifMissing: MissingDatabase = .refuse) async throws -> any RelyingPartyStore {
         do throws(RelyingPartyError) {
             if isPostgreSQL {
-                return try await PostgreSQLRelyingPartyStore(url: database, ifMissing: ifMissing)
+                return try await PostgreSQLRelyingPartyStore(
+                    url: database,
+                    connections: min(max(1, databaseConnections), 256),
+                    ifMissing: ifMissing
+                )
             }
             return try SQLiteRelyingPartyStore(path: database, ifMissing: ifMissing)
         } catch {

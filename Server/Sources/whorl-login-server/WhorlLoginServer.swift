@@ -17,17 +17,21 @@ struct WhorlLoginServer: AsyncParsableCommand {
     )
 
     static func main() async {
+        defer { JSONLines.flush() }
         do {
-            var command = try parseAsRoot()
+            let arguments = try ConfigurationFile.complete(Array(CommandLine.arguments.dropFirst()))
+            var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
         } catch let error as ServerError {
+            JSONLines.flush()
             complain(error.message, hint: error.hint)
             Foundation.exit(1)
         } catch {
+            JSONLines.flush()
             exit(withError: error)
         }
     }

@@ -75,6 +75,29 @@ struct `addresses that count together` {
     }
 
     @Test(arguments: [
+        ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false),
+        ("10.1.2.3/8", "10.9.9.9", true),
+        ("192.0.2.128/25", "192.0.2.127", false), ("192.0.2.128/25", "192.0.2.255", true),
+        ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.0", false),
+        ("192.0.2.1/32", "192.0.2.1", true),
+        ("10.0.0.0/8", "::ffff:10.0.0.1", true), ("2001:db8::/33", "2001:db8:7fff::1", true),
+        ("2001:db8::/33", "2001:db8:8000::1", false), ("2001:db8::/32", "10.0.0.1", false),
+        ("10.0.0.0/8", "unknown", false),
+    ])
+    func `are in a network, or not`(network: String, address: String, isIn: Bool) throws {
+        #expect(try #require(AddressRange(network)).contains(ClientAddress(address)) == isIn)
+    }
+
+    @Test(arguments: [
+        "", "10.0.0.0/", "10.0.0.0/0", "::/0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/8/8",
+        "10/8",
+        "10.0.0.0/ 8", "proxy/8", "2001:db8::/129",
+    ])
+    func `are no network where they are none, nor all there are`(text: String) {
+        #expect(AddressRange(text) == nil)
+    }
+
+    @Test(arguments: [
         "", " 192.0.2.1", "192.0.2.1 ", "192.0.2", "192.0.2.01", "1", "::1%lo", "[::1]", "proxy",
     ])
     func `are no proxies where they are none`(text: String) {

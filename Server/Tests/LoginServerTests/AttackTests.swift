@@ -127,10 +127,10 @@ struct `attacks over HTTP` {
     @Test func `one key is no second user's`() async throws {
         try await withServer { server, client, device in
             var other = try TestDevice("otto", "phone")
-            try await server.service.accounts.add(other.user, password: "x")
+            try await server.service.accounts.add(other.user, password: "otto's horse")
             other.key = device.key
             let now = server.clock.seconds
-            let answer = try await other.enable(client, at: now, authorization: basic("otto", "x"))
+            let answer = try await other.enable(client, at: now, authorization: basic("otto", "otto's horse"))
             #expect(answer.code == "key_in_use")
             // Nor does somebody else's assertion enable a device of one's own.
             let stolen = try device.assertion(try await device.challenge(client, .enable), .enable, at: now)
@@ -138,7 +138,7 @@ struct `attacks over HTTP` {
                 "POST",
                 "/v1/devices",
                 json: ["assertion": stolen, "publicKey": device.publicKey, "name": "x"],
-                authorization: basic("otto", "x")
+                authorization: basic("otto", "otto's horse")
             )
             #expect((400..<500).contains(taken.status))
         }

@@ -12,7 +12,7 @@ import Testing
 
 struct `the guard of a connection` {
     private func channel(from peer: String = "127.0.0.1", trusting: [String] = []) throws -> EmbeddedChannel {
-        let proxies = ProxyPolicy(trusted: trusting.compactMap { ClientAddress(ip: $0) })
+        let proxies = ProxyPolicy(trusted: trusting.compactMap(AddressRange.init))
         let handler = ConnectionGuard(timeout: .seconds(10), mostBytes: 100) { proxies.admitsPlain($0) }
         let channel = EmbeddedChannel(handler: handler)
         let address = try SocketAddress(ipAddress: peer, port: 1)

@@ -17,6 +17,25 @@ struct `the file that seals the signing keys` {
         #expect(try KeyFile.open(path) == made)
     }
 
+    @Test func `is read behind a symbolic link, and refused where others may use it`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (path, link) = (folder + "/..data", folder + "/keys")
+        let key = try KeyFile.openOrMake(path)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(try KeyFile.open(link) == key)
+        // Root's files may be read by the server's group, as systemd and Kubernetes have it; its own by nobody else.
+        let isRoot = geteuid() == 0
+        for (mode, isTaken) in [
+            (0o440, isRoot), (0o640, isRoot), (0o400, true), (0o660, false), (0o604, false),
+        ] {
+            chmod(path, mode_t(mode))
+            #expect((try? KeyFile.open(link)) == (isTaken ? key : nil), "\(String(mode, radix: 8))")
+        }
+        #expect(throws: ServerError.self) { try KeyFile.open(folder) }
+    }
+
     @Test func `is replaced where somebody else has it: what the old one sealed is worth nothing`()
         async throws
     {

@@ -165,14 +165,14 @@ struct `signing in over HTTP` {
                 try self.token(try await device.signIn(client, at: now))
             )
         }
-        // The sign-in took another challenge in the first one's place.
+        // The sign-in took another challenge, and not the first one's place.
         try await server.run { client in
             #expect(try await client.send("GET", "/v1/devices", authorization: token).status == 200)
-            let stale = try device.assertion(challenge, .login, at: now)
-            #expect(
-                try await client.send("POST", "/v1/sessions", json: ["assertion": stale]).code
-                    == "challenge_unknown"
-            )
+            let assertion = try device.assertion(challenge, .login, at: now)
+            for code in [nil, "challenge_unknown"] {
+                let answer = try await client.send("POST", "/v1/sessions", json: ["assertion": assertion])
+                #expect(answer.code == code)
+            }
         }
         let fresh = try await server.run { try await device.challenge($0, .login) }
         try await server.run { client in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CryptoExtras
 import Foundation
 import LoginAssertion
 import RelyingParty
@@ -18,7 +19,7 @@ struct `passwords` {
     private let home = ClientAddress("192.0.2.1")
 
     @Test func `only the password itself matches`() throws {
-        let hash = try PasswordHash("correct horse", cost: .cheap)
+        let hash = try PasswordHash(#require(PreparedPassword("correct horse")), cost: .cheap)
         #expect(hash.matches("correct horse"))
         for wrong in ["", "correct hors", "correct horse ", "Correct horse", "correct horse\0"] {
             #expect(!hash.matches(wrong), "\(wrong)")
@@ -34,7 +35,7 @@ struct `passwords` {
         let cost = PasswordHash.Cost(rounds: 2_048, blockSize: 8, parallelism: 1)
         let accounts = Accounts(documents: MemoryDocuments(), cost: cost)
         let (anna, otto) = (try #require(anna), try #require(LoginName("otto")))
-        try await accounts.add(anna, password: "right")
+        try await accounts.add(anna, password: "right horse")
         let known = try await accounts.expected(of: anna).hash
         let unknown = try await accounts.expected(of: otto).hash
         let times = [known, unknown].map { hash in
@@ -55,7 +56,8 @@ struct `passwords` {
     }
 
     @Test func `the same password is kept differently each time, at the standard cost`() throws {
-        let (one, other) = (try PasswordHash("same", cost: .cheap), try PasswordHash("same", cost: .cheap))
+        let same = try #require(PreparedPassword("same"))
+        let (one, other) = (try PasswordHash(same, cost: .cheap), try PasswordHash(same, cost: .cheap))
         #expect(one.salt != other.salt)
         #expect(one.digest != other.digest)
         #expect(PasswordHash.Cost.standard == .init(rounds: 16_384, blockSize: 8, parallelism: 5))
@@ -64,23 +66,66 @@ struct `passwords` {
     @Test func `accounts are added once, changed, listed and removed`() async throws {
         let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
         let anna = try #require(anna)
-        try await accounts.add(anna, password: "first")
-        await #expect(throws: ServerError.self) { try await accounts.add(anna, password: "second") }
-        #expect(try await accounts.expected(of: anna).hash.matches("first"))
+        try await accounts.add(anna, password: "first horse")
+        await #expect(throws: ServerError.self) { try await accounts.add(anna, password: "second horse") }
+        #expect(try await accounts.expected(of: anna).hash.matches("first horse"))
         let credential = try await accounts.credential(of: anna)
-        try await accounts.setPassword("second", of: anna)
-        #expect(try await accounts.expected(of: anna).hash.matches("second"))
-        #expect(try await accounts.expected(of: anna).hash.matches("first") == false)
+        try await accounts.setPassword("second horse", of: anna)
+        #expect(try await accounts.expected(of: anna).hash.matches("second horse"))
+        #expect(try await accounts.expected(of: anna).hash.matches("first horse") == false)
         #expect(try await accounts.credential(of: anna) != credential)
         #expect(try await accounts.all() == [anna])
         #expect(try await accounts.remove(anna))
         #expect(try await accounts.all().isEmpty)
         #expect(try await accounts.remove(anna) == false)
         #expect(try await accounts.credential(of: anna) == nil)
-        await #expect(throws: ServerError.self) { try await accounts.setPassword("third", of: anna) }
+        await #expect(throws: ServerError.self) { try await accounts.setPassword("third horse", of: anna) }
     }
 
-    @Test(arguments: ["", "a\0", String(repeating: "x", count: 1025)])
+    @Test(arguments: [
+        ("p\u{E4}ssword", "pa\u{308}ssword"), ("pass\u{A0}word", "pass word"),
+        ("pass\u{3000}word", "pass word"),
+        ("\u{1112}\u{1161}\u{11AB}12345678", "\u{D55C}12345678"),
+    ])
+    func `is the same however a keyboard writes it`(one: String, other: String) async throws {
+        let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
+        let anna = try #require(anna)
+        try await accounts.add(anna, password: one)
+        let hash = try await accounts.expected(of: anna).hash
+        #expect(hash.matches(one) && hash.matches(other))
+        #expect(!hash.matches(one + "A"))
+        #expect(!hash.matches(other + "\n"))
+    }
+
+    @Test func `is taken as it was typed where an earlier version has kept it`() throws {
+        // The hash of `a` and its dots, without a form.
+        let typed = "a\u{308}"
+        let hash = try PasswordHash(#require(PreparedPassword("x")), cost: .cheap)
+        var json = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(hash)) as? [String: Any]
+        )
+        json["form"] = nil
+        let digest = try KDF.Scrypt.deriveKey(
+            from: Data(typed.utf8),
+            salt: hash.salt,
+            outputByteCount: 32,
+            rounds: hash.cost.rounds,
+            blockSize: hash.cost.blockSize,
+            parallelism: hash.cost.parallelism
+        ).withUnsafeBytes { Data($0) }
+        json["digest"] = digest.base64EncodedString()
+        let old = try JSONDecoder().decode(
+            PasswordHash.self,
+            from: JSONSerialization.data(withJSONObject: json)
+        )
+        #expect(old.matches(typed))
+        #expect(!old.matches("\u{E4}"))
+    }
+
+    @Test(arguments: [
+        "", "a\0", "seven 7", "\u{1F600}\u{1F600}\u{1F600}", "eight\teight",
+        String(repeating: "x", count: 1025),
+    ])
     func `what is no password is not taken`(password: String) async throws {
         let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
         let anna = try #require(anna)
@@ -91,7 +136,7 @@ struct `passwords` {
     @Test func `a name with a colon is no user, since Basic could not carry it`() async throws {
         let accounts = Accounts(documents: MemoryDocuments(), cost: .cheap)
         let name = try #require(LoginName("an:na"))
-        await #expect(throws: ServerError.self) { try await accounts.add(name, password: "secret") }
+        await #expect(throws: ServerError.self) { try await accounts.add(name, password: "secret horse") }
     }
 
     @Test func `the eleventh try from one address waits, at every instance; one from elsewhere does not`()
@@ -100,7 +145,7 @@ struct `passwords` {
         let server = try await TestServer()
         let anna = try #require(anna)
         let away = ClientAddress("192.0.2.2")
-        try await server.service.accounts.add(anna, password: "right")
+        try await server.service.accounts.add(anna, password: "right horse")
         let one = server.service.passwords
         let other = try await server.another().passwords
         for number in 0..<10 {
@@ -108,14 +153,14 @@ struct `passwords` {
         }
         for gate in [one, other] {
             let refused = await #expect(throws: RelyingPartyError.self) {
-                try await gate.check("right", of: anna, from: home)
+                try await gate.check("right horse", of: anna, from: home)
             }
             #expect(refused.map(Problem.init)?.code == .tooManyRequests)
         }
         let credential = try #require(try await server.service.accounts.credential(of: anna))
-        #expect(try await one.check("right", of: anna, from: away) == credential)
+        #expect(try await one.check("right horse", of: anna, from: away) == credential)
         server.clock.pass(900)
-        #expect(try await one.check("right", of: anna, from: home) == credential)
+        #expect(try await one.check("right horse", of: anna, from: home) == credential)
     }
 
     /// Whether a password was compared at all.
@@ -155,8 +200,8 @@ struct `passwords` {
         let server = try await TestServer()
         let gate = server.service.passwords
         let anna = try #require(anna)
-        try await server.service.accounts.add(anna, password: "right")
-        for _ in 0..<120 { #expect(try await gate.check("right", of: anna, from: home) != nil) }
+        try await server.service.accounts.add(anna, password: "right horse")
+        for _ in 0..<120 { #expect(try await gate.check("right horse", of: anna, from: home) != nil) }
         for _ in 0..<10 { #expect(try await gate.check("wrong", of: anna, from: home) == nil) }
         #expect(await !isLooked(at: anna, from: home, by: gate))
     }
@@ -173,11 +218,15 @@ struct `passwords` {
     ) async throws {
         let server = try await TestServer()
         let laptop = try TestDevice("anna", "laptop")
-        try await server.service.accounts.add(laptop.user, password: "right")
+        try await server.service.accounts.add(laptop.user, password: "right horse")
         let gate = server.service.passwords
         try await server.run { client in
             let now = server.clock.seconds
-            let enabled = try await laptop.enable(client, at: now, authorization: basic("anna", "right"))
+            let enabled = try await laptop.enable(
+                client,
+                at: now,
+                authorization: basic("anna", "right horse")
+            )
             #expect(enabled.status == 201)
             for address in addresses {
                 for _ in 0..<max(1, 48 / addresses.count) {
@@ -185,13 +234,15 @@ struct `passwords` {
                 }
             }
             #expect(await !isLooked(at: laptop.user, from: home, by: gate), "they have spent it")
-            let answer = try await laptop.signIn(client, at: now, password: "right")
+            let answer = try await laptop.signIn(client, at: now, password: "right horse")
             #expect(answer.status == 201, "\(answer.text)")
             // The device's own are bounded too.
             for _ in 0..<10 {
                 #expect(try await laptop.signIn(client, at: now, password: "no").code == "unauthorized")
             }
-            #expect(try await laptop.signIn(client, at: now, password: "right").code == "too_many_requests")
+            #expect(
+                try await laptop.signIn(client, at: now, password: "right horse").code == "too_many_requests"
+            )
             #expect(try await laptop.signIn(client, at: now).status == 201)
         }
     }

@@ -76,7 +76,7 @@ struct `what comes in a request` {
 
 struct `where a request comes from` {
     private func client(peer: String, forwarded: [String], trusting: [String]) throws -> String {
-        let policy = ProxyPolicy(trusted: trusting.compactMap { ClientAddress(ip: $0) })
+        let policy = ProxyPolicy(trusted: trusting.compactMap(AddressRange.init))
         var headers = HTTPFields()
         let name = try #require(HTTPField.Name("X-Forwarded-For"))
         for field in forwarded { headers.append(HTTPField(name: name, value: field)) }
@@ -104,7 +104,48 @@ struct `where a request comes from` {
         )
     }
 
-    @Test(arguments: ["", "unknown", "1.1.1.1:80", "secret token", ",", "fe80::1%eth0"])
+    @Test(arguments: [
+        ("1.1.1.1, 10.0.0.7, 10.255.1.2", "1.1.1.1"), ("9.9.9.9, 1.1.1.1, 10.0.0.7", "1.1.1.1"),
+        ("10.0.0.7", "10.0.0.7"), ("1.1.1.1, nonsense, 10.0.0.7", "10.0.0.7"),
+        ("1.1.1.1, 11.0.0.7", "11.0.0.7"),
+        ("2001:db8::1, 2001:db8:5::9", "2001:db8::1"),
+    ])
+    func `of several proxies behind each other, who came to the first one counts`(
+        fields: String,
+        client: String
+    ) throws {
+        let trusting = ["10.0.0.0/8", "2001:db8:5::/48", "127.0.0.1"]
+        #expect(try self.client(peer: "127.0.0.1", forwarded: [fields], trusting: trusting) == client)
+    }
+
+    @Test(arguments: [
+        ("192.0.2.7:4711", "192.0.2.7"), ("[2001:db8::7]:443", "2001:db8::7"),
+        ("[2001:db8::7]", "2001:db8::7"),
+        ("192.0.2.7:", "192.0.2.7"),
+    ])
+    func `a port behind an address is left out`(element: String, address: String) throws {
+        #expect(try client(peer: "127.0.0.1", forwarded: [element], trusting: ["127.0.0.1"]) == address)
+    }
+
+    @Test func `a proxy by a Unix socket is believed`() throws {
+        let policy = ProxyPolicy(trusted: [])
+        let peer = try SocketAddress(unixDomainSocketPath: "/run/x")
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        #expect(policy.admitsPlain(peer))
+        #expect(policy.client(peer: peer, headers: [name: "192.0.2.7"]).text == "192.0.2.7")
+        #expect(!policy.admitsPlain(nil))
+    }
+
+    @Test func `a proxy of this machine that is not trusted is noticed`() throws {
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        let loopback = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        #expect(ProxyPolicy(trusted: []).overlooks(peer: loopback, headers: [name: "192.0.2.7"]))
+        #expect(!ProxyPolicy(trusted: []).overlooks(peer: loopback, headers: [:]))
+        let trusting = ProxyPolicy(trusted: [try #require(AddressRange("127.0.0.0/8"))])
+        #expect(!trusting.overlooks(peer: loopback, headers: [name: "192.0.2.7"]))
+    }
+
+    @Test(arguments: ["", "unknown", "1.1.1.1.1:80", "secret token", ",", "fe80::1%eth0"])
     func `what is no address leaves the proxy's`(text: String) throws {
         #expect(try client(peer: "127.0.0.1", forwarded: [text], trusting: ["127.0.0.1"]) == "127.0.0.1")
     }

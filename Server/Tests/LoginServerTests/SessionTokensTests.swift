@@ -100,7 +100,7 @@ struct `session tokens` {
         let key = try #require(keys.keys.first)
         let signer = try P256.Signing.PrivateKey(rawRepresentation: key.scalar)
         for name in [algorithm, "ES256"] {
-            let header = Base64URL.encode(Data(#"{"alg":"\#(name)","kid":"\#(key.id)","typ":"JWT"}"#.utf8))
+            let header = Base64URL.encode(Data(#"{"alg":"\#(name)","kid":"\#(key.id)","typ":"at+jwt"}"#.utf8))
             let input = "\(header).\(payload)"
             let signature = try signer.signature(for: Data(input.utf8)).rawRepresentation
             let claims = try await tokens.verify("\(input).\(Base64URL.encode(signature))", at: now)
@@ -109,12 +109,39 @@ struct `session tokens` {
         }
     }
 
+    @Test func `a token has the type and the claims of RFC 9068, and no other type is one`() async throws {
+        let tokens = try await instance()
+        let token = try await token(tokens)
+        let parts = token.split(separator: ".").map(String.init)
+        func members(_ part: Int) throws -> [String: Any] {
+            let json = try JSONSerialization.jsonObject(with: #require(Base64URL.decode(parts[part])))
+            return try #require(json as? [String: Any])
+        }
+        #expect(try members(0)["typ"] as? String == "at+jwt")
+        let claims = try members(1)
+        for name in ["iss", "exp", "aud", "sub", "client_id", "iat", "jti"] {
+            #expect(claims[name] != nil, "\(name)")
+        }
+        #expect(claims["client_id"] as? String == "laptop")
+        #expect(claims["auth_time"] as? Int == now)
+        let keys = try await TokenKeyStore(documents: documents, sealingKey: sealingKey).maintain(at: now)
+        let signer = try P256.Signing.PrivateKey(rawRepresentation: #require(keys.keys.first).scalar)
+        for (type, isGood) in [("at+jwt", true), ("JWT", false), ("whorl-login+jwt", false)] {
+            let kid = try #require(keys.keys.first).id
+            let header = Base64URL.encode(Data(#"{"alg":"ES256","kid":"\#(kid)","typ":"\#(type)"}"#.utf8))
+            let input = "\(header).\(parts[1])"
+            let signature = try signer.signature(for: Data(input.utf8)).rawRepresentation
+            let read = try await tokens.verify("\(input).\(Base64URL.encode(signature))", at: now)
+            #expect((read != nil) == isGood, "\(type)")
+        }
+    }
+
     @Test func `a token that names a key of its own is refused`() async throws {
         let tokens = try await instance()
         let stranger = P256.Signing.PrivateKey()
         let payload = try await token(tokens).split(separator: ".")[1]
         for id in ["", "stranger", try #require(try tokens.published().keys.first?.kid)] {
-            let header = Base64URL.encode(Data(#"{"alg":"ES256","kid":"\#(id)","typ":"JWT"}"#.utf8))
+            let header = Base64URL.encode(Data(#"{"alg":"ES256","kid":"\#(id)","typ":"at+jwt"}"#.utf8))
             let input = Data("\(header).\(payload)".utf8)
             let signature = Base64URL.encode(try stranger.signature(for: input).rawRepresentation)
             #expect(try await tokens.verify("\(header).\(payload).\(signature)", at: now) == nil)

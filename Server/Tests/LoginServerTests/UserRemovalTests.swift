@@ -34,8 +34,7 @@ struct `a user who is removed` {
     }
 
     @Test(
-        arguments: [.revoke, .setDocument("accounts"), .setDocument("account/anna")]
-            as [EventfulStore.Call],
+        arguments: [.revoke, .setDocument("account/anna")] as [EventfulStore.Call],
         [false, true]
     )
     func `is gone with all devices after the second try, wherever the first one failed`(

@@ -26,15 +26,19 @@ struct PostgreSQLConnection: ~Copyable {
         url: String,
         patience: Int = patience
     ) throws(PostgreSQLFailure) -> PostgreSQLConnection {
-        let options = [
-            ("fallback_application_name", "whorl-login"),
-            ("connect_timeout", String(patience)),
-            // A host that has silently disappeared is noticed after some seconds.
-            ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
-            ("tcp_user_timeout", "10000"),
-            ("dbname", url),
-            ("client_encoding", "UTF8"),
-        ]
+        // An earlier option of a name is overridden by the URL.
+        let options =
+            PostgreSQLURL.defaults(of: url) + [
+                ("fallback_application_name", "whorl-login"),
+                ("connect_timeout", String(patience)),
+                // A host that has silently disappeared is noticed after some seconds.
+                ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+                ("tcp_user_timeout", "10000"),
+                // A standby takes no change: of several hosts the primary is used, also after a failover.
+                ("target_session_attrs", "read-write"),
+                ("dbname", url),
+                ("client_encoding", "UTF8"),
+            ]
         let keywords = options.map { strdup($0.0) }
         let values = options.map { strdup($0.1) }
         defer { for text in keywords + values { free(text) } }
@@ -225,15 +229,5 @@ extension PostgreSQLFailure {
         var failure = self
         failure.isUndecided = isLost && lasts
         return failure
-    }
-}
-
-/// A check whether libpq can read a URL; libpq's error about an unreadable URL quotes it.
-enum PostgreSQLURL {
-    /// Whether libpq can read a URL (`PQconninfoParse`).
-    static func isReadable(_ url: String) -> Bool {
-        guard let options = PQconninfoParse(url, nil) else { return false }
-        PQconninfoFree(options)
-        return true
     }
 }

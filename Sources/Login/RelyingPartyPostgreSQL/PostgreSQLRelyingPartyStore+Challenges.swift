@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
-internal import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
@@ -25,66 +24,56 @@ extension PostgreSQLRelyingPartyStore: RelyingPartyStore {
         }
     }
 
-    /// See `RelyingPartyStore.issue(_:address:device:at:)`.
-    ///
-    /// Counting is a statement of its own, so that the row of an address that many clients share is locked only for
-    /// that statement, and not until a challenge is on the disk.
-    public func issue(
-        _ challenge: ChallengeRecord,
-        address: RateBucket?,
-        device: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Issue {
-        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
-            if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
-            if let wait = try connection.count(device, at: now) { return .tooMany(retryAfter: wait) }
-            // A challenge that a crash loses was never issued, so its commit need not wait for the disk.
-            _ = try connection.run(
-                """
-                INSERT INTO whorl_login.challenges (digest, "user", device, use, expires_at)
-                    SELECT $1, $2, $3, $4, $5 FROM set_config('synchronous_commit', 'off', true)
-                    ON CONFLICT ("user", device, use)
-                    DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at
-                """,
-                [
-                    .bytes(challenge.digest), .text(challenge.user.text),
-                    .text(challenge.device?.text ?? ""), .text(challenge.use.rawValue),
-                    .int(challenge.expiresAt),
-                ]
-            )
-            return .issued
+    /// See `RelyingPartyStore.challengeKey()`.
+    public func challengeKey() async throws(RelyingPartyError) -> Data {
+        guard let key = try await document(ChallengeKey.document) else {
+            throw RelyingPartyError(.store, cause: "PostgreSQL: there is no key of challenges")
+        }
+        return key
+    }
+
+    /// See `RelyingPartyStore.use(_:audit:)`.
+    public func use(_ nonce: Nonce, audit: AuditEntry?) async throws(RelyingPartyError) -> Bool {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            guard let audit else { return try connection.use(nonce) }
+            return try connection.run(
+                "WITH used AS (\(PostgreSQLStatements.use("$7"))) \(PostgreSQLAudit.insert(from: "used"))",
+                PostgreSQLAudit.values(audit) + [.bytes(nonce.bytes)]
+            ).changes == 1
         }
     }
 
-    /// See `RelyingPartyStore.take(_:address:at:)`.
-    public func take(
-        _ digest: Data,
-        address: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Taken {
-        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
-            if let wait = try connection.count(address, at: now) { return .tooMany(retryAfter: wait) }
-            let rows = try connection.run(
-                PostgreSQLStatements.take,
-                [.bytes(digest)]
-            )
-            guard rows.count > 0 else { return .unknown }
-            guard let record = ChallengeRecord(digest: digest, rows) else {
-                throw PostgreSQLFailure(state: "", text: "a row of challenges is damaged")
+    /// See `RelyingPartyStore.signIn(_:using:audit:)`.
+    ///
+    /// It is one statement, and one commit.
+    public func signIn(
+        _ device: RegisteredDevice,
+        using nonce: Nonce?,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> SigningIn {
+        try await pool.perform { connection throws(PostgreSQLFailure) in
+            let values = PostgreSQLAudit.values(audit) + [.int(device.lastUsedAt), .text(device.keyID)]
+            guard let nonce else {
+                return try connection.run(PostgreSQLStatements.markUsed, values).changes == 1
+                    ? .signedIn : .unknownKey
             }
-            // If the user has no such device, the columns of the device are NULL.
-            guard rows.text(0, 4) != nil else { return .taken(record, []) }
-            return .taken(record, try rows.devices(from: 4))
+            let rows = try connection.run(PostgreSQLStatements.signIn, values + [.bytes(nonce.bytes)])
+            guard rows.bool(0, 0) == true else { return .challengeUsed }
+            return rows.bool(0, 1) == true ? .signedIn : .unknownKey
         }
     }
 }
 
 extension PostgreSQLConnection {
+    /// Uses up a challenge; returns `false` if it was used before.
+    mutating func use(_ nonce: Nonce) throws(PostgreSQLFailure) -> Bool {
+        try run(PostgreSQLStatements.use("$1"), [.bytes(nonce.bytes)]).changes == 1
+    }
+
     /// Counts a try of a bucket.
     ///
     /// - Returns: The seconds to wait if the limit is reached.
-    fileprivate mutating func count(_ bucket: RateBucket?, at now: Int) throws(PostgreSQLFailure) -> Int? {
-        guard let bucket else { return nil }
+    fileprivate mutating func count(_ bucket: RateBucket, at now: Int) throws(PostgreSQLFailure) -> Int? {
         let end = now + bucket.seconds
         // A window that ends later than the limit allows was written before a clock was set back, or with longer
         // windows.
@@ -105,17 +94,7 @@ extension PostgreSQLConnection {
     }
 }
 
-extension ChallengeRecord {
-    fileprivate init?(digest: Data, _ rows: borrowing PostgreSQLRows) {
-        guard let user = rows.text(0, 0).flatMap(LoginName.init), let device = rows.text(0, 1),
-            let use = rows.text(0, 2).flatMap(ChallengeUse.init), let expiresAt = rows.int(0, 3),
-            device.isEmpty || LoginName(device) != nil
-        else { return nil }
-        self.init(digest: digest, user: user, device: LoginName(device), use: use, expiresAt: expiresAt)
-    }
-}
-
-/// The statements of each sign-in that read devices; a test checks their query plans.
+/// The statements of each sign-in; a test checks their query plans.
 enum PostgreSQLStatements {
     /// The columns of `devices`, by name: an instance of another version may add some while this one runs.
     static let deviceColumns = [
@@ -123,17 +102,28 @@ enum PostgreSQLStatements {
         "approved",
     ].map { "devices." + $0 }.joined(separator: ", ")
 
-    /// The statement that takes a challenge, and returns it once for each device that may answer it, or with NULLs.
-    static let take = """
-        WITH taken AS (
-            DELETE FROM whorl_login.challenges WHERE digest = $1 RETURNING "user", device, use, expires_at
-        )
-        SELECT taken."user", taken.device, taken.use, taken.expires_at, \(deviceColumns)
-            FROM taken LEFT JOIN whorl_login.devices ON devices."user" = taken."user"
-                AND (taken.device = '' OR devices.device = taken.device)
-            ORDER BY devices.enabled_at, devices.device
+    /// The statement that reads a device.
+    static let device = """
+        SELECT \(deviceColumns) FROM whorl_login.devices WHERE "user" = $1 AND device = $2
         """
 
+    /// Returns the statement that uses up the challenge with a nonce, and returns a row if it was not used before.
+    static func use(_ nonce: String) -> String {
+        "INSERT INTO whorl_login.used_nonces (nonce) VALUES (\(nonce)) ON CONFLICT DO NOTHING RETURNING 1"
+    }
+
+    /// The statement that uses up a challenge, marks the device as used, and writes a line; it returns whether the first
+    /// two were done.
+    static let signIn = """
+        WITH used AS (\(use("$9"))), marked AS (
+            UPDATE whorl_login.devices SET last_used_at = $7
+                WHERE "user" = $3 AND device = $4 AND key_id = $8 AND EXISTS (SELECT 1 FROM used)
+                RETURNING 1
+        ), written AS (\(PostgreSQLAudit.insert(from: "marked")))
+        SELECT EXISTS (SELECT 1 FROM used), EXISTS (SELECT 1 FROM marked)
+        """
+
+    /// The statement of a sign-in whose challenge was used up before: its commit need not wait for the disk.
     static let markUsed = """
         WITH used AS (
             UPDATE whorl_login.devices SET last_used_at = $7

@@ -5,9 +5,10 @@ public import LoginAssertion
 public import RelyingParty
 
 extension PostgreSQLRelyingPartyStore {
-    /// See `RelyingPartyStore.register(_:provided:atMost:audit:)`.
+    /// See `RelyingPartyStore.register(_:using:provided:atMost:audit:)`.
     public func register(
         _ device: RegisteredDevice,
+        using nonce: Nonce,
         provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
@@ -15,7 +16,7 @@ extension PostgreSQLRelyingPartyStore {
         try await pool.perform { connection throws(PostgreSQLFailure) in
             do throws(PostgreSQLFailure) {
                 return try connection.transaction { connection throws(PostgreSQLFailure) in
-                    try connection.register(device, condition, atMost: devicesPerUser, audit)
+                    try connection.register(device, nonce, condition, atMost: devicesPerUser, audit)
                 }
             } catch {
                 // Only the index of the key can conflict: an existing row of the same user and device is updated.
@@ -25,16 +26,13 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See `RelyingPartyStore.markUsed(_:audit:)`.
-    public func markUsed(
-        _ device: RegisteredDevice,
-        audit: AuditEntry
-    ) async throws(RelyingPartyError) -> Bool {
-        try await pool.perform { connection throws(PostgreSQLFailure) in
-            try connection.run(
-                PostgreSQLStatements.markUsed,
-                PostgreSQLAudit.values(audit) + [.int(device.lastUsedAt), .text(device.keyID)]
-            ).changes == 1
+    /// See `RelyingPartyStore.device(_:of:)`.
+    public func device(_ device: LoginName, of user: LoginName) async throws(RelyingPartyError)
+        -> RegisteredDevice?
+    {
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
+            try connection.run(PostgreSQLStatements.device, [.text(user.text), .text(device.text)])
+                .devices(from: 0).first
         }
     }
 
@@ -121,10 +119,6 @@ extension PostgreSQLRelyingPartyStore {
                 var removed: [LoginName] = []
                 for row in 0..<rows.count {
                     guard let name = rows.text(row, 0).flatMap(LoginName.init) else { continue }
-                    _ = try connection.run(
-                        #"DELETE FROM whorl_login.challenges WHERE "user" = $1 AND device = $2"#,
-                        [.text(audit.userText), .text(name.text)]
-                    )
                     try PostgreSQLAudit.write(audit.of(name), &connection)
                     removed.append(name)
                 }
@@ -160,6 +154,7 @@ extension PostgreSQLConnection {
 
     fileprivate mutating func register(
         _ device: RegisteredDevice,
+        _ nonce: Nonce,
         _ condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         _ audit: AuditEntry
@@ -172,6 +167,7 @@ extension PostgreSQLConnection {
             [.text(device.user.text), .text(device.device.text)]
         ).int(0, 0)
         guard let others, others < devicesPerUser else { return .tooManyDevices }
+        guard try use(nonce) else { return .challengeUsed }
         _ = try run(
             """
             INSERT INTO whorl_login.devices

@@ -32,23 +32,24 @@ extension PostgreSQLRelyingPartyStore {
         }
     }
 
-    /// See `RelyingPartyStore.purge(keeping:atMost:at:)`.
+    /// See `RelyingPartyStore.purge(keeping:of:atMost:at:)`.
     ///
     /// Rows that another instance removes at this moment are skipped.
     public func purge(
-        keeping auditEntries: Int,
+        keeping audit: AuditRetention,
+        of user: LoginName?,
         atMost count: Int,
         at now: Int
     ) async throws(RelyingPartyError) -> Bool {
         try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
-            let challenges = try connection.run(
+            let nonces = try connection.run(
                 """
-                DELETE FROM whorl_login.challenges WHERE digest IN (
-                    SELECT digest FROM whorl_login.challenges WHERE expires_at <= $1
+                DELETE FROM whorl_login.used_nonces WHERE nonce IN (
+                    SELECT nonce FROM whorl_login.used_nonces WHERE nonce < $1
                         LIMIT $2 FOR UPDATE SKIP LOCKED
                 )
                 """,
-                [.int(now), .int(count)]
+                [.bytes(Nonce.removable(at: now)), .int(count)]
             ).changes
             let tries = try connection.run(
                 """
@@ -59,14 +60,55 @@ extension PostgreSQLRelyingPartyStore {
                 """,
                 [.int(now), .int(count)]
             ).changes
-            var entries = 0
-            for kind in PostgreSQLAudit.kinds {
-                entries = max(
-                    entries,
-                    try connection.run(PostgreSQLAudit.purge(kind), [.int(auditEntries), .int(count)]).changes
-                )
+            let old = try connection.run(
+                PostgreSQLAudit.purgeOld,
+                [.int(now - audit.seconds), .int(count)]
+            ).changes
+            let refused = try connection.run(
+                PostgreSQLAudit.purgeRefusedPasswords,
+                [.int(audit.refusedPasswords), .int(count)]
+            ).changes
+            guard let user else { return max(nonces, tries, old, refused) >= count }
+            let ofUser = try connection.run(
+                PostgreSQLAudit.purgeOfUser,
+                [.text(user.text), .int(audit.perUser), .int(count)]
+            ).changes
+            return max(nonces, tries, old, refused, ofUser) >= count
+        }
+    }
+
+    /// See `RelyingPartyStore.isUsed(_:)`.
+    public func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool {
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
+            try connection.run(
+                "SELECT 1 FROM whorl_login.used_nonces WHERE nonce = $1",
+                [.bytes(nonce.bytes)]
+            ).count == 1
+        }
+    }
+
+    /// See `RelyingPartyStore.documentNames(withPrefix:after:atMost:)`.
+    public func documentNames(
+        withPrefix prefix: String,
+        after name: String,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [String] {
+        try await pool.performRepeatably { connection throws(PostgreSQLFailure) in
+            let rows = try connection.run(
+                """
+                SELECT name FROM whorl_login.documents WHERE name >= $1 AND name > $2
+                    AND starts_with(name, $1) ORDER BY name LIMIT $3
+                """,
+                [.text(prefix), .text(name), .int(count)]
+            )
+            var names: [String] = []
+            for row in 0..<rows.count {
+                guard let name = rows.text(row, 0) else {
+                    throw PostgreSQLFailure(state: "", text: "a row of documents is damaged")
+                }
+                names.append(name)
             }
-            return max(challenges, tries, entries) >= count
+            return names
         }
     }
 
@@ -141,22 +183,36 @@ enum PostgreSQLAudit {
         ]
     }
 
-    /// The two kinds of audit lines, those that strangers can cause and all others: each has its index.
-    static let kinds = ["event = 'password_refused'", "event <> 'password_refused'"]
-
-    /// Returns the statement that removes the oldest lines of a kind: it keeps a given number, and removes at most a
-    /// given number.
-    static func purge(_ kind: String) -> String {
+    /// Removes lines of before a time, which are the first.
+    static let purgeOld = """
+        DELETE FROM whorl_login.audit WHERE at < $1 AND id IN (
+            SELECT id FROM whorl_login.audit ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+        )
         """
+
+    /// Removes the oldest lines of refused passwords, which strangers can cause, beyond a number.
+    static let purgeRefusedPasswords = """
         DELETE FROM whorl_login.audit WHERE id IN (
-            SELECT id FROM whorl_login.audit WHERE \(kind)
+            SELECT id FROM whorl_login.audit WHERE event = 'password_refused'
                 AND id <= (
-                    SELECT id FROM whorl_login.audit WHERE \(kind) ORDER BY id DESC LIMIT 1 OFFSET $1
+                    SELECT id FROM whorl_login.audit WHERE event = 'password_refused'
+                        ORDER BY id DESC LIMIT 1 OFFSET $1
                 )
                 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
         )
         """
-    }
+
+    /// Removes the oldest other lines of a user beyond a number.
+    static let purgeOfUser = """
+        DELETE FROM whorl_login.audit WHERE id IN (
+            SELECT id FROM whorl_login.audit WHERE "user" = $1 AND event <> 'password_refused'
+                AND id <= (
+                    SELECT id FROM whorl_login.audit WHERE "user" = $1 AND event <> 'password_refused'
+                        ORDER BY id DESC LIMIT 1 OFFSET $2
+                )
+                ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+        )
+        """
 
     static func write(
         _ entry: AuditEntry,

@@ -5,9 +5,9 @@ public import RelyingParty
 /// A store in a PostgreSQL database, for several instances behind one balancer.
 ///
 /// Each operation is one statement or one transaction. An acknowledged change is on the disk if the server's
-/// `synchronous_commit` says so, as it does by default. Exceptions are counts of tries, challenges that are only
-/// issued, and the last step of a sign-in: the time, and its line of the audit log. After a failover to a replica that
-/// lagged behind, an answered challenge may be back for the rest of its lifetime: replicate synchronously.
+/// `synchronous_commit` says so, as it does by default. Exceptions are counts of tries, and the last step of a sign-in
+/// whose challenge was used up before. After a failover to a replica that lagged behind, an answered challenge may be
+/// back for the rest of its lifetime: replicate synchronously.
 ///
 /// An operation throws `store` if the server does not reply within seconds, or is lost after it was asked for a change,
 /// which then may have taken effect or not. Queries are repeated once.

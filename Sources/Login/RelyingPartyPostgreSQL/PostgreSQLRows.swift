@@ -40,8 +40,8 @@ struct PostgreSQLRows: ~Copyable {
             let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
             PQclear(result)
             // The server shuts down, or has cut this connection; libpq may not have noticed the end yet (57P01 to
-            // 57P03, class 08).
-            let isLost = isLost || state.hasPrefix("57P0") || state.hasPrefix("08")
+            // 57P03, class 08). A server that has become a standby is lost too: another one takes changes (25006).
+            let isLost = isLost || state.hasPrefix("57P0") || state.hasPrefix("08") || state == "25006"
             let text = isLost ? "the connection was lost" : "SQLSTATE \(state)"
             throw PostgreSQLFailure(state: state, text: text, isLost: isLost)
         }

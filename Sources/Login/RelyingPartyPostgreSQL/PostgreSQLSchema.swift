@@ -4,7 +4,7 @@ internal import RelyingParty
 
 /// The tables, in a schema of their own; a missing device is stored as an empty string.
 enum PostgreSQLSchema {
-    static let version = 2
+    static let version = 3
     /// The lock that makes instances wait for each other when they start at the same time: "WhLi" in ASCII.
     private static let lock = 0x5768_4c69
 
@@ -24,7 +24,8 @@ enum PostgreSQLSchema {
             guard schema.count == 1 else {
                 guard ifMissing == .create else { throw refusal("there is no schema whorl_login") }
                 try connection.run(tables)
-                return try migrate(&connection, from: 1)
+                try migrate(&connection, from: 1)
+                return try addChallengeKey(&connection)
             }
             let meta = try connection.run("SELECT to_regclass('whorl_login.meta') IS NOT NULL", [])
             guard meta.bool(0, 0) == true else {
@@ -38,7 +39,16 @@ enum PostgreSQLSchema {
                 throw refusal("schema \(found ?? "?"), this program knows 1 to \(version)")
             }
             try migrate(&connection, from: known)
+            try addChallengeKey(&connection)
         }
+    }
+
+    /// Makes the key of challenges, which stays: PostgreSQL loses no answered challenge.
+    private static func addChallengeKey(_ connection: inout PostgreSQLConnection) throws(PostgreSQLFailure) {
+        _ = try connection.run(
+            "INSERT INTO whorl_login.documents (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            [.text(ChallengeKey.document), .bytes(ChallengeKey.make())]
+        )
     }
 
     /// Runs all steps from a version to this one, in the transaction that the caller has begun.
@@ -58,7 +68,14 @@ enum PostgreSQLSchema {
         ALTER TABLE whorl_login.devices ADD COLUMN approved text;
         CREATE INDEX audit_refused_passwords ON whorl_login.audit (id) WHERE event = 'password_refused';
         CREATE INDEX audit_others ON whorl_login.audit (id) WHERE event <> 'password_refused';
+        """,
         """
+        -- Challenges are sealed, and not kept: only what was answered is, in the order of its expiry. The table of
+        -- challenges stays for instances of the version before, which run beside this one during an upgrade.
+        CREATE TABLE whorl_login.used_nonces (
+            nonce bytea PRIMARY KEY CHECK (length(nonce) = 16)
+        );
+        """,
     ]
 
     private static func refusal(_ why: String) -> PostgreSQLFailure {

@@ -30,7 +30,7 @@ final class FakeServer: LoginTransport {
         let device: String
     }
 
-    /// What a challenge is for; a new one takes the place of the one before.
+    /// What a challenge is for.
     private struct Use: Hashable {
         let login: Login
         let purpose: String
@@ -39,7 +39,7 @@ final class FakeServer: LoginTransport {
     private struct State {
         var fates: [Fate] = []
         var devices: [Login: Registered] = [:]
-        var challenges: [Use: Data] = [:]
+        var challenges: [Data: Use] = [:]
         var paths: [String] = []
         var claims: [LoginClaims] = []
         var passwords: [String?] = []
@@ -122,7 +122,7 @@ final class FakeServer: LoginTransport {
         }
         let challenge = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
         let use = Use(login: Login(user: user, device: device), purpose: purpose)
-        state.withLock { $0.challenges[use] = challenge }
+        state.withLock { $0.challenges[challenge] = use }
         return .json(201, Self.challenge(challenge, origin.text))
     }
 
@@ -195,14 +195,14 @@ final class FakeServer: LoginTransport {
         return was == nil ? .problem(404, "not_found") : .json(204, nil)
     }
 
-    /// Whether an assertion answers the challenge that was given out last for its purpose, which is then used up.
+    /// Whether an assertion answers a challenge that was given out for it, which is then used up.
     private func takeChallenge(of assertion: UnverifiedAssertion, _ purpose: LoginClaims.Purpose) -> Bool {
         let claims = assertion.unverifiedClaims
         let login = Login(user: claims.user.text, device: claims.device.text)
         let use = Use(login: login, purpose: purpose.rawValue)
         return state.withLock { state in
-            guard state.challenges[use] == claims.challenge else { return false }
-            state.challenges[use] = nil
+            guard state.challenges[claims.challenge] == use else { return false }
+            state.challenges[claims.challenge] = nil
             return true
         }
     }

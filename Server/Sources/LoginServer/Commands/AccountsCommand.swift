@@ -13,11 +13,11 @@ public struct AccountsCommand: Sendable {
     /// Makes the commands for a store.
     public init(store: any RelyingPartyStore) { self.init(store: store, cost: .standard) }
 
-    /// Makes the commands with another cost of a password; only tests make it cheap.
-    init(store: any RelyingPartyStore, cost: PasswordHash.Cost) {
+    /// Makes the commands with another cost of a password, which only tests make cheap, for a program at an address.
+    init(store: any RelyingPartyStore, cost: PasswordHash.Cost, address: String = "") {
         accounts = Accounts(documents: StoreDocuments(store: store), cost: cost)
-        devices = DevicesCommand(store: store)
-        log = OperatorLog(store: store)
+        devices = DevicesCommand(store: store, address: address)
+        log = OperatorLog(store: store, address: address)
     }
 
     /// Adds a user.

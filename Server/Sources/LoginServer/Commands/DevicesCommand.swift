@@ -9,9 +9,12 @@ public struct DevicesCommand: Sendable {
     private let log: OperatorLog
 
     /// Makes the commands for a store.
-    public init(store: any RelyingPartyStore) {
+    public init(store: any RelyingPartyStore) { self.init(store: store, address: "") }
+
+    /// Makes the commands for a store, for a program at an address.
+    init(store: any RelyingPartyStore, address: String) {
         self.store = store
-        log = OperatorLog(store: store)
+        log = OperatorLog(store: store, address: address)
     }
 
     /// Returns the devices of a user, the oldest first.

@@ -21,6 +21,7 @@ struct AnswerMiddleware: RouterMiddleware {
         next: @concurrent (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
+        warnOfProxy(request, context)
         var response: Response
         var code: String?
         var cause: String?
@@ -39,7 +40,7 @@ struct AnswerMiddleware: RouterMiddleware {
             // A client is not told the exact fault: a wrong clock and a forgery have the same code.
             fault = (error as? RelyingPartyError)?.word
         }
-        Self.harden(&response)
+        harden(&response)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let route =
             context.endpointPath.flatMap { path in endpoints.first { $0.path == path }?.path } ?? "other"
@@ -59,14 +60,29 @@ struct AnswerMiddleware: RouterMiddleware {
         return response
     }
 
+    /// Warns once of a proxy on this machine that is not trusted.
+    private func warnOfProxy(_ request: Request, _ context: ServerContext) {
+        guard service.proxies.overlooks(peer: context.peer, headers: request.headers),
+            service.proxyWarning.isFirst()
+        else { return }
+        context.logger.warning(
+            "a proxy on this machine is not trusted: all of its clients count as one; --trusted-proxy names it",
+            metadata: ["address": "\(service.client(request, context).text)"]
+        )
+    }
+
     /// Adds the headers that restrict what a browser does with a response.
-    private static func harden(_ response: inout Response) {
+    private func harden(_ response: inout Response) {
         response.headers[.xContentTypeOptions] = "nosniff"
         for (name, value) in [
             (HTTPField.Name.cacheControl, "no-store"),
             (.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"),
         ] where response.headers[name] == nil { response.headers[name] = value }
         if let name = HTTPField.Name("referrer-policy") { response.headers[name] = "no-referrer" }
+        // RFC 6797; browsers heed it over TLS only.
+        if service.origin.text.hasPrefix("https:") {
+            response.headers[.strictTransportSecurity] = "max-age=31536000"
+        }
     }
 
     /// Returns the problem of a path that exists for other methods only.

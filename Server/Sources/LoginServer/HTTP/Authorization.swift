@@ -48,6 +48,25 @@ struct Sender {
     var signedInAt: Int?
     /// Whether it may change the user's credentials: a token that services never see, or a password.
     var mayChangeCredentials = false
+    /// The mark of the token among those that were ended; `nil` for a password.
+    var nonce: Nonce?
+}
+
+extension Sender {
+    /// Makes the sender of a token; `nil` if its names are none.
+    init?(_ claims: SessionClaims, _ origin: LoginOrigin) {
+        guard let user = LoginName(claims.sub), let nonce = claims.nonce else { return nil }
+        let device = claims.device.flatMap(LoginName.init)
+        guard (device == nil) == (claims.device == nil) else { return nil }
+        self.init(
+            user: user,
+            device: device,
+            credential: claims.credential,
+            signedInAt: claims.iat,
+            mayChangeCredentials: claims.aud == origin.credentialsService,
+            nonce: nonce
+        )
+    }
 }
 
 /// The authorization that a request needs.
@@ -124,19 +143,9 @@ extension LoginService {
     /// Returns the sender of a token; a valid signature is not enough: a device may have been revoked, or a user
     /// removed, since the token was made.
     private func sender(token: String) async throws -> Sender {
-        guard let claims = try await tokens.verify(token, at: now), let user = LoginName(claims.sub) else {
-            throw Self.invalidToken
-        }
-        let device = claims.device.flatMap(LoginName.init)
-        guard (device == nil) == (claims.device == nil) else { throw Self.invalidToken }
-        let sender = Sender(
-            user: user,
-            device: device,
-            credential: claims.credential,
-            signedInAt: claims.iat,
-            mayChangeCredentials: claims.aud == origin.credentialsService
-        )
-        guard try await isStillGood(sender) else { throw Self.invalidToken }
+        guard let claims = try await tokens.verify(token, at: now), let sender = Sender(claims, origin),
+            try await isStillGood(sender)
+        else { throw Self.invalidToken }
         return sender
     }
 
@@ -147,7 +156,7 @@ extension LoginService {
         )
     }
 
-    private var origin: LoginOrigin { relyingParty.configuration.origin }
+    var origin: LoginOrigin { relyingParty.configuration.origin }
 
     /// The problem of a token for a service: such a token must not give the service access to the account.
     private static let otherToken = Problem.unauthorized(
@@ -160,8 +169,10 @@ extension LoginService {
         scheme: #"Bearer error="invalid_token""#
     )
 
-    /// Whether the user still exists, and still has the device or the password that the sender has shown.
+    /// Whether the user still exists, still has the device or the password that the sender has shown, and has not ended
+    /// the session.
     func isStillGood(_ sender: Sender) async throws -> Bool {
+        if let nonce = sender.nonce, try await relyingParty.isEnded(nonce) { return false }
         // The removal of a user removes the account first, then the devices.
         guard let account = try await accounts.standing(of: sender.user) else { return false }
         if let signedInAt = sender.signedInAt, signedInAt < account.sessionsFrom { return false }

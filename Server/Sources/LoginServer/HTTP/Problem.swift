@@ -10,6 +10,7 @@ struct Problem: Error, Equatable {
     enum Code: String, Sendable, CaseIterable {
         case assertionRefused = "assertion_refused"
         case challengeUnknown = "challenge_unknown"
+        case conflict = "conflict"
         case `internal` = "internal"
         case keyInUse = "key_in_use"
         case malformed = "malformed"
@@ -28,7 +29,7 @@ struct Problem: Error, Equatable {
             switch self {
             case .assertionRefused, .challengeUnknown, .unauthorized, .unknownKey: .unauthorized
             case .internal: .internalServerError
-            case .keyInUse, .tooManyDevices: .conflict
+            case .conflict, .keyInUse, .tooManyDevices: .conflict
             case .malformed: .badRequest
             case .methodNotAllowed: .methodNotAllowed
             case .notFound: .notFound

@@ -27,13 +27,11 @@ public struct JSONLines: LogHandler {
         self.sink = sink
     }
 
-    /// Writes each line at once, so that lines of two threads do not mix.
-    public static let standardError: Sink = { line in
-        line.withUnsafeBytes { bytes in
-            // A failure to write the log does not stop the server.
-            _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-        }
-    }
+    /// Writes the lines one after the other, on a thread of its own; those beyond 8,192 that wait are dropped.
+    public static let standardError: Sink = { LogWriter.standardError.append($0) }
+
+    /// Waits until the lines are written, at most a second: for the end of the process.
+    public static func flush() { LogWriter.standardError.flush(within: 1) }
 
     /// The metadata of each line, by name.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {

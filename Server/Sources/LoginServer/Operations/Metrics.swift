@@ -19,10 +19,23 @@ final class Metrics: Sendable {
         }
     }
 
-    private struct State {
-        var requests: [Request: Int] = [:]
+    /// The times of the answers of one route: waiting for a password must not hide in the many others.
+    private struct Durations {
         var bucketCounts = [Int](repeating: 0, count: Metrics.buckets.count + 1)
         var seconds = 0.0
+    }
+
+    /// Values of now.
+    struct Gauges {
+        var connectedAddresses = 0
+        var passwordsWaiting = 0
+        var signingKeyAge = 0
+    }
+
+    private struct State {
+        var requests: [Request: Int] = [:]
+        var durations: [String: Durations] = [:]
+        var upkeepFailures = 0
         var sessions: [String: Int] = ["ok": 0]
     }
 
@@ -42,8 +55,9 @@ final class Metrics: Sendable {
     func count(method: String, route: String, status: Int, seconds: Double) {
         state.withLock { state in
             state.requests[Request(method: method, route: route, status: status), default: 0] += 1
-            state.bucketCounts[Self.buckets.firstIndex { seconds <= $0 } ?? Self.buckets.count] += 1
-            state.seconds += seconds
+            let bucket = Self.buckets.firstIndex { seconds <= $0 } ?? Self.buckets.count
+            state.durations[route, default: Durations()].bucketCounts[bucket] += 1
+            state.durations[route, default: Durations()].seconds += seconds
         }
     }
 
@@ -54,8 +68,11 @@ final class Metrics: Sendable {
         state.withLock { $0.sessions[result, default: 0] += 1 }
     }
 
-    /// All metrics as text.
-    var text: String {
+    /// Counts an upkeep that failed.
+    func countUpkeepFailure() { state.withLock { $0.upkeepFailures += 1 } }
+
+    /// Returns all metrics as text.
+    func text(_ gauges: Gauges) -> String {
         state.withLock { state in
             var lines = [
                 "# HELP whorl_login_requests_total Answered requests.",
@@ -70,14 +87,17 @@ final class Metrics: Sendable {
                 "# HELP whorl_login_request_duration_seconds Time from a request's head to its answer.",
                 "# TYPE whorl_login_request_duration_seconds histogram",
             ]
-            var sum = 0
-            for (bound, count) in zip(Self.buckets.map { "\($0)" } + ["+Inf"], state.bucketCounts) {
-                sum += count
-                lines.append(#"whorl_login_request_duration_seconds_bucket{le="\#(bound)"} \#(sum)"#)
+            for (route, durations) in state.durations.sorted(by: { $0.key < $1.key }) {
+                let name = "whorl_login_request_duration_seconds"
+                var sum = 0
+                for (bound, count) in zip(Self.buckets.map { "\($0)" } + ["+Inf"], durations.bucketCounts) {
+                    sum += count
+                    lines.append(#"\#(name)_bucket{route="\#(route)",le="\#(bound)"} \#(sum)"#)
+                }
+                lines.append(#"\#(name)_sum{route="\#(route)"} \#(durations.seconds)"#)
+                lines.append(#"\#(name)_count{route="\#(route)"} \#(sum)"#)
             }
             lines += [
-                "whorl_login_request_duration_seconds_sum \(state.seconds)",
-                "whorl_login_request_duration_seconds_count \(sum)",
                 "# HELP whorl_login_sessions_total Sign-ins by result: ok, or why not.",
                 "# TYPE whorl_login_sessions_total counter",
             ]
@@ -88,6 +108,21 @@ final class Metrics: Sendable {
                 "# HELP whorl_login_start_time_seconds When the server started, in seconds since 1970.",
                 "# TYPE whorl_login_start_time_seconds gauge",
                 "whorl_login_start_time_seconds \(startedAt)",
+                "# HELP whorl_login_connected_addresses Addresses that have a connection, but for this machine and proxies.",
+                "# TYPE whorl_login_connected_addresses gauge",
+                "whorl_login_connected_addresses \(gauges.connectedAddresses)",
+                "# HELP whorl_login_passwords_under_way Passwords that are checked or wait for that.",
+                "# TYPE whorl_login_passwords_under_way gauge",
+                "whorl_login_passwords_under_way \(gauges.passwordsWaiting)",
+                "# HELP whorl_login_signing_key_age_seconds How long the key has signed that signs now.",
+                "# TYPE whorl_login_signing_key_age_seconds gauge",
+                "whorl_login_signing_key_age_seconds \(gauges.signingKeyAge)",
+                "# HELP whorl_login_upkeep_failures_total Upkeeps that failed; there is one in a minute.",
+                "# TYPE whorl_login_upkeep_failures_total counter",
+                "whorl_login_upkeep_failures_total \(state.upkeepFailures)",
+                "# HELP whorl_login_log_lines_dropped_total Lines of the log that were not taken in time.",
+                "# TYPE whorl_login_log_lines_dropped_total counter",
+                "whorl_login_log_lines_dropped_total \(LogWriter.standardError.droppedLines)",
             ]
             return lines.joined(separator: "\n") + "\n"
         }

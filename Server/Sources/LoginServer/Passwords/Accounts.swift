@@ -29,8 +29,8 @@ struct Accounts: Sendable {
         let credential: String?
     }
 
-    /// The name of the document that lists all accounts: documents are found by name only.
-    private static let directory = "accounts"
+    /// The beginning of the names of all accounts' documents.
+    private static let prefix = "account/"
 
     private let documents: any Documents
     private let cost: PasswordHash.Cost
@@ -72,7 +72,14 @@ struct Accounts: Sendable {
 
     /// Returns all users, in the order of their names.
     func all() async throws -> [LoginName] {
-        try Self.names(try await documents.document(Self.directory)).sorted { $0.text < $1.text }
+        var names: [LoginName] = []
+        var last = ""
+        while true {
+            let part = try await documents.documentNames(withPrefix: Self.prefix, after: last, atMost: 1_000)
+            guard let end = part.last else { return names.sorted { $0.text < $1.text } }
+            names += part.compactMap { LoginName(String($0.dropFirst(Self.prefix.count))) }
+            last = end
+        }
     }
 
     /// Adds a user.
@@ -86,8 +93,6 @@ struct Accounts: Sendable {
             )
         }
         let new = try JSON.encoder.encode(try record(password))
-        // The name is added first: an unlisted account could not be seen, and a name without an account is harmless.
-        try await list { $0.insert(user) }
         guard try await documents.setDocument(Self.name(user), to: new, ifWas: nil) else {
             throw ServerError(
                 .account,
@@ -126,23 +131,17 @@ struct Accounts: Sendable {
 
     /// Removes a user; the relying party removes the devices.
     ///
-    /// If an earlier try has removed a part already, this removes the rest.
-    ///
-    /// - Returns: Whether there was anything to remove.
+    /// - Returns: Whether there was such a user.
     func remove(_ user: LoginName) async throws -> Bool {
-        let old = try await documents.document(Self.name(user))
-        if let old {
-            guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {
-                throw ServerError(
-                    .account,
-                    "the account of \(user.text) was changed meanwhile",
-                    hint: "try again"
-                )
-            }
+        guard let old = try await documents.document(Self.name(user)) else { return false }
+        guard try await documents.setDocument(Self.name(user), to: nil, ifWas: old) else {
+            throw ServerError(
+                .account,
+                "the account of \(user.text) was changed meanwhile",
+                hint: "try again"
+            )
         }
-        var wasListed = false
-        try await list { wasListed = $0.remove(user) != nil }
-        return old != nil || wasListed
+        return true
     }
 
     /// Returns the error for a user who does not exist.
@@ -156,32 +155,17 @@ struct Accounts: Sendable {
     }
 
     private func record(_ password: String) throws -> Account {
-        guard (1...PasswordHash.longest).contains(password.utf8.count), !password.utf8.contains(0) else {
+        guard let prepared = PreparedPassword(password), prepared.isLongEnough else {
             throw ServerError(
                 .account,
-                "a password has 1 to \(PasswordHash.longest) bytes, none of them zero"
+                "a password has \(PreparedPassword.shortest) characters or more, at most \(PreparedPassword.longest) bytes, and no control characters",
+                hint: "give a longer one; several words are easy to remember"
             )
         }
-        let hash = try PasswordHash(password, cost: cost)
+        let hash = try PasswordHash(prepared, cost: cost)
         let id = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
         return Account(password: hash, credential: Base64URL.encode(id))
     }
 
-    private func list(_ change: (inout Set<LoginName>) -> Void) async throws {
-        for _ in 0..<100 {
-            let old = try await documents.document(Self.directory)
-            var names = try Self.names(old)
-            change(&names)
-            let new = try JSON.encoder.encode(names.map(\.text).sorted())
-            if try await documents.setDocument(Self.directory, to: new, ifWas: old) { return }
-        }
-        throw ServerError(.store, "the list of users could not be changed: others change it all the time")
-    }
-
-    private static func names(_ directory: Data?) throws -> Set<LoginName> {
-        guard let directory else { return [] }
-        return Set(try JSONDecoder().decode([String].self, from: directory).compactMap(LoginName.init))
-    }
-
-    private static func name(_ user: LoginName) -> String { "account/\(user.text)" }
+    private static func name(_ user: LoginName) -> String { prefix + user.text }
 }

@@ -22,6 +22,9 @@ struct PasswordGate: Sendable {
         deviceWorkers = PasswordWorkers(threads: 1, waiting: 16)
     }
 
+    /// The number of passwords that are checked or wait for that.
+    var underWay: Int { workers.busy + deviceWorkers.busy }
+
     /// Compares a password with the user's; for an unknown user it takes the same time and does not match.
     ///
     /// A try is counted before it is made, so that concurrent tries cannot exceed the limit, and is taken back if the
@@ -50,7 +53,7 @@ struct PasswordGate: Sendable {
         try await relyingParty.countTries(buckets)
         let expected = try await accounts.expected(of: user)
         let isRight = try await (device == nil ? workers : deviceWorkers).run {
-            password.utf8.count <= PasswordHash.longest && expected.hash.matches(password)
+            expected.hash.matches(password)
         }
         guard isRight, let credential = expected.credential else { return nil }
         try await relyingParty.refundTries(buckets)

@@ -33,6 +33,11 @@ struct Endpoint: Sendable {
     }
 }
 
+extension Endpoint {
+    /// The path of the counts, which operators may want to keep to themselves.
+    static let metrics = "/metrics"
+}
+
 extension LoginService {
     /// All endpoints of the server.
     var endpoints: [Endpoint] {
@@ -43,11 +48,14 @@ extension LoginService {
             Endpoint(.delete, "/v1/devices", revokeAllDevices),
             Endpoint(.delete, "/v1/devices/{device}", revokeDevice),
             Endpoint(.post, "/v1/sessions", signIn),
+            Endpoint(.get, "/v1/sessions/current", tellCurrentSession),
+            Endpoint(.delete, "/v1/sessions/current", endCurrentSession),
             Endpoint(.post, "/v1/account/sessions", signInWithPassword),
             Endpoint(.get, "/.well-known/jwks.json", publishKeys),
+            Endpoint(.get, "/.well-known/oauth-authorization-server", publishMetadata),
             Endpoint(.get, "/healthz", tellHealth),
             Endpoint(.get, "/readyz", tellReadiness),
-            Endpoint(.get, "/metrics", tellMetrics),
+            Endpoint(.get, Endpoint.metrics, tellMetrics),
             Endpoint(.get, "/openapi.yaml", Asset.openAPI.handler),
             Endpoint(.get, "/account", Asset.accountPage.handler),
             Endpoint(.get, "/account/style.css", Asset.accountStyle.handler),

@@ -13,18 +13,27 @@ extension LoginService {
         try JSON.response(State(status: "ok"))
     }
 
-    /// Answers `GET /readyz`: the store is reachable too, and the key file opens the keys in it.
+    /// Answers `GET /readyz`: the store takes changes too, and the key file opens the keys in it.
     func tellReadiness(_: Request, _: ServerContext) async throws -> Response {
         try tokens.requireKeys()
-        _ = try await documents.document("readiness")
+        // That the keys are still there is read each minute.
+        try await readiness.check(relyingParty)
         return try JSON.response(State(status: "ok"))
+    }
+
+    private var gauges: Metrics.Gauges {
+        Metrics.Gauges(
+            connectedAddresses: connections.addresses,
+            passwordsWaiting: passwords.underWay,
+            signingKeyAge: tokens.signingKeyAge(at: now)
+        )
     }
 
     /// Answers `GET /metrics`.
     func tellMetrics(_: Request, _: ServerContext) async throws -> Response {
         var response = Response(
             status: .ok,
-            body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text))
+            body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text(gauges)))
         )
         response.headers[.contentType] = "text/plain; version=0.0.4; charset=utf-8"
         return response

@@ -69,12 +69,16 @@ extension LoginService {
         // An empty database knows no device: only a server that was set up on it may report that.
         try tokens.requireKeys()
         // The signature is checked first: without the device, a client cannot guess passwords here.
-        let proven = try await relyingParty.prove(assertion: assertion, from: address.text)
+        var proven = try await relyingParty.prove(assertion: assertion, from: address.text)
         // The removal of a user removes the account first, then the devices.
         guard try await accounts.credential(of: proven.device.user) != nil else {
             throw RelyingPartyError(.unknownKey)
         }
-        if let password { try await requirePassword(password, with: proven, from: address) }
+        if let password {
+            // One assertion is good for one password.
+            proven = try await relyingParty.spend(proven)
+            try await requirePassword(password, with: proven, from: address)
+        }
         let methods = Self.methods(proven, withPassword: password != nil)
         let signIn = try await relyingParty.admit(proven, as: methods, from: address.text)
         let (token, expiresAt) = try await tokens.issue(
@@ -142,6 +146,38 @@ extension LoginService {
             at: now
         )
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
+    }
+
+    /// The metadata of an authorization server (RFC 8414): as much as a verifier of tokens needs.
+    private struct MetadataAnswer: Encodable {
+        let issuer: String
+        let jwksURI: String
+        let responseTypesSupported: [String]
+        let grantTypesSupported: [String]
+        let serviceDocumentation: String
+
+        enum CodingKeys: String, CodingKey {
+            case issuer
+            case jwksURI = "jwks_uri"
+            case responseTypesSupported = "response_types_supported"
+            case grantTypesSupported = "grant_types_supported"
+            case serviceDocumentation = "service_documentation"
+        }
+    }
+
+    /// Answers `GET /.well-known/oauth-authorization-server`: gateways and services configure themselves with it.
+    func publishMetadata(_: Request, _: ServerContext) async throws -> Response {
+        try JSON.response(
+            MetadataAnswer(
+                issuer: origin.text,
+                jwksURI: origin.text + "/.well-known/jwks.json",
+                // A device signs in by its own protocol, and not at an endpoint for authorization.
+                responseTypesSupported: [],
+                grantTypesSupported: [],
+                serviceDocumentation: origin.text + "/openapi.yaml"
+            ),
+            headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]
+        )
     }
 
     /// Answers `GET /.well-known/jwks.json`.

@@ -4,7 +4,7 @@ internal import Crypto
 internal import Foundation
 internal import Glibc
 
-/// The file with the key that seals the signing keys: 32 bytes, readable only by its owner.
+/// The file with the key that seals the signing keys: 32 bytes in a ``SecretFile``.
 enum KeyFile {
     /// Reads the file.
     static func open(_ path: String) throws(ServerError) -> SymmetricKey {
@@ -36,31 +36,11 @@ enum KeyFile {
     }
 
     private static func read(_ path: String) throws(ServerError) -> SymmetricKey? {
-        let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else {
-            if errno == ENOENT { return nil }
-            throw ServerError(.keyFile, "\(path) cannot be read: \(reason())")
-        }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ServerError(.keyFile, "\(path) is no file")
-        }
-        guard status.st_mode & 0o077 == 0 else {
-            throw ServerError(.keyFile, "others may use \(path)", hint: "chmod 600 \(path)")
-        }
-        guard status.st_uid == geteuid() || geteuid() == 0 else {
-            throw ServerError(
-                .keyFile,
-                "\(path) belongs to somebody else",
-                hint: "chown it to the server's user"
-            )
-        }
-        var bytes = [UInt8](repeating: 0, count: 33)
-        guard unsafe Glibc.read(file, &bytes, 33) == 32 else {
+        guard let bytes = try SecretFile.read(path, atMost: 32) else { return nil }
+        guard bytes.count == 32 else {
             throw ServerError(.keyFile, "\(path) is not a key of 32 bytes", hint: "give another --key-file")
         }
-        return SymmetricKey(data: bytes.prefix(32))
+        return SymmetricKey(data: bytes)
     }
 
     /// Writes a new key to a draft file and links it to its place, so that no process reads a partial key, and two
@@ -70,7 +50,9 @@ enum KeyFile {
         // number.
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
         let file = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw ServerError(.keyFile, "\(draft) cannot be made: \(reason())") }
+        guard file >= 0 else {
+            throw ServerError(.keyFile, "\(draft) cannot be made: \(SecretFile.reason())")
+        }
         defer { unlink(draft) }
         let written = SymmetricKey(size: .bits256).withUnsafeBytes {
             unsafe write(file, $0.baseAddress, $0.count)
@@ -78,10 +60,10 @@ enum KeyFile {
         let isDurable = fsync(file) == 0
         close(file)
         guard written == 32, isDurable else {
-            throw ServerError(.keyFile, "\(draft) cannot be written: \(reason())")
+            throw ServerError(.keyFile, "\(draft) cannot be written: \(SecretFile.reason())")
         }
         guard link(draft, path) == 0 || errno == EEXIST else {
-            throw ServerError(.keyFile, "\(path) cannot be made: \(reason())")
+            throw ServerError(.keyFile, "\(path) cannot be made: \(SecretFile.reason())")
         }
         let folder = (path as NSString).deletingLastPathComponent
         let directory = unsafe Glibc.open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -90,6 +72,4 @@ enum KeyFile {
             close(directory)
         }
     }
-
-    private static func reason() -> String { unsafe String(cString: strerror(errno)) }
 }

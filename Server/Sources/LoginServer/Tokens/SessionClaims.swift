@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JWTKit
+internal import LoginAssertion
+internal import RelyingParty
 
-/// The claims of a session token (RFC 7519).
+/// The claims of a session token (RFC 7519, RFC 9068).
 struct SessionClaims: JWTPayload, Equatable {
     /// The server's origin.
     var iss: String
@@ -10,6 +12,10 @@ struct SessionClaims: JWTPayload, Equatable {
     var aud: String
     /// The user.
     var sub: String
+    /// The client that asked for the token (RFC 8693): the device, or ``accountPage``.
+    var clientID: String
+    /// The time when the user was recognised, in seconds since 1970.
+    var authenticatedAt: Int
     /// The device that signed in; `nil` after a password.
     var device: String?
     /// The thumbprint of the device's key, or the name of the password: when it is replaced, the token is no longer
@@ -25,6 +31,21 @@ struct SessionClaims: JWTPayload, Equatable {
     ///
     /// A service compares them with the operation that it is asked for.
     var app: [String: String]?
+
+    /// The account page as a client.
+    static let accountPage = "account"
+
+    private enum CodingKeys: String, CodingKey {
+        case iss, aud, sub, device, credential, iat, exp, jti, amr, app
+        case clientID = "client_id"
+        case authenticatedAt = "auth_time"
+    }
+
+    /// The mark of this token among those that were ended; `nil` for a token without one.
+    var nonce: Nonce? {
+        guard let id = Base64URL.decode(jti), id.count == 16 else { return nil }
+        return Nonce(expiresAt: exp, unique: id)
+    }
 
     /// ``SessionTokens/verify(_:at:)`` checks the time and the names, since it knows the server's clock.
     func verify(using _: some JWTAlgorithm) {}

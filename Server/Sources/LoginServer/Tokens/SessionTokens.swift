@@ -6,11 +6,13 @@ internal import JWTKit
 internal import LoginAssertion
 internal import Synchronization
 
-/// Writes and reads session tokens: JWTs with ES256 (RFC 7519, RFC 7518).
+/// Writes and reads session tokens: JWTs for access (RFC 9068) with ES256 (RFC 7518).
 final class SessionTokens: Sendable {
     /// The maximum length of a token, in bytes: a token may hold all app claims of the longest assertion (8,192 bytes),
     /// and names the origin once more.
     static let longest = 9 * 1024
+    /// The type of a token in its header (RFC 9068, 2.1): it is none of an assertion's or of another JWT's.
+    static let type = "at+jwt"
     /// The number of seconds by which the clocks of two instances may differ.
     static let clockSkew = 30
 
@@ -84,6 +86,8 @@ final class SessionTokens: Sendable {
             iss: origin.text,
             aud: audience ?? origin.text,
             sub: user.text,
+            clientID: device?.text ?? SessionClaims.accountPage,
+            authenticatedAt: now,
             device: device?.text,
             credential: credential,
             iat: now,
@@ -92,16 +96,27 @@ final class SessionTokens: Sendable {
             amr: methods,
             app: app.isEmpty ? nil : app
         )
-        return (try await signers.sign(claims, kid: JWKIdentifier(string: key.id)), claims.exp)
+        var header = JWTHeader()
+        header.typ = Self.type
+        let token = try await signers.sign(claims, kid: JWKIdentifier(string: key.id), header: header)
+        return (token, claims.exp)
     }
 
-    /// Returns the claims of a token; `nil` for one that this server did not sign, that is for a service, that has
-    /// expired, or that is malformed.
+    /// Returns the claims of a token for this server; `nil` for one that this server did not sign, that is for a service,
+    /// that has expired, or that is malformed.
     ///
-    /// The caller checks whether the device and the user still exist.
+    /// The caller checks whether the device and the user still exist, and whether the token was ended.
     ///
     /// - Throws: ``Problem`` if there are no keys, and the store's error.
     func verify(_ token: String, at now: Int) async throws -> SessionClaims? {
+        guard let claims = try await verifyAny(token, at: now),
+            [origin.text, origin.credentialsService].contains(claims.aud)
+        else { return nil }
+        return claims
+    }
+
+    /// Returns the claims of a token for this server or for any service.
+    func verifyAny(_ token: String, at now: Int) async throws -> SessionClaims? {
         guard let id = Self.keyID(of: token) else { return nil }
         var (isKnown, readAt) = state.withLock { ($0.keys?.key(id) != nil, $0.readAt) }
         if !isKnown, readAt < now {
@@ -113,7 +128,7 @@ final class SessionTokens: Sendable {
         try requireKeys()
         let signers = state.withLock { $0.signers }
         guard isKnown, let claims = try? await signers.verify(token, as: SessionClaims.self),
-            claims.iss == origin.text, [origin.text, origin.credentialsService].contains(claims.aud),
+            claims.iss == origin.text,
             claims.iat <= now + Self.clockSkew, now < claims.exp,
             claims.exp - claims.iat <= TokenKeySet.longestTokenLifetime
         else { return nil }
@@ -129,6 +144,13 @@ final class SessionTokens: Sendable {
         .unavailable,
         "The server has no keys for sessions; its log says why."
     )
+
+    /// Returns the time that the key has signed that signs now, in seconds; 0 if there is none.
+    func signingKeyAge(at now: Int) -> Int {
+        state.withLock { state in
+            (state.keys?.signing(at: now)).map { max(0, now - $0.signsFrom) } ?? 0
+        }
+    }
 
     /// Returns the public keys in the form for verifiers (RFC 7517).
     ///
@@ -168,7 +190,7 @@ final class SessionTokens: Sendable {
         guard parts.count == 3, Base64URL.decode(parts[1]) != nil, Base64URL.decode(parts[2])?.count == 64,
             let json = Base64URL.decode(parts[0]), !json.contains(0),
             let header = try? JSONDecoder().decode(Header.self, from: json),
-            header.alg == "ES256", header.typ == "JWT"
+            header.alg == "ES256", header.typ == type
         else { return nil }
         return header.kid
     }

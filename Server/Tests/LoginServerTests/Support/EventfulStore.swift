@@ -9,7 +9,7 @@ import Synchronization
 /// instance does.
 struct EventfulStore: RelyingPartyStore {
     enum Call: Hashable {
-        case register, revoke, document(String), setDocument(String), other
+        case register, revoke, document(String), setDocument(String), count(String), other
     }
 
     typealias Event = @Sendable (Call) async throws(RelyingPartyError) -> Void
@@ -30,12 +30,19 @@ struct EventfulStore: RelyingPartyStore {
 
     func register(
         _ device: RegisteredDevice,
+        using nonce: Nonce,
         provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration {
         try await around(.register) { () async throws(RelyingPartyError) in
-            try await base.register(device, provided: condition, atMost: devicesPerUser, audit: audit)
+            try await base.register(
+                device,
+                using: nonce,
+                provided: condition,
+                atMost: devicesPerUser,
+                audit: audit
+            )
         }
     }
 
@@ -60,28 +67,42 @@ struct EventfulStore: RelyingPartyStore {
     }
 
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int? {
-        try await base.count(bucket, at: now)
+        try await around(.count(bucket.key)) { () async throws(RelyingPartyError) in
+            try await base.count(bucket, at: now)
+        }
     }
 
     func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) {
         try await base.refund(bucket, at: now)
     }
 
-    func issue(
-        _ challenge: ChallengeRecord,
-        address: RateBucket?,
-        device: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Issue {
-        try await base.issue(challenge, address: address, device: device, at: now)
+    func challengeKey() async throws(RelyingPartyError) -> Data { try await base.challengeKey() }
+
+    func device(_ device: LoginName, of user: LoginName) async throws(RelyingPartyError) -> RegisteredDevice?
+    {
+        try await base.device(device, of: user)
     }
 
-    func take(_ digest: Data, address: RateBucket?, at now: Int) async throws(RelyingPartyError) -> Taken {
-        try await base.take(digest, address: address, at: now)
+    func use(_ nonce: Nonce, audit: AuditEntry?) async throws(RelyingPartyError) -> Bool {
+        try await base.use(nonce, audit: audit)
     }
 
-    func markUsed(_ device: RegisteredDevice, audit: AuditEntry) async throws(RelyingPartyError) -> Bool {
-        try await base.markUsed(device, audit: audit)
+    func signIn(
+        _ device: RegisteredDevice,
+        using nonce: Nonce?,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> SigningIn {
+        try await base.signIn(device, using: nonce, audit: audit)
+    }
+
+    func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool { try await base.isUsed(nonce) }
+
+    func documentNames(
+        withPrefix prefix: String,
+        after name: String,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [String] {
+        try await base.documentNames(withPrefix: prefix, after: name, atMost: count)
     }
 
     func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice] {
@@ -112,10 +133,13 @@ struct EventfulStore: RelyingPartyStore {
         try await base.audit(of: user, atMost: count)
     }
 
-    func purge(keeping auditEntries: Int, atMost count: Int, at now: Int) async throws(RelyingPartyError)
-        -> Bool
-    {
-        try await base.purge(keeping: auditEntries, atMost: count, at: now)
+    func purge(
+        keeping audit: AuditRetention,
+        of user: LoginName?,
+        atMost count: Int,
+        at now: Int
+    ) async throws(RelyingPartyError) -> Bool {
+        try await base.purge(keeping: audit, of: user, atMost: count, at: now)
     }
 }
 

@@ -84,15 +84,11 @@ struct LoginDesk {
         try Challenge(await send(.challenge(for: user, on: device, purpose, to: server)), from: server)
     }
 
-    /// The maximum number of challenges that are answered for one touch.
-    private static let mostAnswers = 5
-
-    /// Answers a challenge and returns the result; if the challenge has expired or was replaced, it fetches and answers
-    /// another.
+    /// Answers a challenge and returns the result; if the challenge has expired, it fetches another and answers that one,
+    /// once.
     ///
-    /// A server keeps one challenge for a user, a device and a purpose, for a short time: another sign-in replaces it,
-    /// or it expires while the owner is prompted. What the owner has shown also counts for the next challenge: there is
-    /// no second prompt.
+    /// A challenge may expire while the owner is prompted. What the owner has shown also counts for the next challenge:
+    /// there is no second prompt.
     func answering<Value>(
         _ challenge: Challenge,
         _ purpose: LoginClaims.Purpose,
@@ -100,22 +96,12 @@ struct LoginDesk {
         on device: LoginName,
         _ answer: (Challenge) async throws(LoginError) -> Value
     ) async throws(LoginError) -> Value {
-        var challenge = challenge
-        for number in 1..<Self.mostAnswers {
-            let start = ContinuousClock.now
-            do throws(LoginError) {
-                return try await answer(challenge)
-            } catch {
-                guard error.code == .refused(.challengeUnknown) else { throw error }
-            }
-            if number > 1 {
-                // Jitter: concurrent sign-ins would keep invalidating each other's challenge.
-                let round = (ContinuousClock.now - start) * Double.random(in: 0...Double(1 << number))
-                try? await Task.sleep(for: min(round, .seconds(1)))
-            }
-            challenge = try await self.challenge(purpose, for: user, on: device)
+        do throws(LoginError) {
+            return try await answer(challenge)
+        } catch {
+            guard error.code == .refused(.challengeUnknown) else { throw error }
         }
-        return try await answer(challenge)
+        return try await answer(try await self.challenge(purpose, for: user, on: device))
     }
 
     // MARK: - The assertion

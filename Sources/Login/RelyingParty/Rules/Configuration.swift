@@ -30,15 +30,12 @@ extension RelyingParty {
 
         /// The limits of tries; `nil` turns a limit off.
         ///
-        /// They keep a server from being flooded. A signature cannot be guessed, so a lockout lasts no longer than a
-        /// window. The address counts first; ``perDevice`` can only be used up by clients that know the device's name,
-        /// which clients make at random. The limits do not depend on whether the user and the device exist, so that
-        /// they do not reveal it.
+        /// They keep a server from being flooded, and each instance counts for itself: a signature cannot be guessed,
+        /// so nothing is stored for them. They do not depend on whether the user and the device exist, so that they do
+        /// not reveal it.
         public struct Limits: Sendable, Hashable {
             /// Challenges and answers from one address; IPv6 counts by its first 64 bits.
             public var perAddress: Limit? = Limit(count: 120, seconds: 60)
-            /// Challenges for one device of one user.
-            public var perDevice: Limit? = Limit(count: 30, seconds: 60)
 
             /// Makes the default limits.
             public init() {}
@@ -56,9 +53,8 @@ extension RelyingParty {
         public var limits = Limits()
         /// The maximum number of devices of one user.
         public var devicesPerUser = 32
-        /// The maximum number of entries of the audit log, and as many more of refused passwords; the oldest are
-        /// removed.
-        public var auditEntries = 100_000
+        /// The lines of the audit log that are kept.
+        public var audit = AuditRetention()
 
         /// Makes the default configuration of a server with this origin.
         public init(origin: LoginOrigin) { self.origin = origin }

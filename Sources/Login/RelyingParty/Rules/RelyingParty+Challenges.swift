@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import Foundation
 public import LoginAssertion
 
 extension RelyingParty {
-    /// Issues a challenge, 32 random bytes, for one assertion of one device of one user.
+    /// Issues a challenge, 32 bytes, for one assertion of one device of one user.
     ///
-    /// The result does not depend on whether the user and the device exist, and neither do the limits. The challenge
-    /// replaces the last one of the same user, device and purpose, so their number does not grow. It is valid once, for
-    /// the configuration's ``Configuration/challengeLifetime``.
+    /// The result does not depend on whether the user and the device exist, and neither do the limits. Nothing is
+    /// stored: the challenge is sealed with the store's key, and says itself for whom it is. It is valid once, for the
+    /// configuration's ``Configuration/challengeLifetime``; any number of challenges of a device are valid at a time.
     ///
     /// - Parameters:
     ///   - user: The user who wants to sign in.
@@ -24,12 +23,7 @@ extension RelyingParty {
         purpose: LoginClaims.Purpose,
         from address: String
     ) async throws(RelyingPartyError) -> IssuedChallenge {
-        let use: ChallengeUse =
-            switch purpose {
-            case .enable: .enable
-            case .login: .login
-            }
-        return try await issue(for: user, device: device, use: use, from: address)
+        try await issue(for: terms(user, device, ChallengeUse(purpose)), from: address)
     }
 
     /// Issues a challenge that is answered with a bare signature over its bytes.
@@ -48,7 +42,7 @@ extension RelyingParty {
         from address: String
     ) async throws(RelyingPartyError) -> IssuedChallenge {
         try await reporting { () throws(RelyingPartyError) in try acceptRaw() }
-        return try await issue(for: user, device: device, use: .raw, from: address)
+        return try await issue(for: terms(user, device, .raw), from: address)
     }
 
     /// Refuses bare signatures if they would bypass the policy.
@@ -60,61 +54,53 @@ extension RelyingParty {
     }
 
     private func issue(
-        for user: LoginName,
-        device: LoginName?,
-        use: ChallengeUse,
+        for terms: ChallengeSeal.Terms,
         from address: String
     ) async throws(RelyingPartyError) -> IssuedChallenge {
-        let now = now
-        let challenge = Data((0..<LoginClaims.challengeSize).map { _ in UInt8.random(in: .min ... .max) })
-        let record = ChallengeRecord(
-            digest: Self.digest(challenge),
-            user: user,
-            device: device,
-            use: use,
-            expiresAt: now + configuration.challengeLifetime
-        )
-        try await reporting { () async throws(RelyingPartyError) in
-            let answer = try await store.issue(
-                record,
-                address: bucket(ClientAddress(address).bucketKey, configuration.limits.perAddress),
-                device: bucket("device\n\(user.text)\n\(device?.text ?? "")", configuration.limits.perDevice),
-                at: now
-            )
-            switch answer {
-            case .issued: return
-            case .tooMany(let seconds): throw RelyingPartyError(.tooManyTries(retryAfter: seconds))
-            }
+        let issued = try await reporting { () async throws(RelyingPartyError) in
+            try countTry(from: ClientAddress(address))
+            let now = now
+            let nonce = Nonce(expiresAt: now + configuration.challengeLifetime)
+            let challenge = try await keys.seal(at: now, from: store).challenge(nonce, for: terms)
+            return IssuedChallenge(challenge: challenge, expiresAt: nonce.expiresAt)
         }
-        events(.challengeIssued(user: user, device: device))
-        await purgeIfDue()
-        return IssuedChallenge(challenge: challenge, expiresAt: record.expiresAt)
+        events(.challengeIssued(user: terms.user, device: terms.device))
+        return issued
     }
 
-    /// Takes a challenge out of the store: whatever follows, it cannot be answered again.
-    func take(
-        _ challenge: Data,
-        from address: ClientAddress
-    ) async throws(RelyingPartyError) -> (ChallengeRecord, [RegisteredDevice]) {
+    /// Returns the nonce of a challenge that this server has issued for these terms, and that is valid now, unless it
+    /// was answered before: only the step that accepts an answer finds that out.
+    func nonce(
+        of challenge: Data,
+        for terms: ChallengeSeal.Terms
+    ) async throws(RelyingPartyError) -> Nonce {
         let now = now
-        let answer = try await store.take(
-            Self.digest(challenge),
-            address: bucket(address.bucketKey, configuration.limits.perAddress),
-            at: now
-        )
-        switch answer {
-        case .taken(let record, let devices):
-            guard now < record.expiresAt else { throw RelyingPartyError(.challengeUnknown) }
-            return (record, devices)
-        case .unknown: throw RelyingPartyError(.challengeUnknown)
-        case .tooMany(let seconds): throw RelyingPartyError(.tooManyTries(retryAfter: seconds))
-        }
+        guard let nonce = try await keys.nonce(of: challenge, for: terms, at: now, from: store),
+            nonce.expiresAt > now,
+            // No instance issues a longer one: the clock was wrong then, or is now.
+            nonce.expiresAt <= now + configuration.challengeLifetime + configuration.clockSkew
+        else { throw RelyingPartyError(.challengeUnknown) }
+        return nonce
     }
 
-    private static func digest(_ challenge: Data) -> Data { Data(SHA256.hash(data: challenge)) }
+    func terms(_ user: LoginName, _ device: LoginName?, _ use: ChallengeUse) -> ChallengeSeal.Terms {
+        ChallengeSeal.Terms(origin: configuration.origin, user: user, device: device, use: use)
+    }
 
-    func bucket(_ key: String?, _ limit: Configuration.Limit?) -> RateBucket? {
-        guard let key, let limit else { return nil }
-        return RateBucket(key: key, count: limit.count, seconds: limit.seconds)
+    /// Counts a challenge or an answer of an address.
+    func countTry(from address: ClientAddress) throws(RelyingPartyError) {
+        guard let limit = configuration.limits.perAddress, let key = address.bucketKey else { return }
+        let bucket = RateBucket(key: key, count: limit.count, seconds: limit.seconds)
+        guard let wait = addressTries.count(bucket, at: now) else { return }
+        throw RelyingPartyError(.tooManyTries(retryAfter: wait))
+    }
+}
+
+extension ChallengeUse {
+    init(_ purpose: LoginClaims.Purpose) {
+        switch purpose {
+        case .enable: self = .enable
+        case .login: self = .login
+        }
     }
 }

@@ -32,24 +32,25 @@ extension RelyingParty {
         provided condition: RegistrationCondition? = nil
     ) async throws(RelyingPartyError) -> RegisteredDevice {
         let address = ClientAddress(address)
-        let (unverified, key, record) = try await reporting { () async throws(RelyingPartyError) in
+        let (unverified, key, nonce) = try await reporting { () async throws(RelyingPartyError) in
+            try countTry(from: address)
             let unverified = try Self.parse(assertion)
             guard let key = LoginKey(der: der), LoginName(name) != nil else {
                 throw RelyingPartyError(.malformed)
             }
-            return (unverified, key, try await take(unverified.unverifiedClaims.challenge, from: address).0)
-        }
-        return try await settle(record, record.user == user ? .enableRefused : nil, address) {
-            () async throws(RelyingPartyError) in
-            guard record.use == .enable, let device = record.device else {
-                throw RelyingPartyError(.assertionRefused(.purpose))
+            let nonce = try await self.nonce(of: unverified, for: .enable)
+            guard unverified.unverifiedClaims.user == user else {
+                throw RelyingPartyError(.assertionRefused(.user))
             }
-            guard record.user == user else { throw RelyingPartyError(.assertionRefused(.user)) }
-            let expectation = try expectation(record, device, purpose: .enable, of: unverified)
-            let claims = try verify(unverified, with: key, expecting: expectation)
+            return (unverified, key, nonce)
+        }
+        let claimed = unverified.unverifiedClaims
+        return try await settle(claimed, nonce, .enableRefused, address) {
+            () async throws(RelyingPartyError) in
+            let claims = try verify(unverified, with: key)
             let registered = RegisteredDevice(
                 user: user,
-                device: device,
+                device: claims.device,
                 key: key,
                 name: name,
                 enabledAt: now,
@@ -57,13 +58,14 @@ extension RelyingParty {
                 domainState: claims.domainState,
                 approval: approval
             )
-            try await register(registered, condition, address)
+            try await register(registered, using: nonce, condition, address)
             return registered
         }
     }
 
     private func register(
         _ device: RegisteredDevice,
+        using nonce: Nonce,
         _ condition: RegistrationCondition?,
         _ address: ClientAddress
     ) async throws(RelyingPartyError) {
@@ -76,16 +78,19 @@ extension RelyingParty {
         )
         let registration = try await store.register(
             device,
+            using: nonce,
             provided: condition,
             atMost: configuration.devicesPerUser,
             audit: entry
         )
         switch registration {
         case .registered: events(.enabled(device))
+        case .challengeUsed: throw RelyingPartyError(.challengeUnknown)
         case .keyInUse: throw RelyingPartyError(.keyInUse)
         case .tooManyDevices: throw RelyingPartyError(.tooManyDevices)
         case .conditionFailed: throw RelyingPartyError(.authorizationRevoked)
         }
+        await purgeIfDue(of: device.user)
     }
 
     /// Returns the devices of a user, the oldest first; none for an unknown user.

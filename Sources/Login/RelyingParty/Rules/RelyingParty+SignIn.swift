@@ -6,8 +6,8 @@ public import LoginAssertion
 extension RelyingParty {
     /// Signs in a user who answers a challenge with an assertion.
     ///
-    /// The challenge is used up, whatever the result. The device's key, as the store knows it, must have signed what
-    /// the challenge was issued for, and the policy must allow the enrolled fingers.
+    /// A challenge signs in once. The device's key, as the store knows it, must have signed what the challenge was
+    /// issued for, and the policy must allow the enrolled fingers.
     ///
     /// A device that enrolled other fingers and then has its old ones back counts as unchanged. An assertion made with
     /// the passcode while no finger is enrolled is not a change, and leaves the expected fingers as they are. A device
@@ -23,11 +23,12 @@ extension RelyingParty {
         try await admit(try await prove(assertion: assertion, from: address), from: address)
     }
 
-    /// The first half of ``signIn(assertion:from:)``, for a server that asks for a password too: judges the assertion,
+    /// The first half of ``signIn(assertion:from:)``, for a server that checks something else too: judges the assertion,
     /// and does not sign the user in yet.
     ///
-    /// The challenge is used up, whatever the result. ``admit(_:as:from:)`` is the second half;
-    /// ``refuse(_:because:from:)`` takes its place if another check failed.
+    /// ``admit(_:as:from:)`` is the second half, which uses the challenge up. A server that compares a password in
+    /// between calls ``spend(_:)`` first; ``refuse(_:because:from:)`` takes the place of the second half if another
+    /// check failed.
     ///
     /// - Parameters:
     ///   - assertion: The assertion in compact form, as received.
@@ -38,33 +39,51 @@ extension RelyingParty {
         -> ProvenAssertion
     {
         let address = ClientAddress(address)
-        let (unverified, record, devices) = try await reporting { () async throws(RelyingPartyError) in
+        let (unverified, nonce) = try await reporting { () async throws(RelyingPartyError) in
+            try countTry(from: address)
             let unverified = try Self.parse(assertion)
-            let (record, devices) = try await take(unverified.unverifiedClaims.challenge, from: address)
-            return (unverified, record, devices)
+            return (unverified, try await self.nonce(of: unverified, for: .login))
         }
-        let isKnown = devices.contains { $0.keyID == unverified.unverifiedClaims.keyID }
-        return try await settle(record, isKnown ? .signInRefused : nil, address) {
+        let claimed = unverified.unverifiedClaims
+        return try await settle(claimed, nonce, .signInRefused, address) {
             () async throws(RelyingPartyError) in
-            guard record.use == .login, let device = record.device else {
-                throw RelyingPartyError(.assertionRefused(.purpose))
-            }
-            let expectation = try expectation(record, device, purpose: .login, of: unverified)
-            guard let known = devices.first else { throw RelyingPartyError(.unknownKey) }
-            // The device has another key by now, or the sender never had the right one.
-            guard unverified.unverifiedClaims.keyID == known.keyID else {
-                throw RelyingPartyError(.unknownKey)
-            }
-            let claims = try verify(unverified, with: known.key, expecting: expectation)
+            // The device has no key or another one by now, or the sender never had the right one.
+            guard let known = try await store.device(claimed.device, of: claimed.user),
+                claimed.keyID == known.keyID
+            else { throw RelyingPartyError(.unknownKey) }
+            let claims = try verify(unverified, with: known.key)
             let hasChanged = Self.domainHasChanged(claims, since: known)
             if hasChanged, configuration.domainStatePolicy == .requireReenable {
                 throw RelyingPartyError(.reenableRequired)
             }
-            return ProvenAssertion(claims: claims, device: known, hasChangedFingers: hasChanged)
+            return ProvenAssertion(
+                claims: claims,
+                device: known,
+                hasChangedFingers: hasChanged,
+                nonce: nonce
+            )
         }
     }
 
-    /// The second half of ``signIn(assertion:from:)``: records that the device was used, and writes the audit log.
+    /// Uses up the challenge of a proven assertion before something else is compared that can be guessed, such as a
+    /// password: one assertion is good for one guess.
+    ///
+    /// - Parameter proven: The result of ``prove(assertion:from:)``.
+    /// - Returns: The same assertion, for ``admit(_:as:from:)`` or ``refuse(_:because:from:)``.
+    /// - Throws: `challengeUnknown` if the challenge was answered before; `store`.
+    public func spend(_ proven: ProvenAssertion) async throws(RelyingPartyError) -> ProvenAssertion {
+        guard let nonce = proven.nonce else { return proven }
+        return try await reporting(user: proven.device.user, device: proven.device.device) {
+            () async throws(RelyingPartyError) in
+            guard try await store.use(nonce, audit: nil) else { throw RelyingPartyError(.challengeUnknown) }
+            var spent = proven
+            spent.nonce = nil
+            return spent
+        }
+    }
+
+    /// The second half of ``signIn(assertion:from:)``: uses the challenge up, records that the device was used, and
+    /// writes the audit log, in one step.
     ///
     /// - Parameters:
     ///   - proven: The result of the first half.
@@ -72,7 +91,8 @@ extension RelyingParty {
     ///     RFC 8176.
     ///   - address: The client's address; empty if it is not known.
     /// - Returns: The user who signed in.
-    /// - Throws: `unknownKey` if the device was revoked or has another key by now; `store`.
+    /// - Throws: `challengeUnknown` if the challenge was answered before; `unknownKey` if the device was revoked or has
+    ///   another key by now; `store`.
     public func admit(
         _ proven: ProvenAssertion,
         as methods: [String] = [],
@@ -82,31 +102,34 @@ extension RelyingParty {
         let how = methods.isEmpty ? nil : methods.joined(separator: " ")
         return try await reporting(user: device.user, device: device.device) {
             () async throws(RelyingPartyError) in
-            let used = try await markUsed(device, ClientAddress(address), how)
+            let used = try await signIn(device, using: proven.nonce, ClientAddress(address), how)
             if proven.hasChangedFingers { events(.domainStateChanged(used)) }
             return SignIn(claims: proven.claims, device: used)
         }
     }
 
-    /// Records that a sign-in was refused although its assertion was valid.
+    /// Records that a sign-in was refused although its assertion was valid, and uses the challenge up.
     ///
     /// - Parameters:
     ///   - proven: The result of ``prove(assertion:from:)``.
     ///   - reason: The reason for the refusal, a word of the server's own.
     ///   - address: The client's address; empty if it is not known.
-    /// - Throws: `store`.
+    /// - Throws: `challengeUnknown` if the challenge was answered before; `store`.
     public func refuse(
         _ proven: ProvenAssertion,
         because reason: String,
         from address: String
     ) async throws(RelyingPartyError) {
-        try await note(
-            .signInRefused,
-            of: proven.device.user,
-            on: proven.device.device,
-            because: reason,
-            from: address
+        let entry = AuditEntry(
+            at: now,
+            event: .signInRefused,
+            user: proven.device.user,
+            device: proven.device.device,
+            address: ClientAddress(address).text,
+            reason: reason
         )
+        guard let nonce = proven.nonce else { return try await store.record(entry) }
+        guard try await store.use(nonce, audit: entry) else { throw RelyingPartyError(.challengeUnknown) }
     }
 
     /// Signs in a user who answers a challenge with a bare signature over its bytes.
@@ -131,24 +154,27 @@ extension RelyingParty {
         from address: String
     ) async throws(RelyingPartyError) -> SignIn {
         let address = ClientAddress(address)
-        let (record, devices) = try await reporting { () async throws(RelyingPartyError) in
+        let nonce = try await reporting { () async throws(RelyingPartyError) in
+            try countTry(from: address)
             guard challenge.count == LoginClaims.challengeSize else { throw RelyingPartyError(.malformed) }
-            let taken = try await take(challenge, from: address)
-            return taken
-        }
-        // A refused signature names no key.
-        return try await settle(record, nil, address) { () async throws(RelyingPartyError) in
             try acceptRaw()
-            guard record.use == .raw else { throw RelyingPartyError(.assertionRefused(.purpose)) }
-            guard record.user == user else { throw RelyingPartyError(.assertionRefused(.user)) }
-            guard record.device == device else { throw RelyingPartyError(.assertionRefused(.device)) }
-            guard !devices.isEmpty else { throw RelyingPartyError(.unknownKey) }
-            let tried = devices.prefix(configuration.devicesPerUser)
+            return try await self.nonce(of: challenge, for: terms(user, device, .raw))
+        }
+        return try await reporting(user: user, device: device) { () async throws(RelyingPartyError) in
+            let tried = try await devices(of: user, named: device).prefix(configuration.devicesPerUser)
+            guard !tried.isEmpty else { throw RelyingPartyError(.unknownKey) }
             guard let known = tried.first(where: { $0.key.isValid(der: der, over: challenge) }) else {
                 throw RelyingPartyError(.assertionRefused(.signature))
             }
-            return SignIn(claims: nil, device: try await markUsed(known, address, nil))
+            return SignIn(claims: nil, device: try await signIn(known, using: nonce, address, nil))
         }
+    }
+
+    private func devices(of user: LoginName, named device: LoginName?) async throws(RelyingPartyError)
+        -> [RegisteredDevice]
+    {
+        guard let device else { return try await store.devices(of: user) }
+        return try await [store.device(device, of: user)].compactMap { $0 }
     }
 
     static func parse(_ assertion: String) throws(RelyingPartyError) -> UnverifiedAssertion {
@@ -159,39 +185,40 @@ extension RelyingParty {
         }
     }
 
-    /// Returns the claims that an assertion must make to answer `record`, if it is for this server and for the
-    /// challenge's user and device.
-    func expectation(
-        _ record: ChallengeRecord,
-        _ device: LoginName,
-        purpose: LoginClaims.Purpose,
-        of unverified: UnverifiedAssertion
-    ) throws(RelyingPartyError) -> AssertionExpectation {
+    /// Returns the nonce of the challenge that an assertion answers, if the assertion is for this server and this
+    /// purpose, and the challenge was issued for its user and device.
+    func nonce(
+        of unverified: UnverifiedAssertion,
+        for purpose: LoginClaims.Purpose
+    ) async throws(RelyingPartyError) -> Nonce {
         let claims = unverified.unverifiedClaims
-        // This comes before the key is looked up: a device deletes its key when it is told that the key is unknown.
+        // This comes before the key is looked up: a device asks its user to enable it again when it is told that the key
+        // is unknown.
         guard claims.purpose == purpose else { throw RelyingPartyError(.assertionRefused(.purpose)) }
         guard claims.origin == configuration.origin else {
             throw RelyingPartyError(.assertionRefused(.origin))
         }
-        guard claims.user == record.user else { throw RelyingPartyError(.assertionRefused(.user)) }
-        guard claims.device == device else { throw RelyingPartyError(.assertionRefused(.device)) }
-        var expectation = AssertionExpectation(
-            origin: configuration.origin,
-            user: record.user,
-            device: device,
-            // The challenge was looked up by the digest of these bytes.
-            challenge: claims.challenge,
-            purpose: purpose
+        return try await nonce(
+            of: claims.challenge,
+            for: terms(claims.user, claims.device, ChallengeUse(purpose))
         )
-        expectation.clockSkew = configuration.clockSkew
-        return expectation
     }
 
+    /// Verifies an assertion whose ``nonce(of:for:)`` is known: its purpose, origin, user, device and challenge are those
+    /// that the challenge was issued for.
     func verify(
         _ unverified: UnverifiedAssertion,
-        with key: LoginKey,
-        expecting expectation: AssertionExpectation
+        with key: LoginKey
     ) throws(RelyingPartyError) -> LoginClaims {
+        let claims = unverified.unverifiedClaims
+        var expectation = AssertionExpectation(
+            origin: configuration.origin,
+            user: claims.user,
+            device: claims.device,
+            challenge: claims.challenge,
+            purpose: claims.purpose
+        )
+        expectation.clockSkew = configuration.clockSkew
         do throws(AssertionFault) {
             return try unverified.verify(with: key, expecting: expectation, at: now)
         } catch {
@@ -199,47 +226,44 @@ extension RelyingParty {
         }
     }
 
-    /// Runs the step that follows after a challenge was taken; a refusal is written to the audit log.
+    /// Runs the step that follows after a challenge was found to be this server's.
     ///
-    /// A stranger can get a challenge for any name. Refusals that a stranger can cause have no `refusal`: such lines
-    /// would push out those that matter.
+    /// A refusal of what the device's key has signed uses the challenge up and is written to the audit log, in one step.
+    /// Any other refusal can be caused by a stranger, who can get a challenge for any name: it is an event, and nothing
+    /// is written.
     func settle<Value>(
-        _ record: ChallengeRecord,
-        _ refusal: AuditEntry.Event?,
+        _ claims: LoginClaims,
+        _ nonce: Nonce,
+        _ refusal: AuditEntry.Event,
         _ address: ClientAddress,
         _ body: () async throws(RelyingPartyError) -> Value
     ) async throws(RelyingPartyError) -> Value {
-        try await reporting(user: record.user, device: record.device) { () async throws(RelyingPartyError) in
+        try await reporting(user: claims.user, device: claims.device) { () async throws(RelyingPartyError) in
             do throws(RelyingPartyError) {
                 return try await body()
             } catch {
-                if error.code != .store, let refusal { try await write(refusal, record, address, why: error) }
+                guard error.isOfSigner else { throw error }
+                let entry = AuditEntry(
+                    at: now,
+                    event: refusal,
+                    user: claims.user,
+                    device: claims.device,
+                    address: address.text,
+                    reason: error.word
+                )
+                guard try await store.use(nonce, audit: entry) else {
+                    throw RelyingPartyError(.challengeUnknown)
+                }
                 throw error
             }
         }
     }
 
-    private func write(
-        _ refusal: AuditEntry.Event,
-        _ record: ChallengeRecord,
-        _ address: ClientAddress,
-        why error: RelyingPartyError
-    ) async throws(RelyingPartyError) {
-        try await store.record(
-            AuditEntry(
-                at: now,
-                event: refusal,
-                user: record.user,
-                device: record.device,
-                address: address.text,
-                reason: error.word
-            )
-        )
-    }
-
-    /// Marks the device as used, as the last step: only a device that is still registered with this key signs in.
-    private func markUsed(
+    /// Uses the challenge up and marks the device as used, as the last step: only a device that is still registered with
+    /// this key signs in, and only once for a challenge.
+    private func signIn(
         _ device: RegisteredDevice,
+        using nonce: Nonce?,
         _ address: ClientAddress,
         _ how: String?
     ) async throws(RelyingPartyError) -> RegisteredDevice {
@@ -261,8 +285,13 @@ extension RelyingParty {
             address: address.text,
             reason: how
         )
-        guard try await store.markUsed(used, audit: entry) else { throw RelyingPartyError(.unknownKey) }
+        switch try await store.signIn(used, using: nonce, audit: entry) {
+        case .signedIn: break
+        case .challengeUsed: throw RelyingPartyError(.challengeUnknown)
+        case .unknownKey: throw RelyingPartyError(.unknownKey)
+        }
         events(.signedIn(used))
+        await purgeIfDue(of: used.user)
         return used
     }
 
@@ -274,5 +303,16 @@ extension RelyingParty {
         guard let state = claims.domainState else { return false }
         guard let expected = device.domainState else { return true }
         return !state.isEqualInConstantTime(to: expected)
+    }
+}
+
+extension RelyingPartyError {
+    /// Whether the refusal comes after the signature was verified, so that no stranger can cause it.
+    fileprivate var isOfSigner: Bool {
+        switch code {
+        case .assertionRefused(let fault): fault == .expired || fault == .notYetValid
+        case .reenableRequired, .keyInUse, .tooManyDevices, .authorizationRevoked: true
+        case .malformed, .challengeUnknown, .unknownKey, .tooManyTries, .rawRefused, .store: false
+        }
     }
 }

@@ -8,8 +8,8 @@ extension RelyingParty {
 
     /// Returns the newest lines of the audit log, the newest first.
     ///
-    /// It leaves out refusals that a stranger can cause without limit: those that answered no challenge, or were
-    /// refused and named no key of the user. ``RelyingPartyEvent`` reports all of them.
+    /// It leaves out refusals that a stranger can cause: those that no key of the user has signed.
+    /// ``RelyingPartyEvent`` reports all of them.
     ///
     /// - Parameters:
     ///   - user: The user whose lines are meant; `nil` for all.
@@ -48,29 +48,32 @@ extension RelyingParty {
                 reason: reason
             )
         )
+        if let user { await purgeIfDue(of: user) }
     }
 
     /// Removes all rows that have expired.
     ///
-    /// Calling it is optional: issuing challenges does a part of it now and then.
+    /// Calling it is optional: sign-ins do a part of it now and then.
     ///
     /// - Throws: `store`.
     public func purge() async throws(RelyingPartyError) {
         while try await purgeOnce() {}
     }
 
-    func purgeIfDue() async {
+    /// Does a part of the purge if it is due, on the way of a request of a user, whose lines of the audit log may have
+    /// become too many.
+    func purgeIfDue(of user: LoginName) async {
         guard purges.begins(at: now) else { return }
         var isMoreLeft = false
         do {
-            isMoreLeft = try await purgeOnce()
+            isMoreLeft = try await purgeOnce(of: user)
         } catch {
             events(.purgeFailed(error))
         }
         purges.finished(moreIsLeft: isMoreLeft, at: now)
     }
 
-    private func purgeOnce() async throws(RelyingPartyError) -> Bool {
-        try await store.purge(keeping: configuration.auditEntries, atMost: Self.purgeSize, at: now)
+    private func purgeOnce(of user: LoginName? = nil) async throws(RelyingPartyError) -> Bool {
+        try await store.purge(keeping: configuration.audit, of: user, atMost: Self.purgeSize, at: now)
     }
 }

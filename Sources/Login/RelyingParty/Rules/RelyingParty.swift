@@ -7,7 +7,8 @@ internal import LoginAssertion
 /// assertions.
 ///
 /// It has no network protocol and no passwords: a web server calls it (Docs/LoginProtocol.md). Any number of instances
-/// may work on one store at once. Between two calls, it holds only the time of its next cleanup.
+/// may work on one store at once. Between two calls, it holds only the key of challenges, the tries of each address,
+/// and the time of its next cleanup.
 ///
 /// ```swift
 /// let store = try SQLiteRelyingPartyStore(path: "/var/lib/bank/login.sqlite", ifMissing: .create)
@@ -20,16 +21,18 @@ internal import LoginAssertion
 public struct RelyingParty: Sendable {
     /// The configuration: the origin, the policy and the limits.
     public let configuration: Configuration
-    /// The store of challenges, devices and the audit log.
+    /// The store of devices, answered challenges and the audit log.
     public let store: any RelyingPartyStore
     let events: @Sendable (RelyingPartyEvent) -> Void
     let clock: @Sendable () -> Date
+    let keys = ChallengeKeys()
+    let addressTries = AddressTries()
     let purges = PurgeSchedule()
 
     /// Makes a relying party.
     ///
     /// - Parameters:
-    ///   - store: The store of challenges, devices and the audit log.
+    ///   - store: The store of devices, answered challenges and the audit log.
     ///   - configuration: The origin, the policy and the limits.
     ///   - events: Is called for each event; it must return soon, since the request waits.
     ///   - now: The clock.

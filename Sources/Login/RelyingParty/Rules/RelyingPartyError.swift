@@ -10,7 +10,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
     public enum Code: Sendable, Hashable {
         /// The request is not in the form that a device sends; nothing was looked up.
         case malformed
-        /// The challenge was never issued, is too old, was replaced by a newer one, or was answered before.
+        /// The challenge was not issued for this user, device and purpose, is too old, or was answered before.
         case challengeUnknown
         /// The assertion lacks a required claim or has a wrong one, or its signature is wrong.
         case assertionRefused(AssertionFault)
@@ -47,7 +47,7 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
     public var message: String {
         switch code {
         case .malformed: "The request is not what a device sends."
-        case .challengeUnknown: "The challenge is not known, is too old, or was answered already."
+        case .challengeUnknown: "The challenge is not for this sign-in, is too old, or was answered already."
         case .assertionRefused(let fault): "The assertion is refused: \(fault.words)."
         case .unknownKey: "The key of this device is not known."
         case .keyInUse: "The key belongs to another device."

@@ -15,56 +15,53 @@ extension SQLiteRelyingPartyStore: RelyingPartyStore {
         try await write(.process) { try $0.run(SQLiteStatements.refundTry, [bucket.key, now]) }
     }
 
-    /// See ``RelyingPartyStore/issue(_:address:device:at:)``.
-    public func issue(
-        _ challenge: ChallengeRecord,
-        address: RateBucket?,
-        device: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Issue {
+    /// See ``RelyingPartyStore/challengeKey()``.
+    public func challengeKey() async throws(RelyingPartyError) -> Data {
+        guard let key = try await document(ChallengeKey.document) else {
+            throw RelyingPartyError(.store, cause: "\(path): there is no key of challenges")
+        }
+        return key
+    }
+
+    /// See ``RelyingPartyStore/use(_:audit:)``.
+    public func use(_ nonce: Nonce, audit: AuditEntry?) async throws(RelyingPartyError) -> Bool {
         try await write(.process) { db in
-            if let wait = try db.count(address, at: now) { return .tooMany(retryAfter: wait) }
-            if let wait = try db.count(device, at: now) { return .tooMany(retryAfter: wait) }
-            try db.run(
-                SQLiteStatements.issue,
-                [
-                    challenge.digest, challenge.user.text, challenge.device?.text ?? "",
-                    challenge.use.rawValue, challenge.expiresAt,
-                ]
-            )
-            return .issued
+            guard try db.use(nonce) else { return false }
+            if let audit { try db.write(audit) }
+            return true
         }
     }
 
-    /// See ``RelyingPartyStore/take(_:address:at:)``.
-    public func take(
-        _ digest: Data,
-        address: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Taken {
+    /// See ``RelyingPartyStore/signIn(_:using:audit:)``.
+    public func signIn(
+        _ device: RegisteredDevice,
+        using nonce: Nonce?,
+        audit: AuditEntry
+    ) async throws(RelyingPartyError) -> SigningIn {
         try await write(.process) { db in
-            if let wait = try db.count(address, at: now) { return .tooMany(retryAfter: wait) }
-            guard let row = try db.fetchOne(Row.self, SQLiteStatements.take, [digest]) else {
-                return .unknown
-            }
-            let record = try ChallengeRecord(digest: digest, row)
-            let rows =
-                if let device = record.device {
-                    try db.fetchAll(SQLiteStatements.device, [record.user.text, device.text])
-                } else {
-                    try db.fetchAll(SQLiteStatements.devices, [record.user.text])
-                }
-            return .taken(record, try rows.map(RegisteredDevice.init))
+            if let nonce { guard try db.use(nonce) else { return .challengeUsed } }
+            try db.run(
+                SQLiteStatements.markUsed,
+                [device.lastUsedAt, device.user.text, device.device.text, device.keyID]
+            )
+            guard db.changesCount == 1 else { return .unknownKey }
+            try db.write(audit)
+            return .signedIn
         }
     }
 }
 
 extension Database {
+    /// Uses up a challenge; returns `false` if it was used before.
+    func use(_ nonce: Nonce) throws -> Bool {
+        try run(SQLiteStatements.use, [nonce.bytes])
+        return changesCount == 1
+    }
+
     /// Counts a try of a bucket.
     ///
     /// - Returns: The seconds to wait if the limit is reached; nothing is written then.
-    fileprivate func count(_ bucket: RateBucket?, at now: Int) throws -> Int? {
-        guard let bucket else { return nil }
+    fileprivate func count(_ bucket: RateBucket, at now: Int) throws -> Int? {
         var endsAt = now + bucket.seconds
         var count = 0
         // A window that ends later than the limit allows was written before the clock was set back, or with longer
@@ -99,16 +96,5 @@ extension Database {
 
     func fetchAll(_ sql: String, _ arguments: StatementArguments) throws -> [Row] {
         try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
-    }
-}
-
-extension ChallengeRecord {
-    /// Reads a row of `challenges`.
-    fileprivate init(digest: Data, _ row: Row) throws {
-        let device: String = row[1]
-        guard let user = LoginName(row[0]), let use = ChallengeUse(rawValue: row[2]),
-            device.isEmpty || LoginName(device) != nil
-        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of challenges") }
-        self.init(digest: digest, user: user, device: LoginName(device), use: use, expiresAt: row[3])
     }
 }

@@ -5,9 +5,10 @@ internal import GRDB
 public import LoginAssertion
 
 extension SQLiteRelyingPartyStore {
-    /// See ``RelyingPartyStore/register(_:provided:atMost:audit:)``.
+    /// See ``RelyingPartyStore/register(_:using:provided:atMost:audit:)``.
     public func register(
         _ device: RegisteredDevice,
+        using nonce: Nonce,
         provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
@@ -28,6 +29,7 @@ extension SQLiteRelyingPartyStore {
                 [device.user.text, device.device.text]
             )
             guard let others, others < devicesPerUser else { return .tooManyDevices }
+            guard try db.use(nonce) else { return .challengeUsed }
             try db.run(
                 """
                 INSERT OR REPLACE INTO devices
@@ -44,19 +46,13 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/markUsed(_:audit:)``.
-    public func markUsed(
-        _ device: RegisteredDevice,
-        audit: AuditEntry
-    ) async throws(RelyingPartyError) -> Bool {
-        try await write(.process) { db in
-            try db.run(
-                SQLiteStatements.markUsed,
-                [device.lastUsedAt, device.user.text, device.device.text, device.keyID]
-            )
-            guard db.changesCount == 1 else { return false }
-            try db.write(audit)
-            return true
+    /// See ``RelyingPartyStore/device(_:of:)``.
+    public func device(_ device: LoginName, of user: LoginName) async throws(RelyingPartyError)
+        -> RegisteredDevice?
+    {
+        try await read { db in
+            try db.fetchOne(Row.self, SQLiteStatements.device, [user.text, device.text])
+                .map(RegisteredDevice.init)
         }
     }
 
@@ -125,10 +121,6 @@ extension SQLiteRelyingPartyStore {
             )
             return try rows.compactMap { row in
                 guard let removed = LoginName(row[0]) else { return nil }
-                try db.run(
-                    "DELETE FROM challenges WHERE user = ? AND device = ?",
-                    [audit.userText, removed.text]
-                )
                 try db.write(audit.of(removed))
                 return removed
             }
@@ -143,7 +135,7 @@ extension Database {
         case .device(let device, let keyID):
             try fetchOne(Bool.self, SQLiteStatements.isActive, [user.text, device.text, keyID]) == true
         case .document(let name, let data):
-            try fetchOne(Data.self, "SELECT data FROM documents WHERE name = ?", [name]) == data
+            try fetchOne(Data.self, SQLiteStatements.document, [name]) == data
         }
     }
 }

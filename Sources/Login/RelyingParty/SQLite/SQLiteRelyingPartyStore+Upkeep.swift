@@ -27,32 +27,60 @@ extension SQLiteRelyingPartyStore {
         }
     }
 
-    /// See ``RelyingPartyStore/purge(keeping:atMost:at:)``.
+    /// See ``RelyingPartyStore/purge(keeping:of:atMost:at:)``.
     public func purge(
-        keeping auditEntries: Int,
+        keeping audit: AuditRetention,
+        of user: LoginName?,
         atMost count: Int,
         at now: Int
     ) async throws(RelyingPartyError) -> Bool {
         try await write(.process) { db in
             try db.run(
                 """
-                DELETE FROM challenges WHERE digest IN
-                    (SELECT digest FROM challenges WHERE expires_at <= ? LIMIT ?)
+                DELETE FROM used_nonces WHERE nonce IN
+                    (SELECT nonce FROM used_nonces WHERE nonce < ? LIMIT ?)
                 """,
-                [now, count]
+                [Nonce.removable(at: now), count]
             )
-            let challenges = db.changesCount
+            let nonces = db.changesCount
             try db.run(
                 "DELETE FROM tries WHERE bucket IN (SELECT bucket FROM tries WHERE ends_at <= ? LIMIT ?)",
                 [now, count]
             )
             let tries = db.changesCount
-            var entries = 0
-            for kind in SQLiteStatements.auditKinds {
-                try db.run(SQLiteStatements.purgeAudit(kind), [auditEntries, count])
+            try db.run(SQLiteStatements.purgeOldAudit, [now - audit.seconds, count])
+            var entries = db.changesCount
+            try db.run(SQLiteStatements.purgeRefusedPasswords, [audit.refusedPasswords, count])
+            entries = max(entries, db.changesCount)
+            if let user {
+                try db.run(SQLiteStatements.purgeAuditOfUser, [user.text, audit.perUser, count])
                 entries = max(entries, db.changesCount)
             }
-            return max(challenges, tries, entries) >= count
+            return max(nonces, tries, entries) >= count
+        }
+    }
+
+    /// See ``RelyingPartyStore/isUsed(_:)``.
+    public func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool {
+        try await read { db in
+            try db.fetchOne(Bool.self, SQLiteStatements.isUsed, [nonce.bytes]) == true
+        }
+    }
+
+    /// See ``RelyingPartyStore/documentNames(withPrefix:after:atMost:)``.
+    public func documentNames(
+        withPrefix prefix: String,
+        after name: String,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [String] {
+        try await read { db in
+            try db.fetchAll(
+                """
+                SELECT name FROM documents WHERE name >= ?1 AND name > ?2
+                    AND substr(name, 1, length(?1)) = ?1 ORDER BY name LIMIT ?3
+                """,
+                [prefix, name, count]
+            ).map { $0[0] }
         }
     }
 
@@ -70,7 +98,7 @@ extension SQLiteRelyingPartyStore {
         try await write(.full) { db in
             guard try Self.document(name, db) == old else { return false }
             if let data {
-                try db.run("INSERT OR REPLACE INTO documents (name, data) VALUES (?, ?)", [name, data])
+                try db.run(SQLiteStatements.setDocument, [name, data])
             } else {
                 try db.run("DELETE FROM documents WHERE name = ?", [name])
             }
@@ -79,7 +107,7 @@ extension SQLiteRelyingPartyStore {
     }
 
     private static func document(_ name: String, _ db: Database) throws -> Data? {
-        try db.fetchOne(Data.self, "SELECT data FROM documents WHERE name = ?", [name])
+        try db.fetchOne(Data.self, SQLiteStatements.document, [name])
     }
 }
 

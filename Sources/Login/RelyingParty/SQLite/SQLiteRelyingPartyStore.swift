@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import GRDB
 
 /// A store in one SQLite database, for one machine; several processes may have it open.
 ///
 /// The database is in WAL mode. A change of devices or documents is synced to the disk before it is acknowledged. The
 /// writes of a sign-in are not: they survive the end of the process, and a power cut may lose them. An answered
-/// challenge must not come back that way; therefore the first opening after the machine has started drops all
-/// challenges that were issued before.
+/// challenge must not come back that way; therefore the first opening after the machine has started makes another key
+/// of challenges, and all that were issued before are worth nothing.
 public final class SQLiteRelyingPartyStore: Sendable {
     /// The path of the database.
     public let path: String
@@ -26,7 +27,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
         try self.init(path: path, ifMissing: ifMissing, bootID: MachineBoot.id())
     }
 
-    /// Opens the database with another boot ID; if it is `nil`, no challenge survives an opening.
+    /// Opens the database with another boot ID; if it is `nil`, each opening makes another key of challenges.
     init(path: String, ifMissing: MissingDatabase = .create, bootID: String?) throws(RelyingPartyError) {
         self.path = path
         do {
@@ -34,7 +35,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
             try queue.writeWithoutTransaction { [durability] db in
                 try durability.change(to: .full, db)
                 try db.inTransaction(.immediate) {
-                    try Self.dropChallenges(notOf: bootID, db)
+                    try Self.renewChallengeKey(unless: bootID, db)
                     return .commit
                 }
             }
@@ -43,10 +44,11 @@ public final class SQLiteRelyingPartyStore: Sendable {
         }
     }
 
-    private static func dropChallenges(notOf bootID: String?, _ db: Database) throws {
+    private static func renewChallengeKey(unless bootID: String?, _ db: Database) throws {
         let known = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE name = 'boot'")
-        guard bootID == nil || known != bootID else { return }
-        try db.execute(sql: "DELETE FROM challenges")
+        let key = try db.fetchOne(Data.self, SQLiteStatements.document, [ChallengeKey.document])
+        guard bootID == nil || known != bootID || key == nil else { return }
+        try db.run(SQLiteStatements.setDocument, [ChallengeKey.document, ChallengeKey.make()])
         try db.execute(
             sql: "INSERT OR REPLACE INTO meta (name, value) VALUES ('boot', ?)",
             arguments: [bootID ?? ""]

@@ -6,7 +6,7 @@ internal import GRDB
 ///
 /// Names are compared byte by byte, which is SQLite's default; a missing device is stored as an empty string.
 enum SQLiteSchema {
-    static let version = 2
+    static let version = 3
 
     static func create(_ db: Database) throws {
         try createFirst(db)
@@ -27,7 +27,16 @@ enum SQLiteSchema {
         ALTER TABLE devices ADD COLUMN approved TEXT;
         CREATE INDEX audit_refused_passwords ON audit (id) WHERE event = 'password_refused';
         CREATE INDEX audit_others ON audit (id) WHERE event <> 'password_refused';
+        """,
         """
+        -- Challenges are sealed, and not kept: only what was answered is, in the order of its expiry.
+        DROP TABLE challenges;
+        CREATE TABLE used_nonces (
+            nonce BLOB PRIMARY KEY CHECK (length(nonce) = 16)
+        ) STRICT, WITHOUT ROWID;
+        -- Lines are kept for a time, and those of each user up to a number.
+        DROP INDEX audit_others;
+        """,
     ]
 
     /// Makes the tables of version 1.

@@ -5,7 +5,7 @@ public import LoginAssertion
 
 /// A challenge that a device is to answer.
 public struct IssuedChallenge: Sendable, Hashable {
-    /// The challenge, 32 random bytes; the server itself keeps only their digest.
+    /// The challenge, 32 bytes; the server itself keeps nothing of it.
     public let challenge: Data
     /// The time when it expires, in seconds since 1970.
     public let expiresAt: Int
@@ -87,7 +87,7 @@ public struct RegisteredDevice: Sendable, Hashable {
 
 /// The result of judging an assertion: the device's key signed it for this server, now, and the policy allows it.
 ///
-/// The user has not signed in yet; the challenge is used up.
+/// The user has not signed in yet.
 public struct ProvenAssertion: Sendable, Hashable {
     /// The claims of the device.
     public let claims: LoginClaims
@@ -95,6 +95,8 @@ public struct ProvenAssertion: Sendable, Hashable {
     public let device: RegisteredDevice
     /// Whether other fingers are enrolled than when the device was enabled.
     let hasChangedFingers: Bool
+    /// The nonce of the challenge; `nil` once it is used up.
+    var nonce: Nonce?
 }
 
 /// A completed sign-in.
@@ -136,6 +138,8 @@ public struct AuditEntry: Sendable, Hashable {
         case userAdded = "user_added"
         /// An operator removed a user.
         case userRemoved = "user_removed"
+        /// A user ended one session.
+        case sessionEnded = "session_ended"
         /// An operator ended all sessions of a user.
         case sessionsEnded = "sessions_ended"
         /// An operator had a new key for session tokens made.

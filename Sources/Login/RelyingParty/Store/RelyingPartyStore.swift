@@ -3,11 +3,11 @@
 public import Foundation
 public import LoginAssertion
 
-/// A store of a server's challenges, devices and audit log.
+/// A store of a server's devices, answered challenges and audit log.
 ///
 /// Each operation is atomic, whatever other instances do at the same time. A change of devices or documents is on the
-/// disk before the operation returns. A challenge may be lost in a power failure, but a challenge that was taken never
-/// comes back. All times are seconds since 1970, from the caller's clock.
+/// disk before the operation returns. A challenge is answered once: if a power failure may lose an answer, the store
+/// has another ``challengeKey()`` afterwards. All times are seconds since 1970, from the caller's clock.
 ///
 /// Every operation throws only ``RelyingPartyError/Code/store``. An operation that throws may have taken effect all the
 /// same, if the reply of a database was lost; an operation that returns has taken effect once.
@@ -18,44 +18,39 @@ public protocol RelyingPartyStore: Sendable {
     /// Takes back a try that ``count(_:at:)`` has counted in the same window.
     func refund(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError)
 
-    /// Counts a try, and keeps a challenge in place of the last one for the same user, device and use.
+    /// Returns the key that seals challenges: 32 random bytes, the same for all instances.
     ///
-    /// `address` is counted first, then `device`. A bucket that is `nil` is not counted, and a full one ends the
-    /// operation. The result does not depend on whether the device exists.
-    func issue(
-        _ challenge: ChallengeRecord,
-        address: RateBucket?,
-        device: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Issue
+    /// It becomes another one whenever the store may have lost the challenges that were answered; all that were issued
+    /// before are worth nothing then.
+    func challengeKey() async throws(RelyingPartyError) -> Data
 
-    /// Counts a try, takes out the challenge with this SHA-256, and looks up the devices that may answer it.
-    ///
-    /// The challenge is removed, even if it was too old.
-    func take(
-        _ digest: Data,
-        address: RateBucket?,
-        at now: Int
-    ) async throws(RelyingPartyError) -> Taken
+    /// Returns a device of a user; `nil` if it is not registered.
+    func device(_ device: LoginName, of user: LoginName) async throws(RelyingPartyError) -> RegisteredDevice?
 
     /// Registers a device; if the same device of the same user is registered, it gets the new key.
     ///
-    /// The same step checks `condition`, if one is given. A revocation at the same time takes effect either before, and
+    /// The same step uses up the challenge with this nonce, and checks `condition`, if one is given. A revocation at the same time takes effect either before, and
     /// nothing is registered, or after, and removes the new device too.
     func register(
         _ device: RegisteredDevice,
+        using nonce: Nonce,
         provided condition: RegistrationCondition?,
         atMost devicesPerUser: Int,
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Registration
 
-    /// Records that a device was used, and writes `audit`.
+    /// Uses up the challenge with this nonce, records that a device was used, and writes `audit`, in one step.
     ///
-    /// It returns `false`, and does nothing, if the device is no longer registered with this key.
-    func markUsed(
+    /// The nonce is `nil` if ``use(_:audit:)`` has used the challenge up before.
+    func signIn(
         _ device: RegisteredDevice,
+        using nonce: Nonce?,
         audit: AuditEntry
-    ) async throws(RelyingPartyError) -> Bool
+    ) async throws(RelyingPartyError) -> SigningIn
+
+    /// Uses up the challenge with this nonce, and writes `audit`; it returns `false`, and does nothing, if the challenge
+    /// was used before.
+    func use(_ nonce: Nonce, audit: AuditEntry?) async throws(RelyingPartyError) -> Bool
 
     /// Returns the devices of a user, the oldest first.
     func devices(of user: LoginName) async throws(RelyingPartyError) -> [RegisteredDevice]
@@ -82,7 +77,7 @@ public protocol RelyingPartyStore: Sendable {
         audit: AuditEntry
     ) async throws(RelyingPartyError) -> Bool
 
-    /// Removes a device of the audit entry's user, or all of them if `device` is `nil`, with their challenges.
+    /// Removes a device of the audit entry's user, or all of them if `device` is `nil`.
     ///
     /// It writes the entry for each device that it removed, with that device's name, and returns these names.
     func revoke(_ device: LoginName?, audit: AuditEntry) async throws(RelyingPartyError) -> [LoginName]
@@ -93,20 +88,31 @@ public protocol RelyingPartyStore: Sendable {
     /// Returns the newest lines of the audit log, the newest first; of all users if `user` is `nil`.
     func audit(of user: LoginName?, atMost count: Int) async throws(RelyingPartyError) -> [AuditEntry]
 
-    /// Removes expired challenges and counts, and the oldest lines of the audit log beyond `auditEntries`; of refused
-    /// passwords it keeps as many more.
+    /// Removes the nonces of challenges that have long expired, expired counts, and lines of the audit log that are not
+    /// kept: of the lines of one user beyond a number only if `user` is given.
     ///
     /// It removes at most `count` rows of each kind, and returns whether more may be left.
     func purge(
-        keeping auditEntries: Int,
+        keeping audit: AuditRetention,
+        of user: LoginName?,
         atMost count: Int,
         at now: Int
     ) async throws(RelyingPartyError) -> Bool
+
+    /// Whether ``use(_:audit:)`` has used this nonce.
+    func isUsed(_ nonce: Nonce) async throws(RelyingPartyError) -> Bool
 
     /// Returns a small document of the server's own, such as its keys; `nil` if it does not exist.
     ///
     /// Names have 1 to 256 bytes.
     func document(_ name: String) async throws(RelyingPartyError) -> Data?
+
+    /// Returns the names of documents that begin with a prefix and come after a name, byte by byte, in their order.
+    func documentNames(
+        withPrefix prefix: String,
+        after name: String,
+        atMost count: Int
+    ) async throws(RelyingPartyError) -> [String]
 
     /// Writes a document if it still is what the caller has seen; `nil` stands for a document that does not exist.
     ///
@@ -129,6 +135,21 @@ public enum MissingDatabase: Sendable, Hashable {
     case create
 }
 
+/// The lines of the audit log that a store keeps.
+///
+/// No user pushes out the lines of another one, and what strangers can cause pushes out nothing else.
+public struct AuditRetention: Sendable, Hashable {
+    /// The time that a line is kept, in seconds.
+    public var seconds = 400 * 86_400
+    /// The maximum number of lines of one user, and of the server's own; the oldest are removed.
+    public var perUser = 10_000
+    /// The maximum number of lines of refused passwords, in all names together; the oldest are removed.
+    public var refusedPasswords = 100_000
+
+    /// Makes the default retention.
+    public init() {}
+}
+
 /// The use of a challenge.
 public enum ChallengeUse: String, Sendable, Hashable, CaseIterable {
     /// An assertion that registers a key.
@@ -137,29 +158,6 @@ public enum ChallengeUse: String, Sendable, Hashable, CaseIterable {
     case login
     /// A bare signature that signs in.
     case raw
-}
-
-/// A challenge as the store keeps it.
-public struct ChallengeRecord: Sendable, Hashable {
-    /// The SHA-256 digest of the challenge, 32 bytes: a reader of the database cannot answer the challenge.
-    public let digest: Data
-    /// The user for whom it was issued.
-    public let user: LoginName
-    /// The device for which it was issued; `nil` if any device of the user may answer.
-    public let device: LoginName?
-    /// The use of the challenge.
-    public let use: ChallengeUse
-    /// The time when it expires.
-    public let expiresAt: Int
-
-    /// Makes a record of a challenge.
-    public init(digest: Data, user: LoginName, device: LoginName?, use: ChallengeUse, expiresAt: Int) {
-        self.digest = digest
-        self.user = user
-        self.device = device
-        self.use = use
-        self.expiresAt = expiresAt
-    }
 }
 
 /// A bucket in which tries are counted: a row of the store, with the time when its window ends.
@@ -179,22 +177,14 @@ public struct RateBucket: Sendable, Hashable {
     }
 }
 
-/// The result of keeping a challenge.
-public enum Issue: Sendable, Hashable {
-    /// The challenge is kept.
-    case issued
-    /// A limit is reached; nothing was kept.
-    case tooMany(retryAfter: Int)
-}
-
-/// The result of taking a challenge.
-public enum Taken: Sendable, Hashable {
-    /// The challenge existed and was removed; with the devices that may answer it.
-    case taken(ChallengeRecord, [RegisteredDevice])
-    /// The challenge does not exist.
-    case unknown
-    /// The limit is reached; nothing was looked up.
-    case tooMany(retryAfter: Int)
+/// The result of a sign-in in the store.
+public enum SigningIn: Sendable, Hashable {
+    /// The user signed in.
+    case signedIn
+    /// The challenge was answered before; nothing else was done.
+    case challengeUsed
+    /// The device is not registered with this key any longer; the challenge is used up.
+    case unknownKey
 }
 
 /// A condition that must still hold when a device is registered: the proof that its user has given for it.
@@ -209,6 +199,8 @@ public enum RegistrationCondition: Sendable, Hashable {
 public enum Registration: Sendable, Hashable {
     /// The device is registered.
     case registered
+    /// The challenge was answered before.
+    case challengeUsed
     /// The key belongs to another user or another device.
     case keyInUse
     /// The user already has the maximum number of devices.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import Foundation
+internal import LoginAssertion
+
+/// The token that operators' programs show: the first line of a file, of which only the digest is kept.
+struct AdminToken: Sendable {
+    /// The minimum length in characters.
+    private static let shortest = 32
+
+    private let digest: Data
+
+    /// Reads the file, which is judged as the key file is.
+    ///
+    /// - Throws: ``ServerError`` if it cannot be used.
+    init(file path: String) throws(ServerError) {
+        guard let bytes = try SecretFile.read(path, atMost: 1_024) else {
+            throw ServerError(.options, "there is no file \(path) with a token for operators")
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        guard line.count >= Self.shortest, line.allSatisfy({ (33...126).contains($0) }) else {
+            throw ServerError(
+                .options,
+                "\(path) has no token of \(Self.shortest) visible characters or more",
+                hint: "openssl rand -hex 32"
+            )
+        }
+        digest = Data(SHA256.hash(data: line))
+    }
+
+    /// Whether a text is the token.
+    func matches(_ text: String) -> Bool {
+        Data(SHA256.hash(data: Data(text.utf8))).isEqualInConstantTime(to: digest)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import NIOCore
+internal import NIOSSL
+internal import Synchronization
+
+/// The certificate and its key, which are read again when their files change: a renewal needs no restart.
+final class CertificateFiles: Sendable {
+    private struct State {
+        var chain: [NIOSSLCertificateSource]
+        var key: NIOSSLPrivateKeySource
+        /// The bytes of the two files; the key's as long as the key itself is in memory.
+        var bytes: [Data]
+    }
+
+    private let paths: LoginServer.Configuration.Certificate
+    private let state: Mutex<State>
+
+    /// Reads the files.
+    ///
+    /// - Throws: ``ServerError`` if they are no certificate and its key.
+    init(_ paths: LoginServer.Configuration.Certificate) throws(ServerError) {
+        self.paths = paths
+        state = Mutex(try Self.read(paths))
+    }
+
+    /// Reads the files again; new connections use what they hold.
+    ///
+    /// - Returns: Whether they have changed.
+    /// - Throws: ``ServerError`` if they are no certificate and its key; what was read before stays in use.
+    func reload() throws(ServerError) -> Bool {
+        let new = try Self.read(paths)
+        return state.withLock { state in
+            guard state.bytes != new.bytes else { return false }
+            state = new
+            return true
+        }
+    }
+
+    /// Returns the TLS settings of a server that uses, for each connection, what was read last.
+    func configuration() -> TLSConfiguration {
+        var tls = state.withLock { Self.configuration($0) }
+        tls.sslContextCallback = { [self] _, promise in
+            var override = NIOSSLContextConfigurationOverride()
+            state.withLock {
+                override.certificateChain = $0.chain
+                override.privateKey = $0.key
+            }
+            promise.succeed(override)
+        }
+        return tls
+    }
+
+    private static func configuration(_ state: State) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: state.chain,
+            privateKey: state.key
+        )
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["http/1.1"]
+        return tls
+    }
+
+    private static func read(_ paths: LoginServer.Configuration.Certificate) throws(ServerError) -> State {
+        do {
+            let bytes = try [paths.chain, paths.key].map { try Data(contentsOf: URL(filePath: $0)) }
+            let state = State(
+                chain: try NIOSSLCertificate.fromPEMBytes(Array(bytes[0])).map { .certificate($0) },
+                key: .privateKey(try NIOSSLPrivateKey(bytes: Array(bytes[1]), format: .pem)),
+                bytes: bytes
+            )
+            // This fails if the key is not the certificate's, as while one of the two files is new.
+            _ = try NIOSSLContext(configuration: configuration(state))
+            return state
+        } catch {
+            throw ServerError(
+                .certificate,
+                "\(paths.chain) and \(paths.key) are no certificate and its key: \(error)",
+                hint: "both are PEM files; the key is not encrypted"
+            )
+        }
+    }
+}

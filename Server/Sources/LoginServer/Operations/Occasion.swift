@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Something that is said once.
+final class Occasion: Sendable {
+    private let isOver = Atomic(false)
+
+    /// Whether this is the first time.
+    func isFirst() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
+}

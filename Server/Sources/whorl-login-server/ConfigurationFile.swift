@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import LoginServer
+
+/// A file with options, one on each line.
+///
+/// A line is `port = 8443`; `#` begins a comment.
+/// The options of the command line take the place of those in the file. Commands other than `serve` take the options of
+/// the database alone.
+enum ConfigurationFile {
+    /// The options that every command takes.
+    private static let common = ["database", "key-file", "database-connections"]
+    private static let commands = ["init", "user", "device", "session", "audit", "key"]
+
+    /// Returns the arguments with the options of the file that `--config FILE` names.
+    ///
+    /// - Throws: ``ServerError`` if the file cannot be read.
+    static func complete(_ arguments: [String]) throws(ServerError) -> [String] {
+        guard let index = arguments.firstIndex(of: "--config") else { return arguments }
+        guard index + 1 < arguments.count else {
+            throw ServerError(.options, "--config has no file", hint: "--config /etc/whorl-login-server.conf")
+        }
+        var rest = arguments
+        rest.removeSubrange(index...(index + 1))
+        let isServe = rest.first.map { !commands.contains($0) } ?? true
+        for (name, value) in try options(inFileAt: arguments[index + 1]) {
+            guard isServe || common.contains(name),
+                !arguments.contains(where: { $0 == "--\(name)" || $0.hasPrefix("--\(name)=") })
+            else { continue }
+            // A flag has no value.
+            if value == "true" {
+                rest.append("--\(name)")
+            } else if value != "false" {
+                rest.append("--\(name)=\(value)")
+            }
+        }
+        return rest
+    }
+
+    static func options(inFileAt path: String) throws(ServerError) -> [(name: String, value: String)] {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw ServerError(.options, "\(path) cannot be read as a text in UTF-8")
+        }
+        var options: [(String, String)] = []
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            let parts = line.split(separator: "=", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            guard parts.count == 2, !parts[1].isEmpty, parts[0].first?.isLowercase == true,
+                parts[0].allSatisfy({ $0.isASCII && ($0.isLowercase || $0 == "-") }), parts[0] != "config"
+            else {
+                throw ServerError(
+                    .options,
+                    "\(path), line \(number + 1) is no option",
+                    hint: "such as: port = 8443"
+                )
+            }
+            options.append((parts[0], parts[1]))
+        }
+        return options
+    }
+}

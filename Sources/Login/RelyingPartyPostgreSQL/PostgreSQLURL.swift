@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPQ
+internal import Foundation
+
+/// The settings that libpq reads in a URL, or in a text of keywords and values.
+enum PostgreSQLURL {
+    /// Whether libpq can read a URL (`PQconninfoParse`); its error about one that it cannot read quotes it.
+    static func isReadable(_ url: String) -> Bool { settings(url) != nil }
+
+    /// Returns the options that hold unless a URL, or the environment, says otherwise.
+    ///
+    /// libpq's own default takes a connection without TLS if a stranger on the way refuses one with TLS, and checks no
+    /// certificate. To a host that is not this machine, the server's name must be proven.
+    /// Source: PostgreSQL 15, 34.1.2 "sslmode", 34.19.1.
+    static func defaults(
+        of url: String,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [(String, String)] {
+        guard let settings = settings(url) else { return [] }
+        let isChosen =
+            settings["sslmode"] != nil || settings["service"] != nil
+            || ["PGSSLMODE", "PGSERVICE", "PGREQUIRESSL"].contains { environment[$0] != nil }
+        // The address decides where both are given.
+        let hosts =
+            settings["hostaddr"] ?? environment["PGHOSTADDR"] ?? settings["host"] ?? environment["PGHOST"]
+            ?? ""
+        let isLocal = hosts.split(separator: ",", omittingEmptySubsequences: false).allSatisfy(Self.isLocal)
+        return isChosen || isLocal ? [] : [("sslmode", "verify-full")]
+    }
+
+    /// Whether a host is this machine: a Unix socket, or the loopback.
+    private static func isLocal(_ host: Substring) -> Bool {
+        host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
+            || host.split(separator: ".").count == 4 && host.hasPrefix("127.")
+                && host.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }
+    }
+
+    /// Returns the settings that a URL has; `nil` if libpq cannot read it.
+    private static func settings(_ url: String) -> [String: String]? {
+        guard let options = PQconninfoParse(url, nil) else { return nil }
+        defer { PQconninfoFree(options) }
+        var settings: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { settings[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return settings
+    }
+}
