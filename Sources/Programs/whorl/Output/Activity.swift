@@ -10,7 +10,7 @@ struct Activity: Sendable {
     private let console: Console
     private let updates: AsyncStream<ScanActivityUpdate>.Continuation
 
-    /// Runs `work`, and shows its updates until it ends.
+    /// Runs `work`, records its reader as used, and shows its updates until it ends.
     ///
     /// The title says what is done, such as `Enroll the right index finger`. The last line says how it ended; for a
     /// `failure`, the reason follows as the command's error.
@@ -22,6 +22,7 @@ struct Activity: Sendable {
         failure: String,
         _ work: (Activity) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
+        console.used(info.kind)
         let (stream, updates) = AsyncStream.makeStream(of: ScanActivityUpdate.self)
         let progress = ScanActivity(
             title: title,

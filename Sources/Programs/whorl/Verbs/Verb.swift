@@ -78,12 +78,8 @@ struct Session: Sendable {
         services = SystemServices(configuration)
     }
 
-    /// Returns the chosen reader, and records it as used.
+    /// Returns the chosen reader, of which nothing was asked yet.
     func reader() async throws(Failure) -> any FingerprintReader {
-        let reader = try await failing { () async throws(AuthenticationError) in
-            try await services.chosenReader()
-        }
-        console.used(await reader.info.kind)
-        return reader
+        try await failing { () async throws(AuthenticationError) in try await services.chosenReader() }
     }
 }
