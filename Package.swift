@@ -73,7 +73,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
     "NothingLostTests": [
-        "ChildPipe", "Fingerprint", "KeepingProbe", "KeptThings", "SeededGenerator", "SoftwareTPM",
+        "ChildPipe", "Fingerprint", "KeepingProbe", "KeptThings", "Keychain", "SeededGenerator",
+        "SoftwareTPM",
     ],
     "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
     "SecretMemoryTests": ["SecretMemory"],
