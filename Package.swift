@@ -45,8 +45,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlService", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
-        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "MainLoopProbe", "SoftwareTPM",
-        "SyntheticFingers", "Vault", "whorl", "whorl-login-http", "WhorlService",
+        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "MainLoopProbe", "SeededGenerator",
+        "SoftwareTPM", "SyntheticFingers", "Vault", "whorl", "whorl-login-http", "WhorlService",
     ],
     "EnrollmentTests": [
         "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "WhorlService", crypto, grdb,
@@ -74,9 +74,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
     "NothingLostTests": [
-        "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint", "Keychain",
-        "LocalAuthentication", "LoginAssertion", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
-        "SoftwareTPM", "Vault", "WhorlService", "WhorlSystem",
+        "ChildPipe", "Fingerprint", "KeepingProbe", "KeptThings", "Keychain", "SeededGenerator",
+        "SoftwareTPM",
     ],
     "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
     "SecretMemoryTests": ["SecretMemory"],
@@ -360,6 +359,27 @@ let package = Package(
                 swiftSettings: common
             ),
             .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
+            .target(
+                name: "KeptThings",
+                dependencies: [
+                    "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
+                    "Keychain", "LocalAuthentication", "LoginAssertion", "SecretMemory", "SecureEnclaveKeys",
+                    "SoftwareMachine", "Vault", "WhorlService", "WhorlSystem",
+                ],
+                path: "Tests/Support/KeptThings",
+                swiftSettings: common
+            ),
+            .executableTarget(
+                name: "KeepingProbe",
+                dependencies: ["KeptThings"],
+                path: "Tests/Support/KeepingProbe",
+                swiftSettings: common
+            ),
+            .target(
+                name: "SeededGenerator",
+                path: "Tests/Support/SeededGenerator",
+                swiftSettings: common
+            ),
             .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),
             .target(
                 name: "LoginServer",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeptThings
 import SoftwareTPM
 import Testing
 
@@ -15,13 +16,14 @@ struct `Nothing that is kept is lost` {
         var things: [(thing: KeptThing, row: OpeningRow)] = []
         for row in OpeningRow.table {
             for place in row.places {
-                let thing = try await KeptThing(place, row.access, in: machine.program(of: .fingerFirst))
+                var thing = KeptThing(place, row.access)
+                try await thing.make(in: machine.programs[.fingerFirst])
                 things.append((thing, row))
             }
         }
         try await machine.change(by: happening)
         for showing in Showing.allCases {
-            let program = machine.program(of: showing)
+            let program = machine.programs[showing]
             for (thing, row) in things where thing.people(after: happening).contains(showing) {
                 let refusal = await thing.refusal(in: program)
                 let opens = row.openers(after: happening).contains(showing.rawValue)
@@ -29,17 +31,17 @@ struct `Nothing that is kept is lost` {
                 #expect((refusal == nil) == opens, "\(cell): \(String(describing: refusal))")
                 #expect(try await thing.isThere(in: program), "\(cell): it is gone")
             }
-            await machine.letGo()
+            await machine.programs.letGo()
         }
         guard happening == .chipBusy else { return }
         // Once the chip answers again, all is as it was.
         machine.answerAgain()
-        let program = machine.program(of: .fingerFirst)
+        let program = machine.programs[.fingerFirst]
         for (thing, _) in things {
             let refusal = await thing.refusal(in: program)
             #expect(refusal == nil, "\(thing.description) later: \(String(describing: refusal))")
         }
-        await machine.letGo()
+        await machine.programs.letGo()
     }
 }
 
@@ -54,7 +56,6 @@ extension KeptThing {
             case .counterLost: [.finger, .passcode, .fingerFirst]
             case .chipBusy, .chipCleared: [.fingerFirst]
             }
-        // A right and a login begin a prompt of their own each time, to which nothing can be shown before.
-        return place == .right || place == .login ? all.filter { $0 != .passcodeFirst } : all
+        return all.filter(opensTo)
     }
 }

@@ -81,12 +81,10 @@ struct Session: Sendable {
         services = root.services
     }
 
-    /// Returns the chosen reader, and records it as used.
+    /// Returns the chosen reader, of which nothing was asked yet.
     func reader() async throws(Failure) -> any FingerprintReader {
-        let reader = try await failing { () async throws(AuthenticationError) in
+        try await failing { () async throws(AuthenticationError) in
             try await services.readers.chosenReader()
         }
-        console.used(await reader.info.kind)
-        return reader
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a person shows to open an item.
-enum Showing: Character, CaseIterable {
+package enum Showing: String, CaseIterable, Codable, Sendable {
     /// A finger, and no passcode.
     case finger = "F"
     /// The passcode, and no finger.
@@ -13,7 +13,7 @@ enum Showing: Character, CaseIterable {
 }
 
 /// What becomes of the machine between making an item and opening it.
-enum Happening: CaseIterable {
+package enum Happening: CaseIterable, Sendable {
     case nothing
     case fingerAdded
     case fingerRemoved
@@ -26,7 +26,7 @@ enum Happening: CaseIterable {
 }
 
 /// Where an item lies, and by which interface it is opened.
-enum Place: String, CaseIterable {
+package enum Place: String, CaseIterable, Codable, Sendable {
     /// A secret and a key of the command line.
     case secret, key
     /// A password and a key of the keychain.
@@ -42,18 +42,18 @@ enum Place: String, CaseIterable {
 /// For each access control, who opens an item after what has happened; with the chip busy or cleared, nobody does.
 ///
 /// `F` is a finger alone, `P` the passcode alone, `f` and `p` are both, with the finger or the passcode first.
-struct OpeningRow {
-    let access: String
+package struct OpeningRow: Sendable {
+    package let access: String
     /// The places that have items of this access control.
-    let places: [Place]
-    let nothing: String
+    package let places: [Place]
+    private let nothing: String
     /// After a finger was added, and after one was removed.
-    let otherFingers: String
-    let otherStart: String
+    private let otherFingers: String
+    private let otherStart: String
     /// Then no finger is asked for at all: the set of fingers cannot be trusted.
-    let counterLost: String
+    private let counterLost: String
 
-    func openers(after happening: Happening) -> String {
+    package func openers(after happening: Happening) -> String {
         switch happening {
         case .nothing: nothing
         case .fingerAdded, .fingerRemoved: otherFingers
@@ -83,7 +83,7 @@ struct OpeningRow {
     private static let all = items + [.right, .login]
     private static let commandLine: [Place] = [.secret, .key]
 
-    static let table = [
+    package static let table = [
         //        access control                       places       nothing  fingers  start   counter
         OpeningRow("none", [.secret, .key, .keychainKey, .enclaveKey], "FPfp", "FPfp", "FPfp", "FPfp"),
         OpeningRow("none+application-password", [.secret, .key, .password], "FPfp", "FPfp", "FPfp", "FPfp"),

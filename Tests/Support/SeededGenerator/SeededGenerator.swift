@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+internal import Foundation
 
 /// Random numbers that come again with their seed (splitmix64), for tests that must be repeatable.
 ///
 /// `WHORL_SEED` names the seed; without it each run has another one.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
     /// The seed of this run, to be told with each failure.
-    static let seed: UInt64 =
+    package static let seed: UInt64 =
         ProcessInfo.processInfo.environment["WHORL_SEED"].flatMap(UInt64.init)
         ?? UInt64.random(in: 0...UInt64(UInt32.max))
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z &>> 30)) &* 0xBF58_476D_1CE4_E5B9
