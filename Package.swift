@@ -40,13 +40,15 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "Vault", "WhorlService", "WhorlSupport", crypto, grdb,
     ],
     "BiometricLoginTests": [
-        "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Fingerprint",
-        "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport", "SecretMemory",
-        "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlService", "WhorlSystem", crypto, grdb,
+        "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Enrollment",
+        "Fingerprint", "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport",
+        "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlService",
+        "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
-        "Authentication", "ChildPipe", "GreyscalePNG", "LoginServer", "MainLoopProbe", "SeededGenerator",
-        "SoftwareTPM", "SyntheticFingers", "Vault", "whorl", "whorl-login-http", "WhorlService",
+        "Authentication", "ChildPipe", "Fingerprint", "GreyscalePNG", "LoginServer", "MainLoopProbe",
+        "SeededGenerator", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl", "whorl-login-http",
+        "WhorlService",
     ],
     "EnrollmentTests": [
         "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "WhorlService", crypto, grdb,
@@ -217,8 +219,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "WhorlSystem",
             uses: [
-                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader", "StateStore",
-                "TPM", "Vault", "WhorlService", "WhorlSupport",
+                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader",
+                "SecretMemory", "StateStore", "TPM", "Vault", "WhorlService", "WhorlSupport",
             ]
         ),
     ],
@@ -246,7 +248,7 @@ let house: KeyValuePairs<String, [Part]> = [
             "LocalAuthentication",
             uses: [
                 "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
-                "WhorlService", "WhorlSupport",
+                "StateStore", "WhorlService", "WhorlSupport",
             ]
         ),
         library(
@@ -273,8 +275,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "BiometricLogin",
             uses: [
-                "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion", "LoginTransport",
-                "SecretMemory", "WhorlService", "WhorlSupport", crypto,
+                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
+                "LoginTransport", "SecretMemory", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
         library("BiometricLoginHTTP", uses: ["LoginAssertion", "LoginTransport", "SecretMemory"]),

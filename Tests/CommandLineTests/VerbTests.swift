@@ -160,7 +160,7 @@ struct VerbTests {
                     status: 32,
                     out: "",
                     err: "whorl: error: no such finger is enrolled\n"
-                        + "whorl: hint: `whorl fingers` lists the enrolled ones\n\(note)"
+                        + "whorl: hint: `whorl fingers` lists the enrolled ones\n"
                 )
         )
         try await whorl.enroll("left-thumb", reader: "mock:then=match")

@@ -27,7 +27,9 @@ struct `A choice of branches` {
         }
     }
 
-    private func open(_ policy: TPMPolicy, _ credentials: Credentials, on bench: Bench) async throws -> [UInt8] {
+    private func open(_ policy: TPMPolicy, _ credentials: Credentials, on bench: Bench) async throws
+        -> [UInt8]
+    {
         try await bench.run { tpm throws(TPMError) in
             let object = try tpm.seal(secret([7]), under: bench.root, policy: policy.digest)
             return SecretBox(

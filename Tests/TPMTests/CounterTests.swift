@@ -187,7 +187,8 @@ struct `Counters in the TPM` {
         try await bench.expectNothingLeft()
     }
 
-    private func unsealing(_ object: TPMObject, _ bench: Bench, _ policy: TPMPolicy) async throws -> TPMError {
+    private func unsealing(_ object: TPMObject, _ bench: Bench, _ policy: TPMPolicy) async throws -> TPMError
+    {
         try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
                 SecretBox(

@@ -24,7 +24,10 @@ struct ChipChoiceTests {
         #expect(error?.code == .noChip)
         #expect(error?.cause.contains("allows none") == true)
         await #expect(throws: VaultError.self) { try await services.services.maintenance.vaultStatus() }
-        #expect(!services.services.maintenance.usedSimulatedTPM && !services.services.maintenance.isProtectedByHardware)
+        #expect(
+            !services.services.maintenance.usedSimulatedTPM
+                && !services.services.maintenance.isProtectedByHardware
+        )
     }
 
     @Test func `a TPM that is named and does not answer is an error, and a file takes no place of its`()
@@ -38,7 +41,10 @@ struct ChipChoiceTests {
         let refused = await #expect(throws: StateError.self) { try await services.store() }
         #expect(refused?.code == .chipUnavailable)
         #expect(refused?.message.contains("swtpm:path=/nowhere/at/all") == true)
-        #expect(services.services.maintenance.isTPMNamed && !services.services.maintenance.usedSimulatedTPM && !services.services.maintenance.isProtectedByHardware)
+        #expect(
+            services.services.maintenance.isTPMNamed && !services.services.maintenance.usedSimulatedTPM
+                && !services.services.maintenance.isProtectedByHardware
+        )
         let key = services.stateDirectory.path + "/state.key"
         #expect(!FileManager.default.fileExists(atPath: key))
     }
@@ -68,7 +74,9 @@ struct ChipChoiceTests {
     @Test func `what is no address is never handed on`() async throws {
         let services = services { $0.tpm = "libtss2-tcti-other.so" }
         #expect(services.services.maintenance.tpmAddress == "none")
-        let error = await #expect(throws: VaultError.self) { try await services.services.maintenance.provisionVault() }
+        let error = await #expect(throws: VaultError.self) {
+            try await services.services.maintenance.provisionVault()
+        }
         #expect(error?.code == .noChip)
         await #expect(throws: StateError.self) { try await services.store() }
     }

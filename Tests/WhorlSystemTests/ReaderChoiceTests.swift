@@ -19,12 +19,15 @@ import WhorlSystem
     @Test func `is a mock only where one is named`() async throws {
         let reader = try await services(["WHORL_READER": "mock:no-match"]).services.readers.chosenReader()
         #expect(await reader.info.kind == .mock)
-        for reader in try await services([:]).services.readers.readers() { #expect(await reader.info.kind != .mock) }
+        for reader in try await services([:]).services.readers.readers() {
+            #expect(await reader.info.kind != .mock)
+        }
     }
 
     @Test func `is never a mock where the program allows none`() async {
         let error = await #expect(throws: AuthenticationError.self) {
-            _ = try await services(["WHORL_READER": "mock:match"], pretended: false).services.readers.chosenReader()
+            _ = try await services(["WHORL_READER": "mock:match"], pretended: false).services.readers
+                .chosenReader()
         }
         #expect(error?.code == .readerNotChosen)
     }

@@ -73,7 +73,8 @@ extension TestService {
         switch use {
         case .secret: try await secret(in: item, request, presenter)
         case .signature(let digest): try await signature(over: digest, with: item, request, presenter)
-        case .sharedSecret(let publicKey): try await sharedSecret(with: publicKey, of: item, request, presenter)
+        case .sharedSecret(let publicKey):
+            try await sharedSecret(with: publicKey, of: item, request, presenter)
         }
     }
 

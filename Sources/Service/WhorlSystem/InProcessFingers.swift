@@ -71,7 +71,8 @@ struct InProcessFingers: FingerService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(FingerChangeError) -> [EnrolledFinger] {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller() }
+        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller()
+        }
         guard let enroller = existing else {
             guard selection == .all else { throw .fingers(EnrollmentError(.noSuchFinger)) }
             return []
@@ -102,7 +103,8 @@ struct InProcessFingers: FingerService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(FingerChangeError) -> AcceptedFingers? {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller() }
+        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller()
+        }
         guard let enroller = existing else { return nil }
         let consent = try await consent(to: .accept, request, presenter)
         return try await ofFingers { () async throws(EnrollmentError) in
@@ -111,7 +113,8 @@ struct InProcessFingers: FingerService {
     }
 
     func reconcile() async throws(FingerChangeError) -> ReaderReconciliation? {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller() }
+        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller()
+        }
         guard let enroller = existing else { return nil }
         let reader = try await ofOwner { () async throws(AuthenticationError) in
             try await readers.chosenReader()

@@ -65,7 +65,13 @@ package final class ChipDouble: AuthenticationService {
                 let name = Data("secret \(state.secrets.count)".utf8)
                 state.secrets[name] = secret
                 state.sets[name] = state.set
-                return SealedItem(kind: .secret, profile: "test", access: access, publicKey: nil, encoded: name)
+                return SealedItem(
+                    kind: .secret,
+                    profile: "test",
+                    access: access,
+                    publicKey: nil,
+                    encoded: name
+                )
             case .key:
                 guard !access.needsApplicationPassword || applicationPassword != nil else {
                     throw VaultError(.applicationPasswordNeeded)
@@ -85,7 +91,9 @@ package final class ChipDouble: AuthenticationService {
         }
     }
 
-    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem { try SealedItem(encoded: encoded) }
+    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+        try SealedItem(encoded: encoded)
+    }
 
     package func use(
         _ item: ProtectedItem,

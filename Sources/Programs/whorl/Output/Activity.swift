@@ -40,7 +40,9 @@ final class Activity: Sendable {
         }
     }
 
-    /// Runs `work`. The last line says how it ended; for a `failure`, the reason follows as the command's error.
+    /// Runs `work`, and shows how it ended in a last line.
+    ///
+    /// For a `failure`, the reason follows as the command's error.
     func run<Value: Sendable>(
         success: (Value) -> ScanActivityUpdate,
         failure: String,

@@ -125,7 +125,8 @@ struct Passcode: AsyncParsableCommand {
         func answer(_ session: Session) async throws(Failure) -> Answer {
             try await session.requirePasscode()
             let service = session.services.passcode
-            let lost = try await failing { () async throws(VaultError) in try await service.itemsLostWithout() }
+            let lost = try await failing { () async throws(VaultError) in try await service.itemsLostWithout()
+            }
             guard force || lost.isEmpty else {
                 throw Failure(
                     VaultError(.passcodeNeeded(by: lost.map(\.spoken)), session.services.profile)

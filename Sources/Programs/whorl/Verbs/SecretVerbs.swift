@@ -116,7 +116,9 @@ struct Secret: AsyncParsableCommand {
 
     /// Reads a pipe or a file unchanged, or one line that a person types and that is not shown.
     private static func fromStandardInput() async throws(Failure) -> SecretBox {
-        guard StandardInput.isTerminal else { return try await StandardInput.read(atMost: SecretSize.allowed.upperBound) }
+        guard StandardInput.isTerminal else {
+            return try await StandardInput.read(atMost: SecretSize.allowed.upperBound)
+        }
         return try await failing { () async throws(PasscodeReadingError) in
             try await PasscodeReader().read("Secret")
         }

@@ -62,7 +62,9 @@ extension AuthenticationEngine {
     /// If it cannot be looked up, it counts as not shown; asking the owner then reports the cause.
     package func known(in session: OwnerSession?, _ vault: Vault) async -> OwnerProof {
         var proof = OwnerProof.nothing(of: profile)
-        guard let shown = session?.content(as: ShownProofs.self), shown.profile == profile else { return proof }
+        guard let shown = session?.content(as: ShownProofs.self), shown.profile == profile else {
+            return proof
+        }
         if let print = shown.print, await isEnrolled(print) {
             proof = proof.and(.matchedFinger(of: profile)) ?? proof
         }

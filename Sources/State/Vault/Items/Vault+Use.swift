@@ -14,7 +14,8 @@ extension Vault {
         _ proof: OwnerProof,
         _ password: SecretBox?,
         _ body:
-            @Sendable (borrowing TPMCommands, VaultAuthority, TPMPolicy, Credentials) throws(TPMError) -> Value
+            @Sendable (borrowing TPMCommands, VaultAuthority, TPMPolicy, Credentials) throws(TPMError) ->
+            Value
     ) async throws(VaultError) -> Value {
         guard let authority = try authority() else {
             throw VaultError(.chipCleared, item.owner.spoken, cause: "the authority's file is gone")

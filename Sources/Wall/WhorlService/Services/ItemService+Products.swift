@@ -61,7 +61,8 @@ extension ItemService {
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<SecretBox> {
-        try await use(.sealed(key), for: .sharedSecret(with: publicKey), request, presenter: presenter).secret()
+        try await use(.sealed(key), for: .sharedSecret(with: publicKey), request, presenter: presenter)
+            .secret()
     }
 }
 
