@@ -87,7 +87,9 @@ package struct Programs: Sendable {
     }
 
     /// Lets the next program have the chip, which has no resource manager here.
-    package func letGo() async { for program in all.values { await program.services.letGoOfTPM() } }
+    package func letGo() async {
+        for program in all.values { await program.services.services.maintenance.close() }
+    }
 
     // MARK: - The owner's acts
 

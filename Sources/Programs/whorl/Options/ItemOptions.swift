@@ -22,7 +22,7 @@ struct AccessOption: ParsableArguments {
 
     /// Reads the access control, and the item's own password if it takes one.
     func read() async throws(Failure) -> (AccessControl, SecretBox?) {
-        let control = try await failing { () throws(VaultError) in try AccessControl(access) }
+        let control = try failing { () throws(VaultError) in try AccessControl(access) }
         return (control, control.needsApplicationPassword ? try await password.readNew() : nil)
     }
 }
@@ -87,8 +87,8 @@ struct ReleaseOptions: ParsableArguments {
 
 extension Session {
     /// Returns the ID of an item of the profile, after a check of its name.
-    func item(_ kind: ItemKind, _ name: String) async throws(Failure) -> ItemID {
-        let name = try await failing { () throws(VaultError) in try ItemName(name) }
+    func item(_ kind: ItemKind, _ name: String) throws(Failure) -> ItemID {
+        let name = try failing { () throws(VaultError) in try ItemName(name) }
         return ItemID(kind, name, of: services.profile)
     }
 
@@ -106,7 +106,7 @@ extension Session {
 
     /// Deletes an item.
     func delete(_ kind: ItemKind, _ name: String) async throws(Failure) -> Answer {
-        let id = try await item(kind, name)
+        let id = try item(kind, name)
         try await failing { () async throws(VaultError) in try await services.namedItems.delete(id) }
         return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])
     }

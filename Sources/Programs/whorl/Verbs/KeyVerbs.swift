@@ -33,7 +33,7 @@ struct Key: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let id = try await session.item(.key, name)
+            let id = try session.item(.key, name)
             try await session.prepareItems()
             let (control, password) = try await access.read()
             let key = try await failing { () async throws(VaultError) in
@@ -75,7 +75,7 @@ struct Key: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let id = try await session.item(.key, name)
+            let id = try session.item(.key, name)
             let key = try await failing { () async throws(VaultError) in
                 try await session.services.namedItems.publicKey(of: id)
             }
@@ -101,7 +101,7 @@ struct Key: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let id = try await session.item(.key, name)
+            let id = try session.item(.key, name)
             guard global.json || isatty(STDOUT_FILENO) == 0 else {
                 throw .usage(
                     "A signature is bytes, which a terminal does not show.",

@@ -32,7 +32,7 @@ struct Secret: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let id = try await session.item(.secret, name)
+            let id = try session.item(.secret, name)
             // Refusals come before anything is read.
             try await session.prepareItems()
             let (control, password) = try await access.read()
@@ -65,7 +65,7 @@ struct Secret: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            let id = try await session.item(.secret, name)
+            let id = try session.item(.secret, name)
             let secret = try await options.release(
                 id,
                 session,
