@@ -126,7 +126,7 @@ bench: setup-test program ## measures what Docs/Benchmarks.md tells
 
 nightly: setup-test ## all tests under the thread and the address sanitizer (slow)
 	@status=0; for kind in thread address; do \
-		$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
+		WHORL_KILLS=200 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
 	done; exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
