@@ -10,10 +10,16 @@ import WhorlSupport
 enum Program {
     static func main() async {
         StandardStreams.fillGaps()
-        guard ThisProcess.hideMemory() else { exit(end(exposed, CommandLine.arguments)) }
+        guard ThisProcess.hideMemory() else { leave(end(exposed, CommandLine.arguments)) }
         Interruption.listen()
-        exit(await status(of: Array(CommandLine.arguments.dropFirst())))
+        leave(await status(of: Array(CommandLine.arguments.dropFirst())))
     }
+
+    /// Ends the program without the clean-up of exit(3), when all of its output is written.
+    ///
+    /// That clean-up frees what OpenSSL, libtss2 and GLib hold while their threads may still use it: a command that had
+    /// given its answer could then end with a fault, and so with another status.
+    private static func leave(_ status: Int32) -> Never { _exit(status) }
 
     private static func status(of arguments: [String]) async -> Int32 {
         if let problem = OpenFiles.makeRoom() ?? WordsFromOutside.problemWithArguments() {
