@@ -28,6 +28,7 @@ struct AttemptDiagnosis: Sendable {
 
     /// Returns the chosen kind of reader; real readers if none is connected or the choice is unclear.
     private func readersMeant() async -> ReaderClass {
+        // The check of the reader reports why none can be chosen.
         guard let reader = try? await services.readers.chosenReader() else { return .real }
         return ReaderClass(await reader.info.kind)
     }

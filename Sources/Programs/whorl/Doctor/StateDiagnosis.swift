@@ -38,6 +38,7 @@ struct StateDiagnosis: Sendable {
     }
 
     private func key() async -> Check {
+        // The check of the TPM reports why its status cannot be read; without it, no chip is claimed.
         let place = (try? await services.maintenance.vaultStatus())?.stateKey
         guard place == .sealed || place == .both else {
             return .note("key", "A file that only this user may read protects the prints; no TPM does.")
@@ -74,6 +75,7 @@ struct StateDiagnosis: Sendable {
 
     /// Returns the checks for fingers whose reader is missing.
     private func places(of fingers: [EnrolledFinger]) async -> [Check] {
+        // The check of the readers reports why they cannot be listed.
         let readers = (try? await services.readers.readers()) ?? []
         var connected: Set<ReaderID> = []
         for reader in readers { connected.insert(await reader.info.id) }

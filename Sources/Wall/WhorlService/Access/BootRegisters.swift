@@ -26,6 +26,7 @@ public struct BootRegisters: Sendable, Hashable {
     package var mask: UInt32 { registers.reduce(0) { $0 | 1 << UInt32($1) } }
 
     package init?(mask: UInt32) {
+        // A mask of registers that are refused is no mask; the reason does not matter.
         guard mask >> 24 == 0, let made = try? BootRegisters((0..<24).filter { mask >> UInt32($0) & 1 == 1 })
         else { return nil }
         self = made
