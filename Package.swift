@@ -216,6 +216,11 @@ let house: KeyValuePairs<String, [Part]> = [
             ]
         ),
         library("WhorlIPC", uses: ["CSocket", "SecretMemory"]),
+        // The wall over a socket: the client's half and the service's, without the engine.
+        library(
+            "WhorlRemote",
+            uses: ["Fingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"]
+        ),
         library(
             "WhorlSystem",
             uses: [

@@ -177,7 +177,7 @@ struct ReaderStorageTests {
 
         let reconciled = try await fixture.enroller.reconcile(profile: "ada", on: reader)
         #expect(reconciled.finished == 1)
-        #expect(reconciled.strays == [before] + others)
+        #expect(reconciled.strays == ([before] + others).map(\.metadata))
         #expect(reconciled.missing.isEmpty && reconciled.isListed)
         #expect(reader.stored.map(\.template) == mine + ([before] + others).map(\.template))
         #expect(try await states(fixture) == ["enrolled"])
@@ -223,7 +223,7 @@ struct ReaderStorageTests {
         let other = stray("other", EnrollmentMetadata(finger: .rightIndex, userName: "ada"))
         reader.state.withLock { $0.stored = [other] }
         let reconciled = try await fixture.enroller.reconcile(profile: "ada", on: reader)
-        #expect(reconciled.strays == [other])
+        #expect(reconciled.strays == [other.metadata])
         #expect(reconciled.missing.map(\.finger) == [.rightIndex])
         #expect(reader.stored == [other])
     }

@@ -3,9 +3,9 @@
 /// An error of a reader.
 ///
 /// "It did not match" and "try again" are results, not errors.
-public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, Codable {
     /// The kind of failure.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         /// No reader is connected, or none of the wanted name.
         case notFound
         /// Another operation runs on this reader, in this process.

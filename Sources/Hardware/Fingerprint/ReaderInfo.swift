@@ -17,7 +17,7 @@ public struct ReaderID: RawRepresentable, Hashable, Sendable, Codable, CustomStr
 }
 
 /// A reader's properties and abilities; all of them are known without opening the reader, except where said.
-public struct ReaderInfo: Sendable, Hashable {
+public struct ReaderInfo: Sendable, Hashable, Codable {
     /// The way in which a finger is presented to the reader.
     public enum ScanType: String, Sendable, Codable {
         /// The finger is laid on and lifted.
@@ -113,7 +113,7 @@ public struct ReaderInfo: Sendable, Hashable {
 /// The operations that a reader supports.
 ///
 /// The corresponding C type is `FpDeviceFeature`.
-public struct ReaderFeatures: OptionSet, Sendable, Hashable {
+public struct ReaderFeatures: OptionSet, Sendable, Hashable, Codable {
     /// One bit for each feature, as in `FpDeviceFeature`.
     public let rawValue: UInt32
 
@@ -155,13 +155,19 @@ public struct ReaderFeatures: OptionSet, Sendable, Hashable {
 /// A class of readers by the chance that a stranger's finger matches.
 ///
 /// It is a hint for people who choose a reader. It is not a measured false match rate of one device.
-public enum ReaderStrength: Sendable, Hashable {
+public enum ReaderStrength: Sendable, Hashable, Codable {
     /// The host compares minutiae, and takes a score of at least this as a match (BOZORTH3; the usual one is 40).
     case minutiaeScore(threshold: Int)
     /// The reader compares by its own method, which it does not tell.
     case onReader
     /// A mock or a virtual reader: the program that feeds it decides what matches.
     case none
+
+    private enum CodingKeys: String, CodingKey {
+        case minutiaeScore = "minutiaeScore"
+        case onReader = "onReader"
+        case none = "none"
+    }
 
     /// The name that JSON output has: `strong`, `fair`, `weak`, `reader` or `none`.
     ///

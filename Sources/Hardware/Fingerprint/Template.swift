@@ -106,7 +106,7 @@ public struct PrintID: Hashable, Sendable, Codable, Comparable, CustomStringConv
 /// The data that a reader stores with a template when it enrolls.
 ///
 /// Readers that match on the chip may store it inside themselves, where another system can read it.
-public struct EnrollmentMetadata: Sendable, Hashable {
+public struct EnrollmentMetadata: Sendable, Hashable, Codable {
     /// The finger that the person says it is; `nil` leaves it out.
     public var finger: Finger?
     /// The name of the profile; `nil` leaves it out.
@@ -123,7 +123,7 @@ public struct EnrollmentMetadata: Sendable, Hashable {
 }
 
 /// A day in the Gregorian calendar.
-public struct CalendarDate: Sendable, Hashable {
+public struct CalendarDate: Sendable, Hashable, Codable {
     /// The year, 1 to 65535.
     public let year: Int
     /// The month, 1 to 12.

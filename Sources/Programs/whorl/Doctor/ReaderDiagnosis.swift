@@ -128,7 +128,7 @@ struct ReaderDiagnosis: Sendable {
             let state = try await failing { () async throws(FingerChangeError) in
                 try await services.fingers.reconcile()
             }
-            guard let state else { return [strays(try await stored(in: reader))] }
+            guard let state else { return [strays(try await stored(in: reader).map(\.metadata))] }
             guard state.isListed else { return [.note(name, "The reader cannot list them.")] }
             return [strays(state.strays), missing(state)].compactMap { $0 }
         } catch {
@@ -151,10 +151,10 @@ struct ReaderDiagnosis: Sendable {
         }
     }
 
-    private func strays(_ prints: [StoredPrint]) -> Check {
+    private func strays(_ prints: [EnrollmentMetadata]) -> Check {
         guard !prints.isEmpty else { return .good("prints in the reader", "All of them are known.") }
         let owners = prints.map { print in
-            [print.metadata.finger?.spokenName, print.metadata.userName.map { "of \($0)" }]
+            [print.finger?.spokenName, print.userName.map { "of \($0)" }]
                 .compactMap(\.self).joined(separator: " ")
         }.map { $0.isEmpty ? "unnamed" : $0 }
         return .note(

@@ -14,15 +14,47 @@ package enum ServiceCallError: Error, Sendable, Hashable {
     case cancelled
 }
 
+/// A reply's values, and the descriptors beside them.
+package struct CallReply<Parameters: Sendable>: Sendable {
+    package let parameters: Parameters
+    package let descriptors: [Descriptor]
+
+    package init(parameters: Parameters, descriptors: [Descriptor]) {
+        self.parameters = parameters
+        self.descriptors = descriptors
+    }
+}
+
+/// Reads what a service answers.
+enum ReplyReader<Parameters: Decodable & Sendable> {
+    case update(Parameters)
+    case reply(Parameters)
+
+    /// Reads a message.
+    ///
+    /// - Throws: `refused` for an error of the service; `malformed` for what is no reply.
+    static func read(_ message: Frame, as: Parameters.Type) throws(ServiceCallError) -> ReplyReader {
+        let bytes = message.bytes
+        guard (try? JSONCheck.object(bytes)) != nil, let head = try? Wire.decode(ReplyHead.self, bytes) else {
+            throw .malformed
+        }
+        if let name = head.error {
+            // Values are for the caller: a refusal stays one without them.
+            let values = try? Wire.decode(ParametersOf<JSONTree>.self, bytes).parameters
+            throw .refused(ServiceRefusal(name, failure: values ?? .object([:])))
+        }
+        guard let parameters = try? Wire.decode(ParametersOf<Parameters>.self, bytes).parameters else {
+            throw .malformed
+        }
+        return head.continues == true ? .update(parameters) : .reply(parameters)
+    }
+}
+
 /// A connection to a service, for one call at a time.
 ///
 /// After an error other than a refusal it is closed and of no more use.
 package final class ServiceConnection: Sendable {
-    /// A reply's values, and the descriptors beside them.
-    package struct Reply<Parameters: Sendable>: Sendable {
-        package let parameters: Parameters
-        package let descriptors: [Descriptor]
-    }
+    package typealias Reply = CallReply
 
     private let channel: Channel
     private let messages: AsyncStream<Frame>
@@ -83,24 +115,15 @@ package final class ServiceConnection: Sendable {
         _ update: ((Result) -> Void)?
     ) async throws(ServiceCallError) -> Reply<Result> {
         for await message in messages {
-            do {
-                try JSONCheck.object(message.bytes)
-                let head = try Wire.decode(ReplyHead.self, message.bytes)
-                if let name = head.error {
-                    // Details are for the eye: a refusal stays one without them.
-                    let details = try? Wire.decode(ParametersOf<[String: String]>.self, message.bytes)
-                    throw ServiceCallError.refused(ServiceRefusal(name, details?.parameters ?? [:]))
-                }
-                let parameters = try Wire.decode(ParametersOf<Result>.self, message.bytes).parameters
-                guard head.continues == true else {
+            do throws(ServiceCallError) {
+                switch try ReplyReader.read(message, as: Result.self) {
+                case .update(let parameters): update?(parameters)
+                case .reply(let parameters):
                     return Reply(parameters: parameters, descriptors: message.descriptors)
                 }
-                update?(parameters)
-            } catch let error as ServiceCallError {
-                throw error
             } catch {
-                channel.close()
-                throw .malformed
+                if error == .malformed { channel.close() }
+                throw error
             }
         }
         throw Task.isCancelled ? .cancelled : .connection(nil)

@@ -21,7 +21,7 @@ package struct PeerUser: Sendable, Hashable {
     }
 
     /// Asks the kernel about a connected socket (`SO_PEERCRED`).
-    init(of socket: Descriptor) throws(SystemCallError) {
+    package init(of socket: Descriptor) throws(SystemCallError) {
         var credentials = whorl_credentials()
         var size = socklen_t(MemoryLayout<whorl_credentials>.size)
         guard getsockopt(socket.number, SOL_SOCKET, Int32(WHORL_SO_PEERCRED), &credentials, &size) == 0,

@@ -8,7 +8,8 @@ package struct ServiceCall: Sendable {
     package let client: ServiceClientIdentity
     /// Whether the caller takes updates before the reply (Varlink: "more").
     package let wantsMore: Bool
-    let descriptors: [Descriptor]
+    /// The descriptors beside the call, at most 8.
+    package let descriptors: [Descriptor]
     let body: [UInt8]
     let send: @Sendable ([UInt8]) -> Void
 

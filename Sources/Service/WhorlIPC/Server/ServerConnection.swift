@@ -96,11 +96,7 @@ final class ServerConnection: @unchecked Sendable {
     }
 
     private static func refusal(_ refusal: ServiceRefusal) -> Router.Answer {
-        let message = ReplyMessage(parameters: refusal.details, error: refusal.name)
-        // Texts always encode; the name alone would be valid too.
-        return Router.Answer(
-            bytes: (try? Wire.encode(message)) ?? Array(#"{"error":"io.whorl.InternalError"}"#.utf8)
-        )
+        Router.Answer(bytes: refusal.message)
     }
 
     private static func reply(_ parameters: some Encodable) -> Router.Answer {

@@ -29,5 +29,11 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
         self.call = call
     }
 
+    /// Makes the error of a call whose other side is not to be trusted (`EACCES`).
+    package init(refusing call: String) {
+        self.call = call
+        number = EACCES
+    }
+
     package var description: String { "\(call): \(String(cString: strerror(number)))" }
 }

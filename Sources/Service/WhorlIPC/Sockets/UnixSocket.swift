@@ -4,14 +4,14 @@ internal import CSocket
 internal import Glibc
 
 /// Calls on Unix stream sockets, none of which waits.
-enum UnixSocket {
+package enum UnixSocket {
     /// The longest path of a socket in bytes, without the zero at its end (`sockaddr_un.sun_path`).
     static let longestPath = 107
 
     /// Connects to a listening socket.
     ///
     /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` where no service listens, `EAGAIN` where its backlog is full.
-    static func connect(to path: String) throws(SystemCallError) -> Descriptor {
+    package static func connect(to path: String) throws(SystemCallError) -> Descriptor {
         let socket = try make()
         try withAddress(path) { address, size throws(SystemCallError) in
             guard Glibc.connect(socket.number, address, size) == 0 else { throw SystemCallError("connect") }
@@ -20,7 +20,7 @@ enum UnixSocket {
     }
 
     /// Listens at a path, which must not exist yet; its permissions follow the process's umask.
-    static func listen(at path: String, backlog: Int32 = 128) throws(SystemCallError) -> Descriptor {
+    package static func listen(at path: String, backlog: Int32 = 128) throws(SystemCallError) -> Descriptor {
         let socket = try make()
         try withAddress(path) { address, size throws(SystemCallError) in
             guard bind(socket.number, address, size) == 0 else { throw SystemCallError("bind") }
@@ -30,7 +30,7 @@ enum UnixSocket {
     }
 
     /// Two ends that are connected with each other.
-    static func pair() throws(SystemCallError) -> (Descriptor, Descriptor) {
+    package static func pair() throws(SystemCallError) -> (Descriptor, Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemCallError("socketpair") }
         return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))

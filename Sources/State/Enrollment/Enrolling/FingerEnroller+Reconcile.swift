@@ -27,9 +27,9 @@ extension FingerEnroller {
                 return ReaderReconciliation(finished: finished, strays: [], missing: [], isListed: false)
             }
             let ours = try await store.kept(by: info.id)
-            var strays: [StoredPrint] = []
+            var strays: [EnrollmentMetadata] = []
             for print in stored where await !reader.holds(print.template, in: ours.compactMap(\.template)) {
-                strays.append(print)
+                strays.append(print.metadata)
             }
             var missing: [EnrolledFinger] = []
             for entry in try await store.gallery(of: profile, on: info.id) {

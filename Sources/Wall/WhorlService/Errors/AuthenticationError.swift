@@ -3,9 +3,9 @@
 public import Fingerprint
 
 /// An error of an evaluation.
-public struct AuthenticationError: Error, Sendable, Hashable {
+public struct AuthenticationError: Error, Sendable, Hashable, Codable {
     /// The kind of failure; the names are Apple's where Apple has one.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         /// Three presentations did not match.
         case authenticationFailed
         /// The person pressed cancel.

@@ -3,9 +3,9 @@
 internal import WhorlSupport
 
 /// An error of the state directory.
-public struct StateError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct StateError: Error, Sendable, Hashable, CustomStringConvertible, Codable {
     /// The kind of failure.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         /// The directory or a file in it cannot be created, written or read.
         case notWritable
         /// Other users may read or write it, it belongs to another user, or it is not a plain file.

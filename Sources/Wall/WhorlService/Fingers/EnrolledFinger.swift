@@ -4,7 +4,7 @@ public import Fingerprint
 public import Foundation
 
 /// One enrolled finger, without its template.
-public struct EnrolledFinger: Sendable, Hashable, Identifiable {
+public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
     /// The print's identity.
     public let id: PrintID
     /// The finger that the person named at enrollment.
@@ -46,7 +46,7 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable {
 }
 
 /// The state of a profile's fingers that a program compares to learn whether the set has changed.
-public struct EnrollmentState: Sendable, Hashable {
+public struct EnrollmentState: Sendable, Hashable, Codable {
     /// The HMAC-SHA-256 of the set, 32 bytes; it differs for each program.
     public let digest: Data
     /// The number of changes of the set.
@@ -62,7 +62,7 @@ public struct EnrollmentState: Sendable, Hashable {
 }
 
 /// The changes of the set of enrolled fingers since a digest was taken.
-public struct EnrollmentDifference: Sendable, Hashable {
+public struct EnrollmentDifference: Sendable, Hashable, Codable {
     /// Whether the present digest is a different one.
     ///
     /// It is `true` also for a set that was changed and changed back.

@@ -13,27 +13,49 @@ public enum FingerChange: Sendable, Hashable {
 }
 
 /// A selection of fingers to remove.
-public enum FingerSelection: Sendable, Hashable {
+public enum FingerSelection: Sendable, Hashable, Codable {
     /// One print.
     case print(PrintID)
     /// The prints of a finger on one reader; `nil` means on every reader.
     case finger(Finger, on: ReaderID?)
     /// All prints of the profile. This works on a set that was changed from outside, too, and makes it sound again.
     case all
+
+    private enum CodingKeys: String, CodingKey {
+        case print = "print"
+        case finger = "finger"
+        case all = "all"
+    }
+
+    private enum PrintCodingKeys: String, CodingKey { case _0 = "id" }
+
+    private enum FingerCodingKeys: String, CodingKey {
+        case _0 = "finger"
+        case on = "reader"
+    }
 }
 
 /// An event of an enrollment, for prompts and progress bars.
-public enum EnrollmentProgress: Sendable, Hashable {
+public enum EnrollmentProgress: Sendable, Hashable, Codable {
     /// The owner has agreed, and the reader is asked from now on.
     case began(ReaderInfo)
     /// An event of the reader.
     case scan(ScanEvent)
     /// The presentations are done; one more touch confirms the print, with this number of tries left.
     case confirming(triesLeft: Int)
+
+    private enum CodingKeys: String, CodingKey {
+        case began = "began"
+        case scan = "scan"
+        case confirming = "confirming"
+    }
+
+    private enum BeganCodingKeys: String, CodingKey { case _0 = "reader" }
+    private enum ScanCodingKeys: String, CodingKey { case _0 = "event" }
 }
 
 /// The result of accepting fingers that were changed from outside or are of an older state.
-public struct AcceptedFingers: Sendable {
+public struct AcceptedFingers: Sendable, Codable {
     /// The fingers that are enrolled from now on.
     public let kept: [EnrolledFinger]
     /// The fingers that were removed because their prints can no longer be compared.
@@ -46,19 +68,19 @@ public struct AcceptedFingers: Sendable {
 }
 
 /// The result of comparing the prints that a reader keeps with the store.
-public struct ReaderReconciliation: Sendable {
+public struct ReaderReconciliation: Sendable, Codable {
     /// The number of prints of interrupted enrollments and removals that were deleted from the reader.
     public let finished: Int
-    /// Prints in the reader that the store does not know, such as another system's.
+    /// The data of prints in the reader that the store does not know, such as another system's.
     ///
     /// They are never deleted.
-    public let strays: [StoredPrint]
+    public let strays: [EnrollmentMetadata]
     /// Fingers of the profile whose print the reader no longer holds.
     public let missing: [EnrolledFinger]
     /// Whether the reader could list its prints; when not, `strays` and `missing` say nothing.
     public let isListed: Bool
 
-    package init(finished: Int, strays: [StoredPrint], missing: [EnrolledFinger], isListed: Bool) {
+    package init(finished: Int, strays: [EnrollmentMetadata], missing: [EnrolledFinger], isListed: Bool) {
         self.finished = finished
         self.strays = strays
         self.missing = missing

@@ -3,11 +3,19 @@
 public import SecretMemory
 
 /// An item that opens when its access control is met, wherever it is stored.
-public enum ProtectedItem: Sendable, Hashable {
+public enum ProtectedItem: Sendable, Hashable, Codable {
     /// An item in the vault's table.
     case stored(ItemID)
     /// A sealed item that the caller stores.
     case sealed(SealedItem)
+
+    private enum CodingKeys: String, CodingKey {
+        case stored = "stored"
+        case sealed = "sealed"
+    }
+
+    private enum StoredCodingKeys: String, CodingKey { case _0 = "id" }
+    private enum SealedCodingKeys: String, CodingKey { case _0 = "item" }
 }
 
 /// A request for the content of an item.
@@ -41,9 +49,17 @@ public struct Released<Product: Sendable>: Sendable {
 }
 
 /// An error of releasing an item.
-public enum ReleaseError: Error, Sendable, Hashable {
+public enum ReleaseError: Error, Sendable, Hashable, Codable {
     /// The owner was not recognised.
     case evaluation(AuthenticationError)
     /// The vault or the chip refused.
     case vault(VaultError)
+
+    private enum CodingKeys: String, CodingKey {
+        case evaluation = "evaluation"
+        case vault = "vault"
+    }
+
+    private enum EvaluationCodingKeys: String, CodingKey { case _0 = "error" }
+    private enum VaultCodingKeys: String, CodingKey { case _0 = "error" }
 }

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// It opens only on the machine and for the vault that it was made in. It does not reveal the secret: a reader
 /// learns only the kind of item and its access control.
-public struct SealedItem: Sendable, Hashable {
+public struct SealedItem: Sendable, Hashable, Codable {
     /// The kind of the item: secret or key.
     public let kind: ItemKind
     /// The profile that owns the item.

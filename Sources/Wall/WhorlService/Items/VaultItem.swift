@@ -3,7 +3,7 @@
 public import Foundation
 
 /// The kind of an item.
-public enum ItemKind: String, Sendable, Hashable, CaseIterable {
+public enum ItemKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// Bytes that the chip gives back.
     case secret
     /// A P-256 key that signs inside the chip and never leaves it.
@@ -11,7 +11,7 @@ public enum ItemKind: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The identity of an item: a profile has at most one item of each kind and name.
-public struct ItemID: Sendable, Hashable {
+public struct ItemID: Sendable, Hashable, Codable {
     /// The profile that owns the item.
     public let profile: String
     /// The kind of the item: secret or key.
@@ -31,7 +31,7 @@ public struct ItemID: Sendable, Hashable {
 }
 
 /// The description of an item, which is available without opening it.
-public struct VaultItem: Sendable, Hashable {
+public struct VaultItem: Sendable, Hashable, Codable {
     /// The identity of the item.
     public let id: ItemID
     /// The access control of the item.
@@ -42,7 +42,7 @@ public struct VaultItem: Sendable, Hashable {
     public let standing: Standing
 
     /// The standing of an item.
-    public enum Standing: String, Sendable, Hashable {
+    public enum Standing: String, Sendable, Hashable, Codable {
         /// No reason is known why the item should not open.
         case valid
         /// A finger was added or removed since the item was bound to the set; no other way opens it, so it is lost.

@@ -3,9 +3,9 @@
 /// The status of a state directory and its chip, which `whorl doctor` and `whorl vault status` show.
 ///
 /// Reading it changes nothing, neither in the chip nor on the disk.
-public struct VaultStatus: Sendable, Hashable {
+public struct VaultStatus: Sendable, Hashable, Codable {
     /// The place of the state key.
-    public enum StateKey: String, Sendable, Hashable {
+    public enum StateKey: String, Sendable, Hashable, Codable {
         /// No state key exists yet.
         case none
         /// In a file that a copy of the directory includes.
@@ -64,7 +64,7 @@ public struct VaultStatus: Sendable, Hashable {
 }
 
 /// The identity and the setup of a TPM.
-public struct ChipStatus: Sendable, Hashable {
+public struct ChipStatus: Sendable, Hashable, Codable {
     /// The manufacturer's four letters, such as `IFX`.
     public let manufacturer: String
     /// The vendor's own text.
@@ -121,15 +121,20 @@ public struct ChipStatus: Sendable, Hashable {
 }
 
 /// The effect of a reset of the vault on the fingers.
-public enum VaultReset: Sendable, Hashable {
+public enum VaultReset: Sendable, Hashable, Codable {
     /// The fingers are unchanged.
     case fingersKept
     /// The fingers can no longer be read; the database was put aside under this name.
     case fingersLost(database: String)
+
+    private enum CodingKeys: String, CodingKey {
+        case fingersKept = "fingersKept"
+        case fingersLost = "fingersLost"
+    }
 }
 
 /// The result of binding secrets to the present measurements of the machine's start.
-public struct Resealing: Sendable, Hashable {
+public struct Resealing: Sendable, Hashable, Codable {
     /// Secrets that are now bound to the present start.
     public package(set) var resealed: [ItemID] = []
     /// Keys, and secrets with an application password: they need the passcode in addition as long as the machine

@@ -3,15 +3,23 @@
 public import Foundation
 
 /// The tries of one profile on one class of readers, as they stand now.
-public struct AttemptStanding: Sendable, Hashable {
+public struct AttemptStanding: Sendable, Hashable, Codable {
     /// Whether fingers are locked, and how that ends.
-    public enum Lock: Sendable, Hashable {
+    public enum Lock: Sendable, Hashable, Codable {
         /// A finger may be tried.
         case open
         /// Locked until the given time, by the wall clock as it is set now; setting the clock does not move the end.
         case until(Date)
         /// Locked until the passcode is verified.
         case untilPasscode
+
+        private enum CodingKeys: String, CodingKey {
+            case open = "open"
+            case until = "until"
+            case untilPasscode = "untilPasscode"
+        }
+
+        private enum UntilCodingKeys: String, CodingKey { case _0 = "end" }
     }
 
     /// The class of readers that the tries are made on.

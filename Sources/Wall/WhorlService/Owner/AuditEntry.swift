@@ -5,9 +5,9 @@ public import Foundation
 internal import WhorlSupport
 
 /// One line of the audit log.
-public struct AuditEntry: Sendable, Hashable, Identifiable {
+public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
     /// The kind of an event; an older log may hold kinds that have no name here.
-    public struct Event: RawRepresentable, Sendable, Hashable {
+    public struct Event: RawRepresentable, Sendable, Hashable, Codable {
         /// The name in the log.
         public let rawValue: String
 

@@ -4,7 +4,7 @@ public import Foundation
 public import Fingerprint
 
 /// A rule for what a person must show before an evaluation succeeds.
-public enum Policy: String, Sendable, Hashable, CaseIterable {
+public enum Policy: String, Sendable, Hashable, CaseIterable, Codable {
     /// Only a matching finger.
     case biometrics
     /// A matching finger, or the owner's passcode.
@@ -15,7 +15,7 @@ public enum Policy: String, Sendable, Hashable, CaseIterable {
 ///
 /// It keeps the domain states of programs apart, and the opt-out is stored under it. Programs of one user can take each
 /// other's names.
-public struct ApplicationID: RawRepresentable, Hashable, Sendable {
+public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
     /// The name, such as `org.example.vault`, or the name of the program's file.
     public let rawValue: String
 
@@ -79,9 +79,9 @@ public struct EvaluationRequest: Sendable {
 /// A successful evaluation.
 ///
 /// Only a success has a value of this type.
-public struct Evaluation: Sendable, Hashable {
+public struct Evaluation: Sendable, Hashable, Codable {
     /// The method by which the owner was recognised.
-    public enum Method: String, Sendable {
+    public enum Method: String, Sendable, Codable {
         /// By a finger.
         case biometry
         /// By the passcode.
@@ -119,7 +119,7 @@ public struct Evaluation: Sendable, Hashable {
 }
 
 /// The answer to the question whether an evaluation could succeed now.
-public struct Preflight: Sendable {
+public struct Preflight: Sendable, Codable {
     /// The error that prevents an evaluation; `nil` when it could succeed.
     public let obstacle: AuthenticationError?
     /// Whether a fingerprint reader is connected, whatever the answer is.

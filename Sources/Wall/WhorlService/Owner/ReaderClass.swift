@@ -10,7 +10,7 @@ public import Fingerprint
 /// own.
 ///
 /// So a match on a mock does not reset the tries on a real reader, and failures on a mock do not lock a real one.
-public enum ReaderClass: String, Sendable, Hashable, CaseIterable {
+public enum ReaderClass: String, Sendable, Hashable, CaseIterable, Codable {
     /// Hardware that a driver speaks to.
     case real
     /// A script, or one of libfprint's virtual readers.

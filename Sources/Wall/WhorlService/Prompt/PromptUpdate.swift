@@ -102,14 +102,3 @@ extension PromptUpdate: Codable {
         }
     }
 }
-
-extension Duration {
-    /// The duration in milliseconds, rounded up, at most the largest number.
-    fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, rest) = components
-        let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
-        let more = (rest + 999_999_999_999_999) / 1_000_000_000_000_000
-        let (sum, isTooMuch) = whole.addingReportingOverflow(more)
-        return isTooLong || isTooMuch ? .max : sum
-    }
-}

@@ -91,7 +91,7 @@ public protocol FingerService: Sendable {
 }
 
 /// A finger that is to be enrolled.
-public struct NewFinger: Sendable, Hashable {
+public struct NewFinger: Sendable, Hashable, Codable {
     /// The name of the finger.
     public var finger: Finger
     /// The owner's own words for it, of which at most 100 characters are kept; `nil` for none.
@@ -105,9 +105,17 @@ public struct NewFinger: Sendable, Hashable {
 }
 
 /// An error of a change to the enrolled fingers.
-public enum FingerChangeError: Error, Sendable, Hashable {
+public enum FingerChangeError: Error, Sendable, Hashable, Codable {
     /// The owner did not consent, or could not be asked.
     case owner(AuthenticationError)
     /// The change failed.
     case fingers(EnrollmentError)
+
+    private enum CodingKeys: String, CodingKey {
+        case owner = "owner"
+        case fingers = "fingers"
+    }
+
+    private enum OwnerCodingKeys: String, CodingKey { case _0 = "error" }
+    private enum FingersCodingKeys: String, CodingKey { case _0 = "error" }
 }

@@ -65,7 +65,7 @@ public enum NewItem: Sendable {
 }
 
 /// A use of an item.
-public enum ItemUse: Sendable, Hashable {
+public enum ItemUse: Sendable, Hashable, Codable {
     /// Reading the secret.
     case secret
     /// Signing a SHA-256 digest of 32 bytes.
@@ -74,6 +74,15 @@ public enum ItemUse: Sendable, Hashable {
     ///
     /// The public key is in the form of ANSI X9.63 (0x04, X, Y; 65 bytes). Keys that are stored under a name sign only.
     case sharedSecret(with: Data)
+
+    private enum CodingKeys: String, CodingKey {
+        case secret = "secret"
+        case signature = "signature"
+        case sharedSecret = "sharedSecret"
+    }
+
+    private enum SignatureCodingKeys: String, CodingKey { case over = "digest" }
+    private enum SharedSecretCodingKeys: String, CodingKey { case with = "publicKey" }
 }
 
 /// The product of an item.

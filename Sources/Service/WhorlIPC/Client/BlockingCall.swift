@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSocket
+internal import Glibc
+
+/// A call that blocks its thread until the reply is there, for callers that cannot wait in a task.
+package struct BlockingCall: ~Copyable {
+    /// The time for which a reply is waited, in milliseconds.
+    private static let patience: Int32 = 30_000
+
+    private let socket: Descriptor
+    private var reader = FrameReader()
+
+    /// Takes over a connected socket.
+    package init(_ socket: Descriptor) { self.socket = socket }
+
+    /// Calls a method, and waits for its reply.
+    ///
+    /// - Parameters:
+    ///   - method: The qualified name.
+    ///   - parameters: What the method takes.
+    ///   - descriptors: At most 8, such as secrets; parameters name them by their index.
+    ///   - type: What the reply's parameters become.
+    /// - Returns: The reply.
+    /// - Throws: The service's refusal, or the reason for which there is no reply, also after 30 seconds without one.
+    package mutating func call<Parameters: Encodable & Sendable, Result: Decodable & Sendable>(
+        _ method: String,
+        _ parameters: Parameters,
+        descriptors: [Descriptor] = [],
+        returning type: Result.Type = Result.self
+    ) throws(ServiceCallError) -> CallReply<Result> {
+        // The encoder's words name our own types alone.
+        guard let bytes = try? Wire.encode(CallMessage(method: method, parameters: parameters)) else {
+            throw .malformed
+        }
+        do throws(SystemCallError) { try send(bytes + [0], descriptors) } catch { throw .connection(error) }
+        let message = try receive()
+        guard case .reply(let parameters) = try ReplyReader.read(message, as: Result.self) else {
+            throw .malformed
+        }
+        return CallReply(parameters: parameters, descriptors: message.descriptors)
+    }
+
+    private func send(_ bytes: [UInt8], _ descriptors: [Descriptor]) throws(SystemCallError) {
+        let numbers = descriptors.map(\.number)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { bytes in
+                // The descriptors go with the first part.
+                whorl_send(
+                    socket.number,
+                    bytes.baseAddress?.advanced(by: sent),
+                    bytes.count - sent,
+                    numbers,
+                    sent == 0 ? Int32(numbers.count) : 0
+                )
+            }
+            if count < 0 {
+                guard errno == EAGAIN || errno == EINTR else { throw SystemCallError("sendmsg") }
+                try wait(for: POLLOUT)
+            } else {
+                sent += count
+            }
+        }
+    }
+
+    private mutating func receive() throws(ServiceCallError) -> Frame {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            do throws(SystemCallError) { try wait(for: POLLIN) } catch { throw .connection(error) }
+            var control = whorl_control()
+            let count = chunk.withUnsafeMutableBytes {
+                whorl_receive(socket.number, $0.baseAddress, $0.count, &control)
+            }
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            let descriptors = withUnsafeBytes(of: control.descriptors) { room in
+                room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count))
+                    .map { Descriptor(owning: $0) }
+            }
+            guard count > 0 else { throw .connection(count < 0 ? SystemCallError("recvmsg") : nil) }
+            guard control.is_truncated == 0,
+                // A stream that is no message says nothing more.
+                let messages = try? reader.take(chunk[..<count], descriptors)
+            else { throw .malformed }
+            if let message = messages.first { return message }
+        }
+    }
+
+    private func wait(for event: Int32) throws(SystemCallError) {
+        var place = pollfd(fd: socket.number, events: Int16(event), revents: 0)
+        while true {
+            let count = poll(&place, 1, Self.patience)
+            if count > 0 { return }
+            if count < 0, errno == EINTR { continue }
+            if count == 0 { errno = ETIMEDOUT }
+            throw SystemCallError("poll")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+/// The upkeep of a state that a service keeps.
+struct RemoteMaintenance: MaintenanceService {
+    let client: ServiceClient
+
+    var statePath: String { facts?.statePath ?? "" }
+    var tpmAddress: String { facts?.tpmAddress ?? "none" }
+    var isTPMNamed: Bool { facts?.isTPMNamed ?? false }
+    // A service that does not answer has protected nothing.
+    var usedSimulatedTPM: Bool { facts?.usedSimulatedTPM ?? false }
+    var isProtectedByHardware: Bool { facts?.isProtectedByHardware ?? false }
+
+    private var facts: MaintenanceInterface.Facts? {
+        // The next call that can fail says why there is no answer.
+        try? client.callBlocking(MaintenanceInterface.facts, NoValue(), failing: StateError.self).parameters
+    }
+
+    func hasState() async throws(StateError) -> Bool {
+        try await client.call(MaintenanceInterface.hasState, NoValue(), failing: StateError.self)
+            .parameters.value
+    }
+
+    func vaultStatus() async throws(VaultError) -> VaultStatus {
+        try await client.call(MaintenanceInterface.status, NoValue(), failing: VaultError.self).parameters
+    }
+
+    func provisionVault() async throws(VaultError) {
+        _ = try await client.call(MaintenanceInterface.provision, NoValue(), failing: VaultError.self)
+    }
+
+    func resetVault(withoutChip: Bool) async throws(VaultError) -> VaultReset {
+        try await client.call(MaintenanceInterface.reset, .init(withoutChip), failing: VaultError.self)
+            .parameters
+    }
+
+    func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing {
+        let (place, attachments) = try attachedPasscode(passcode, failing: VaultError.self)
+        return try await client.call(
+            MaintenanceInterface.reseal,
+            .init(place),
+            attachments,
+            failing: VaultError.self
+        ).parameters
+    }
+
+    func attempts() async throws(AuthenticationError) -> [AttemptStanding] {
+        try await client.call(MaintenanceInterface.attempts, NoValue(), failing: AuthenticationError.self)
+            .parameters.value
+    }
+
+    func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry] {
+        try await client.call(MaintenanceInterface.log, .init(limit), failing: AuthenticationError.self)
+            .parameters.value
+    }
+
+    func lockFileFault() async -> AuthenticationError? {
+        do throws(AuthenticationError) {
+            return try await client.call(
+                MaintenanceInterface.lockFileFault,
+                NoValue(),
+                failing: AuthenticationError.self
+            ).parameters.value
+        } catch {
+            return error
+        }
+    }
+
+    /// The service keeps its own connection to the chip.
+    func close() async {}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import WhorlIPC
+import WhorlService
+
+/// The readers that a service uses.
+struct RemoteReaders: ReaderService {
+    let client: ServiceClient
+
+    func readers() async throws(AuthenticationError) -> [any FingerprintReader] {
+        let infos = try await client.call(
+            ReaderInterface.list,
+            NoValue(),
+            failing: AuthenticationError.self
+        ).parameters.value
+        return infos.map { RemoteReader(knownInfo: $0, client: client) }
+    }
+
+    func chosenReader() async throws(AuthenticationError) -> any FingerprintReader {
+        let info = try await client.call(
+            ReaderInterface.chosen,
+            NoValue(),
+            failing: AuthenticationError.self
+        ).parameters
+        return RemoteReader(knownInfo: info, client: client)
+    }
+
+    var readerLockTrouble: ReaderError? {
+        do throws(ReaderError) {
+            return try client.callBlocking(
+                ReaderInterface.lockTrouble,
+                NoValue(),
+                failing: ReaderError.self
+            ).parameters.value
+        } catch {
+            return error
+        }
+    }
+
+    func readerEvents() async -> AsyncStream<Void> {
+        let client = client
+        let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let watching = Task {
+            // A service that hangs up sends no further events; the stream ends.
+            _ = try? await client.call(
+                ReaderInterface.watch,
+                NoValue(),
+                failing: ReaderError.self,
+                update: { _ in sink.yield() }
+            )
+            sink.finish()
+        }
+        sink.onTermination = { _ in watching.cancel() }
+        return events
+    }
+}
+
+/// A reader that a service uses; programs learn about it, and take no fingers or pictures from it themselves.
+private final class RemoteReader: FingerprintReader {
+    let knownInfo: ReaderInfo
+    let client: ServiceClient
+
+    init(knownInfo: ReaderInfo, client: ServiceClient) {
+        self.knownInfo = knownInfo
+        self.client = client
+    }
+
+    var info: ReaderInfo {
+        get async { knownInfo }
+    }
+
+    /// Tries whether the service can open the reader; the service lets it go again at once.
+    func open() async throws(ReaderError) {
+        _ = try await client.call(ReaderInterface.tryOut, .init(knownInfo.id), failing: ReaderError.self)
+    }
+
+    func close() async throws(ReaderError) {}
+
+    /// Returns the data of the prints, without their templates, which do not leave the service.
+    func storedPrints(whenBusy: BusyPolicy) async throws(ReaderError) -> [StoredPrint] {
+        try await client.call(ReaderInterface.prints, .init(knownInfo.id), failing: ReaderError.self)
+            .parameters.value.map { StoredPrint(template: Template(bytes: []), metadata: $0) }
+    }
+
+    func enroll(
+        _ metadata: EnrollmentMetadata,
+        whenBusy: BusyPolicy,
+        observer: @escaping ScanObserver
+    ) async throws(ReaderError) -> Template { throw refusal("enroll") }
+
+    func verify(
+        _ template: Template,
+        whenBusy: BusyPolicy,
+        observer: @escaping ScanObserver
+    ) async throws(ReaderError) -> VerifyResult { throw refusal("verify") }
+
+    func identify(
+        among gallery: [GalleryEntry],
+        whenBusy: BusyPolicy,
+        observer: @escaping ScanObserver
+    ) async throws(ReaderError) -> IdentifyResult { throw refusal("identify") }
+
+    func capture(whenBusy: BusyPolicy, observer: @escaping ScanObserver) async throws(ReaderError)
+        -> FingerprintImage
+    { throw refusal("capture") }
+
+    func delete(_ template: Template, whenBusy: BusyPolicy) async throws(ReaderError) {
+        throw refusal("delete")
+    }
+
+    func clearStorage(whenBusy: BusyPolicy) async throws(ReaderError) { throw refusal("clearStorage") }
+    func suspend() async throws(ReaderError) { throw refusal("suspend") }
+    func resume() async throws(ReaderError) { throw refusal("resume") }
+
+    var fingerStatus: FingerStatus {
+        get async { FingerStatus(needed: false, present: false) }
+    }
+
+    var temperature: ReaderTemperature {
+        get async { .cold }
+    }
+
+    func isSamePrint(_ first: Template, _ second: Template) async -> Bool { false }
+
+    private func refusal(_ operation: String) -> ReaderError {
+        ReaderError(
+            .unsupported,
+            operation: operation,
+            cause: "the service whorld keeps the reader; WHORL_SERVICE=in-process uses it directly"
+        )
+    }
+}

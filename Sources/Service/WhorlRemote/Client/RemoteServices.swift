@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlService
+
+extension Services {
+    /// Makes the services of one user that a service provides in another process.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile, which the service gives to this user.
+    ///   - application: The program that asks.
+    ///   - transport: Opens connections to the service.
+    package static func remote(
+        profile: String,
+        application: ApplicationID,
+        over transport: any ServiceTransport
+    ) -> Services {
+        let client = ServiceClient(transport: transport)
+        return Services(
+            profile: profile,
+            application: application,
+            owner: RemoteOwner(client: client),
+            items: RemoteItems(client: client),
+            namedItems: RemoteNamedItems(client: client),
+            fingers: RemoteFingers(client: client),
+            passcode: RemotePasscode(client: client),
+            readers: RemoteReaders(client: client),
+            maintenance: RemoteMaintenance(client: client)
+        )
+    }
+}

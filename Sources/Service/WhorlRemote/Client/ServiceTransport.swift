@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+package import WhorlIPC
+
+/// Opens connections to one service.
+package protocol ServiceTransport: Sendable {
+    /// Connects once more.
+    func connect() throws(SystemCallError) -> Descriptor
+}
+
+/// The service that listens at a path.
+package struct PathTransport: ServiceTransport {
+    /// The path of the system's service.
+    package static let systemPath = "/run/whorl/io.whorl"
+
+    private let path: String
+    private let owners: Set<UInt32>
+
+    /// Names a service.
+    ///
+    /// - Parameters:
+    ///   - path: The path of its socket.
+    ///   - owners: The users whose process may listen there; a socket of any other is another program's trap.
+    package init(path: String = systemPath, owners: Set<UInt32> = [0]) {
+        self.path = path
+        self.owners = owners
+    }
+
+    package func connect() throws(SystemCallError) -> Descriptor {
+        let socket = try UnixSocket.connect(to: path)
+        // The kernel tells who made the socket listen: systemd, before the service runs.
+        let listener = try PeerUser(of: socket)
+        guard owners.contains(listener.uid) else { throw SystemCallError(refusing: "connect") }
+        return socket
+    }
+}
+
+/// A service that is this process's child, or part of it, at the other end of a pair of sockets.
+///
+/// Further connections are made by handing the service an end of a new pair.
+package final class PairTransport: ServiceTransport {
+    private let control: Mutex<BlockingCall>
+
+    /// Takes the end of a pair whose other end the service serves.
+    package init(_ control: Descriptor) { self.control = Mutex(BlockingCall(control)) }
+
+    package func connect() throws(SystemCallError) -> Descriptor {
+        let (own, other) = try UnixSocket.pair()
+        do throws(ServiceCallError) {
+            try control.withLock { control throws(ServiceCallError) in
+                let reply: CallReply<NoValue> = try control.call(
+                    ConnectionInterface.adopt.name,
+                    Valued(0),
+                    descriptors: [other]
+                )
+                _ = reply
+            }
+        } catch .connection(let error?) {
+            throw error
+        } catch {
+            throw SystemCallError(refusing: "adopt")
+        }
+        return own
+    }
+}
+
+/// The interface of connections, apart from the proof of the process (`Router`).
+enum ConnectionInterface {
+    /// Serves the end of a pair that lies beside the call.
+    static let adopt = ServiceMethod<Valued<Int>, NoValue>("io.whorl.Connection.Adopt")
+}

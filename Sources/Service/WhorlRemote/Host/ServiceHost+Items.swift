@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    func addItems(_ router: inout Router) {
+        router.on(ItemInterface.make.name) {
+            (making: ItemInterface.Making, call) async throws(ServiceRefusal) -> ServiceReply<AttachedItem> in
+            let services = try services(call.client.user)
+            let item = try call.newItem(making)
+            let password = try call.secretBox(at: making.applicationPassword)
+            return try await refusing { () async throws(VaultError) in
+                try ServiceReply(
+                    attaching: try await services.items.make(
+                        item,
+                        access: making.access,
+                        applicationPassword: password
+                    )
+                )
+            }
+        }
+        router.on(ItemInterface.decode.name) {
+            (asked: Valued<Int>, call) async throws(ServiceRefusal) -> ServiceReply<AttachedItem> in
+            let services = try services(call.client.user)
+            let encoded = try call.secret(at: asked.value).withUnsafeBytes { Data($0) }
+            return try await refusing { () async throws(VaultError) in
+                try ServiceReply(attaching: try services.items.sealedItem(encoded: encoded))
+            }
+        }
+        router.on(ItemInterface.standing) {
+            (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            var items: [SealedItem] = []
+            for form in asked.value { items.append(try call.item(form)) }
+            return Valued(
+                try await refusing { () async throws(VaultError) in
+                    try await services.items.standing(of: items)
+                }
+            )
+        }
+        prompting(&router, ItemInterface.use) {
+            (using, services, call, presenter) async throws(ServiceRefusal) in
+            let item = try call.item(using, services.profile)
+            let request = ReleaseRequest(
+                self.request(using.asking, call),
+                applicationPassword: try call.secretBox(at: using.applicationPassword)
+            )
+            let released = try await refusing { () async throws(ReleaseError) in
+                try await services.items.use(item, for: using.use, request, presenter: presenter)
+            }
+            return try product(released)
+        }
+    }
+
+    private func product(
+        _ released: Released<ItemProduct>
+    ) throws(ServiceRefusal) -> (ItemInterface.Product, Attachments) {
+        switch released.product {
+        case .secret(let secret):
+            let (place, attachments): (Int, Attachments)
+            do throws(ReleaseError) {
+                (place, attachments) = try attachedPasscode(secret, failing: ReleaseError.self)
+            } catch {
+                throw error.refusal
+            }
+            return (.init(secret: place, signature: nil, evaluations: released.evaluations), attachments)
+        case .signature(let signature):
+            return (
+                .init(secret: nil, signature: signature, evaluations: released.evaluations), Attachments()
+            )
+        }
+    }
+}
+
+extension ServiceReply<AttachedItem> {
+    /// Makes a reply of an item.
+    fileprivate init(attaching item: SealedItem) throws(VaultError) {
+        let (form, attachments) = try attached(failing: VaultError.self) {
+            (all) throws(SecretDescriptor.Fault) in try all.add(item)
+        }
+        self.init(form, descriptors: attachments.descriptors)
+    }
+}
+
+extension ServiceCall {
+    /// The item that a caller brings.
+    fileprivate func item(_ form: AttachedItem) throws(ServiceRefusal) -> SealedItem {
+        try form.whole { (place) throws(ServiceRefusal) in try secret(at: place) }
+    }
+
+    /// The item that a caller names or brings.
+    fileprivate func item(
+        _ using: ItemInterface.Using,
+        _ profile: String
+    ) throws(ServiceRefusal) -> ProtectedItem {
+        switch (using.id, using.sealed) {
+        case (let id?, nil): return .stored(id.inProfile(profile))
+        case (nil, let form?): return .sealed(try item(form))
+        default: throw .invalidParameter("call.id")
+        }
+    }
+
+    /// The item that is to be made.
+    func newItem(_ making: ItemInterface.Making) throws(ServiceRefusal) -> NewItem {
+        switch (making.kind, making.secret) {
+        case (.secret, let place?): return .secret(try secretBox(at: place))
+        case (.key, nil): return .key
+        default: throw .invalidParameter("secret")
+        }
+    }
+}
+
+extension ItemID {
+    /// The same name in the profile of the user who asks, whatever profile the message names.
+    func inProfile(_ profile: String) -> ItemID { ItemID(kind, name, of: profile) }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    func addMaintenance(_ router: inout Router) {
+        onMaintenance(&router, MaintenanceInterface.facts) { (_, service) async throws(StateError) in
+            MaintenanceInterface.Facts(
+                statePath: service.statePath,
+                tpmAddress: service.tpmAddress,
+                isTPMNamed: service.isTPMNamed,
+                usedSimulatedTPM: service.usedSimulatedTPM,
+                isProtectedByHardware: service.isProtectedByHardware
+            )
+        }
+        onMaintenance(&router, MaintenanceInterface.hasState) { (_, service) async throws(StateError) in
+            Valued(try await service.hasState())
+        }
+        onMaintenance(&router, MaintenanceInterface.status) { (_, service) async throws(VaultError) in
+            try await service.vaultStatus()
+        }
+        onMaintenance(&router, MaintenanceInterface.provision) { (_, service) async throws(VaultError) in
+            try await service.provisionVault()
+            return NoValue()
+        }
+        onMaintenance(&router, MaintenanceInterface.reset) { (asked, service) async throws(VaultError) in
+            try await service.resetVault(withoutChip: asked.value)
+        }
+        onMaintenance(&router, MaintenanceInterface.attempts) {
+            (_, service) async throws(AuthenticationError) in
+            Valued(try await service.attempts())
+        }
+        onMaintenance(&router, MaintenanceInterface.log) {
+            (limit, service) async throws(AuthenticationError) in
+            Valued(try await service.log(limit: min(limit.value, MaintenanceInterface.mostLogLines)))
+        }
+        onMaintenance(&router, MaintenanceInterface.lockFileFault) {
+            (_, service) async throws(AuthenticationError) in
+            Optionally(await service.lockFileFault())
+        }
+        router.on(MaintenanceInterface.reseal) {
+            (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let passcode = try call.secretBox(at: asked.value)
+            return try await refusing { () async throws(VaultError) in
+                try await services.maintenance.reseal(passcode)
+            }
+        }
+    }
+
+    private func onMaintenance<Parameters, Reply, Failure: RemoteFailure>(
+        _ router: inout Router,
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ body: @escaping @Sendable (Parameters, any MaintenanceService) async throws(Failure) -> Reply
+    ) {
+        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            return try await refusing { () async throws(Failure) in
+                try await body(parameters, services.maintenance)
+            }
+        }
+    }
+}
+
+extension MaintenanceInterface {
+    /// The most lines of the log in one reply, which then stays below the largest message.
+    static let mostLogLines = 1000
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlIPC
+import WhorlService
+import WhorlSupport
+
+extension ServiceHost {
+    func addOwner(_ router: inout Router) {
+        router.on(OwnerInterface.preflight) {
+            (asked, call) async throws(ServiceRefusal) in
+            try await owner(of: call).preflight(asked.policy, for: asked.application)
+        }
+        prompting(&router, OwnerInterface.evaluate) {
+            (asking, services, call, presenter) async throws(ServiceRefusal) in
+            let request = request(asking, call)
+            let evaluation = try await refusing { () async throws(AuthenticationError) in
+                try await services.owner.evaluate(request, presenter: presenter)
+            }
+            return (evaluation, Attachments())
+        }
+        router.on(OwnerInterface.isOptedOut) {
+            (asked, call) async throws(ServiceRefusal) in
+            let owner = try owner(of: call)
+            return Valued(
+                try await refusing { () async throws(AuthenticationError) in
+                    try await owner.isOptedOut(asked.value)
+                }
+            )
+        }
+        router.on(OwnerInterface.setOptedOut) {
+            (asked, call) async throws(ServiceRefusal) in
+            let owner = try owner(of: call)
+            try await refusing { () async throws(AuthenticationError) in
+                try await owner.setOptedOut(asked.isOptedOut, for: asked.application)
+            }
+            return Valued(asked.isOptedOut)
+        }
+        router.on(OwnerInterface.session.name) {
+            (_: NoValue, call) async throws(ServiceRefusal) -> ServiceReply<Valued<String>> in
+            let id = sessions.begin(for: call.client.user)
+            defer { sessions.end(id) }
+            call.update(Valued(id))
+            // The connection is the session: hanging up cancels this task.
+            _ = await OffPoolTimer.wait(.seconds(1 << 32))
+            return ServiceReply(Valued(id))
+        }
+    }
+
+    private func owner(
+        of call: ServiceCall
+    ) throws(ServiceRefusal) -> any OwnerService {
+        try services(call.client.user).owner
+    }
+
+    /// The request of a caller, with the session that it names.
+    func request(_ asking: OwnerInterface.Asking, _ call: ServiceCall) -> EvaluationRequest {
+        var request = asking.request
+        request.session = sessions.session(asking.session, of: call.client.user)
+        return request
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    func addPasscode(_ router: inout Router) {
+        onPasscode(&router, PasscodeInterface.isSet) { (_, _, passcode) async throws(VaultError) in
+            Valued(try await passcode.isSet())
+        }
+        prompting(&router, PasscodeInterface.askForFinger) {
+            (asked, services, call, presenter) async throws(ServiceRefusal) in
+            // Without a session of the caller the match is kept for nobody, and a new one is asked for.
+            let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
+            try await refusing { () async throws(AuthenticationError) in
+                try await services.passcode.askForFinger(asked.request, in: session, presenter: presenter)
+            }
+            return (NoValue(), Attachments())
+        }
+        onPasscode(&router, PasscodeInterface.set, \.passcode) {
+            (asked, secrets, call, passcode) async throws(VaultError) in
+            let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
+            try await passcode.set(secrets[0], shown: session)
+            return NoValue()
+        }
+        onPasscode(&router, PasscodeInterface.change, \.old, \.new) {
+            (_, secrets, _, passcode) async throws(VaultError) in
+            try await passcode.change(secrets[0], to: secrets[1])
+            return NoValue()
+        }
+        onPasscode(&router, PasscodeInterface.verify, \.value) {
+            (_, secrets, _, passcode) async throws(AuthenticationError) in
+            try await passcode.verify(secrets[0])
+        }
+        onPasscode(&router, PasscodeInterface.itemsLostWithout) { (_, _, passcode) async throws(VaultError) in
+            Valued(try await passcode.itemsLostWithout())
+        }
+        onPasscode(&router, PasscodeInterface.remove, \.passcode) {
+            (asked, secrets, _, passcode) async throws(VaultError) in
+            Valued(try await passcode.remove(secrets[0], force: asked.force))
+        }
+    }
+
+    private func onPasscode<Parameters, Reply, Failure: RemoteFailure>(
+        _ router: inout Router,
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ body:
+            @escaping @Sendable (Parameters, ServiceCall, any PasscodeService) async throws(Failure) -> Reply
+    ) {
+        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            return try await refusing { () async throws(Failure) in
+                try await body(parameters, call, services.passcode)
+            }
+        }
+    }
+
+    /// Adds a method that takes secrets, whose places the parameters name.
+    private func onPasscode<Parameters, Reply, Failure: RemoteFailure>(
+        _ router: inout Router,
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ places: (any KeyPath<Parameters, Int> & Sendable)...,
+        body:
+            @escaping @Sendable (Parameters, [SecretBox], ServiceCall, any PasscodeService) async throws(
+                Failure
+            ) -> Reply
+    ) {
+        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            var secrets: [SecretBox] = []
+            for place in places { secrets.append(try call.secretBox(at: parameters[keyPath: place])) }
+            return try await refusing { () async throws(Failure) in
+                try await body(parameters, secrets, call, services.passcode)
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    func addReaders(_ router: inout Router) {
+        onReaders(&router, ReaderInterface.list) { (_, readers) async throws(AuthenticationError) in
+            var infos: [ReaderInfo] = []
+            for reader in try await readers.readers() { infos.append(await reader.info) }
+            return Valued(infos)
+        }
+        onReaders(&router, ReaderInterface.chosen) { (_, readers) async throws(AuthenticationError) in
+            await (try await readers.chosenReader()).info
+        }
+        onReaders(&router, ReaderInterface.tryOut) { (id, readers) async throws(ReaderError) in
+            let reader = try await reader(id.value, readers)
+            try await reader.open()
+            try await reader.close()
+            return NoValue()
+        }
+        onReaders(&router, ReaderInterface.prints) { (id, readers) async throws(ReaderError) in
+            let reader = try await reader(id.value, readers)
+            try await reader.open()
+            let prints: Result<[StoredPrint], ReaderError>
+            do throws(ReaderError) {
+                prints = .success(try await reader.storedPrints(whenBusy: .wait))
+            } catch {
+                prints = .failure(error)
+            }
+            // The first error says more.
+            try? await reader.close()
+            return Valued(try prints.get().map(\.metadata))
+        }
+        onReaders(&router, ReaderInterface.lockTrouble) { (_, readers) async throws(ReaderError) in
+            Optionally(readers.readerLockTrouble)
+        }
+        router.on(ReaderInterface.watch.name) {
+            (_: NoValue, call) async throws(ServiceRefusal) -> ServiceReply<NoValue> in
+            let readers = try services(call.client.user).readers
+            for await _ in await readers.readerEvents() { call.update(NoValue()) }
+            return ServiceReply(NoValue())
+        }
+    }
+
+    private func reader(
+        _ id: ReaderID,
+        _ readers: any ReaderService
+    ) async throws(ReaderError) -> any FingerprintReader {
+        let all: [any FingerprintReader]
+        do throws(AuthenticationError) {
+            all = try await readers.readers()
+        } catch {
+            throw ReaderError(.notFound, operation: "open", cause: error.message)
+        }
+        for reader in all where await reader.info.id == id { return reader }
+        throw ReaderError(.notFound, operation: "open")
+    }
+
+    private func onReaders<Parameters, Reply, Failure: RemoteFailure>(
+        _ router: inout Router,
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ body: @escaping @Sendable (Parameters, any ReaderService) async throws(Failure) -> Reply
+    ) {
+        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            return try await refusing { () async throws(Failure) in
+                try await body(parameters, services.readers)
+            }
+        }
+    }
+}

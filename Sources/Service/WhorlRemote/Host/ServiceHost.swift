@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlIPC
+package import WhorlService
+
+/// The service's side of the wire: each user's services, by the methods of the interfaces.
+///
+/// Rights follow the user that connected, by the kernel's word; nothing in a message names another one.
+package struct ServiceHost: Sendable {
+    /// Returns the services of a user.
+    package typealias ServicesOfUser = @Sendable (PeerUser) throws(ServiceRefusal) -> Services
+
+    let services: ServicesOfUser
+    let prompts = PromptBoard()
+    let sessions = SessionBoard()
+
+    /// Makes a host.
+    ///
+    /// - Parameter services: Returns the services of the user who connected.
+    package init(services: @escaping ServicesOfUser) { self.services = services }
+
+    /// The methods, for a server.
+    package func router(version: String) -> Router {
+        var router = Router(
+            ServiceInfo(
+                vendor: "Whorl",
+                product: "whorld",
+                version: version,
+                url: "https://github.com/whorl/whorl"
+            )
+        )
+        addOwner(&router)
+        addItems(&router)
+        addNamedItems(&router)
+        addFingers(&router)
+        addPasscode(&router)
+        addMaintenance(&router)
+        addReaders(&router)
+        addPrompts(&router)
+        for interface in InterfaceText.all { router.describe(interface.name, interface.text) }
+        return router
+    }
+}
+
+extension Router {
+    /// Adds a method whose reply has no descriptors.
+    mutating func on<Parameters, Reply>(
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ body: @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> Reply
+    ) {
+        on(method.name) { (parameters: Parameters, call) async throws(ServiceRefusal) in
+            ServiceReply(try await body(parameters, call))
+        }
+    }
+}
+
+/// Runs a call of a service, whose failure becomes the refusal that carries it.
+func refusing<Value, Failure: RemoteFailure>(
+    _ body: () async throws(Failure) -> Value
+) async throws(ServiceRefusal) -> Value {
+    do { return try await body() } catch { throw error.refusal }
+}

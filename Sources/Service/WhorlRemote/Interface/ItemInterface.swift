@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import WhorlService
+
+/// Items that the chip opens (``ItemService``), and those that are stored under a name (``NamedItemService``).
+enum ItemInterface {
+    /// An item that is to be made.
+    struct Making: Codable, Sendable {
+        let kind: ItemKind
+        /// The place of the secret beside the call; `nil` for a key.
+        let secret: Int?
+        let access: AccessControl
+        /// The place of the application's password beside the call.
+        let applicationPassword: Int?
+    }
+
+    struct Adding: Codable, Sendable {
+        let id: ItemID
+        let item: Making
+    }
+
+    struct Using: Codable, Sendable {
+        /// The item's name, or
+        let id: ItemID?
+        /// the item itself.
+        let sealed: AttachedItem?
+        let use: ItemUse
+        let asking: OwnerInterface.Asking
+        let applicationPassword: Int?
+    }
+
+    /// The product of an item.
+    struct Product: Codable, Sendable {
+        /// The place of the secret beside the reply.
+        let secret: Int?
+        let signature: Signature?
+        let evaluations: [Evaluation]
+    }
+
+    static let make = ServiceMethod<Making, AttachedItem>("io.whorl.Items.Make")
+    /// Decodes an item whose bytes lie beside the call.
+    static let decode = ServiceMethod<Valued<Int>, AttachedItem>("io.whorl.Items.Decode")
+    static let standing = ServiceMethod<Valued<[AttachedItem]>, Valued<[VaultItem.Standing]>>(
+        "io.whorl.Items.Standing"
+    )
+    static let use = ServiceMethod<Prompting<Using>, Prompted<Product>>("io.whorl.Items.Use")
+
+    static let prepare = ServiceMethod<NoValue, NoValue>("io.whorl.Items.Prepare")
+    static let add = ServiceMethod<Adding, Optionally<SigningKeyPublic>>("io.whorl.Items.Add")
+    static let list = ServiceMethod<NoValue, Valued<[VaultItem]>>("io.whorl.Items.List")
+    static let access = ServiceMethod<Valued<ItemID>, Valued<AccessControl>>("io.whorl.Items.Access")
+    static let publicKey = ServiceMethod<Valued<ItemID>, Valued<SigningKeyPublic>>("io.whorl.Items.PublicKey")
+    static let delete = ServiceMethod<Valued<ItemID>, NoValue>("io.whorl.Items.Delete")
+}

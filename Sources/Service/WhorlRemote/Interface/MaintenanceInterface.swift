@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import WhorlService
+
+/// The upkeep of the state and its chip (``MaintenanceService``).
+enum MaintenanceInterface {
+    /// The facts that need no chip and no reader.
+    struct Facts: Codable, Sendable {
+        let statePath: String
+        let tpmAddress: String
+        let isTPMNamed: Bool
+        let usedSimulatedTPM: Bool
+        let isProtectedByHardware: Bool
+    }
+
+    static let facts = ServiceMethod<NoValue, Facts>("io.whorl.Maintenance.Facts")
+    static let hasState = ServiceMethod<NoValue, Valued<Bool>>("io.whorl.Maintenance.HasState")
+    static let status = ServiceMethod<NoValue, VaultStatus>("io.whorl.Maintenance.Status")
+    static let provision = ServiceMethod<NoValue, NoValue>("io.whorl.Maintenance.Provision")
+    static let reset = ServiceMethod<Valued<Bool>, VaultReset>("io.whorl.Maintenance.Reset")
+    static let reseal = ServiceMethod<Valued<Int>, Resealing>("io.whorl.Maintenance.Reseal")
+    static let attempts = ServiceMethod<NoValue, Valued<[AttemptStanding]>>("io.whorl.Maintenance.Attempts")
+    static let log = ServiceMethod<Valued<Int>, Valued<[AuditEntry]>>("io.whorl.Maintenance.Log")
+    static let lockFileFault = ServiceMethod<NoValue, Optionally<AuthenticationError>>(
+        "io.whorl.Maintenance.LockFileFault"
+    )
+}
+
+/// The connected readers (``ReaderService``).
+enum ReaderInterface {
+    static let list = ServiceMethod<NoValue, Valued<[ReaderInfo]>>("io.whorl.Readers.List")
+    static let chosen = ServiceMethod<NoValue, ReaderInfo>("io.whorl.Readers.Chosen")
+    /// Opens a reader and lets it go again, to see whether it can be used.
+    static let tryOut = ServiceMethod<Valued<ReaderID>, NoValue>("io.whorl.Readers.TryOut")
+    /// The data of the prints that a reader keeps; no template leaves the service.
+    static let prints = ServiceMethod<Valued<ReaderID>, Valued<[EnrollmentMetadata]>>(
+        "io.whorl.Readers.Prints"
+    )
+    static let lockTrouble = ServiceMethod<NoValue, Optionally<ReaderError>>("io.whorl.Readers.LockTrouble")
+    /// Gives an update for each reader that comes or goes, until the caller hangs up.
+    static let watch = ServiceMethod<NoValue, NoValue>("io.whorl.Readers.Watch")
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import WhorlService
+
+/// The abilities of the presenter at the caller's side, as they are now.
+struct PresenterAbilities: Codable, Sendable, Equatable {
+    var isInteractive: Bool
+    var takesPasscode: Bool
+}
+
+/// A call during which the owner may be asked.
+struct Prompting<Call: Codable & Sendable>: Codable, Sendable {
+    let call: Call
+    let presenter: PresenterAbilities
+}
+
+/// An update or the reply of a call during which the owner may be asked; one member is set.
+struct Prompted<Reply: Codable & Sendable>: Codable, Sendable {
+    /// A prompt begins.
+    var prompt: ShownPrompt?
+    /// The prompt that is shown changes.
+    var update: PromptUpdate?
+    /// The prompt with this id ends; the caller confirms it with `io.whorl.Prompt.Ended`.
+    var end: String?
+    /// An enrollment goes on.
+    var progress: EnrollmentProgress?
+    /// The call has ended with this.
+    var value: Reply?
+}
+
+/// A prompt with the id by which the caller answers it.
+struct ShownPrompt: Codable, Sendable {
+    /// 128 random bits, in hexadecimal; only the caller learns them.
+    let id: String
+    let prompt: Prompt
+}
+
+/// The interface by which a caller answers a prompt, on another connection than the call's.
+///
+/// Nothing here makes an evaluation succeed: a passcode is compared by the service, and a button ends the prompt.
+enum PromptInterface {
+    struct Passcode: Codable, Sendable {
+        let prompt: String
+        let passcode: Int
+    }
+
+    struct Named: Codable, Sendable { let prompt: String }
+
+    struct Ending: Codable, Sendable {
+        let prompt: String
+        let action: PromptAction?
+        let presenter: PresenterAbilities
+    }
+
+    /// Hands a passcode in; the reply says whether it will be compared.
+    static let submit = ServiceMethod<Passcode, Valued<Bool>>("io.whorl.Prompt.Submit")
+    /// Reports that the person is typing.
+    static let typing = ServiceMethod<Named, Valued<Bool>>("io.whorl.Prompt.Typing")
+    /// Reports that no further passcode will come.
+    static let close = ServiceMethod<Named, Valued<Bool>>("io.whorl.Prompt.Close")
+    /// Reports that the prompt is no longer shown, and the button that was pressed.
+    static let ended = ServiceMethod<Ending, Valued<Bool>>("io.whorl.Prompt.Ended")
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import WhorlIPC
+import WhorlService
+
+/// An error of a service that crosses the wire with all of its values.
+protocol RemoteFailure: Error, Codable, Sendable {
+    /// The error's qualified name in the interface.
+    static var name: String { get }
+
+    /// Makes the error for a call that got no answer; no such error is ever a success.
+    init(unanswered error: ServiceCallError)
+}
+
+extension RemoteFailure {
+    /// The refusal that carries the error.
+    var refusal: ServiceRefusal { ServiceRefusal(Self.name, failure: self) }
+
+    /// Makes the error of a call that failed: the service's own, or the reason why there is no answer.
+    init(_ error: ServiceCallError) {
+        if case .refused(let refusal) = error, refusal.name == Self.name,
+            let failure = refusal.failure(as: Self.self)
+        {
+            self = failure
+        } else {
+            self.init(unanswered: error)
+        }
+    }
+}
+
+extension StateError: RemoteFailure {
+    static var name: String { "io.whorl.StateFailed" }
+
+    init(unanswered error: ServiceCallError) {
+        self.init(
+            .failed,
+            path: "whorld",
+            message: "The service whorld did not answer: \(error.words).",
+            recovery: "Run `whorl doctor`: it says whether the service runs.",
+            cause: "\(error)"
+        )
+    }
+}
+
+extension VaultError: RemoteFailure {
+    static var name: String { "io.whorl.ItemsFailed" }
+    init(unanswered error: ServiceCallError) { self.init(.store(StateError(unanswered: error)), "whorld") }
+}
+
+extension EnrollmentError: RemoteFailure {
+    static var name: String { "io.whorl.FingersFailed" }
+    init(unanswered error: ServiceCallError) { self.init(.store(StateError(unanswered: error))) }
+}
+
+extension AuthenticationError: RemoteFailure {
+    static var name: String { "io.whorl.AuthenticationFailed" }
+
+    init(unanswered error: ServiceCallError) {
+        guard error != .cancelled else {
+            self.init(.appCancel)
+            return
+        }
+        self.init(StateError(unanswered: error))
+    }
+}
+
+extension ReleaseError: RemoteFailure {
+    static var name: String { "io.whorl.ReleaseFailed" }
+    init(unanswered error: ServiceCallError) { self = .evaluation(AuthenticationError(unanswered: error)) }
+}
+
+extension FingerChangeError: RemoteFailure {
+    static var name: String { "io.whorl.FingerChangeFailed" }
+
+    init(unanswered error: ServiceCallError) {
+        guard error != .cancelled else {
+            self = .fingers(EnrollmentError(.reader(ReaderError(.cancelled, operation: "enroll"))))
+            return
+        }
+        self = .owner(AuthenticationError(unanswered: error))
+    }
+}
+
+extension ReaderError: RemoteFailure {
+    static var name: String { "io.whorl.ReaderFailed" }
+
+    init(unanswered error: ServiceCallError) {
+        self.init(error == .cancelled ? .cancelled : .malfunction, operation: "service", cause: error.words)
+    }
+}
+
+extension ServiceCallError {
+    /// The reason, for people.
+    fileprivate var words: String {
+        switch self {
+        case .connection(nil): "it hung up"
+        case .connection(let error?): error.description
+        case .malformed: "its answer cannot be read"
+        case .refused(let refusal): "it refused with \(refusal.name)"
+        case .cancelled: "the call was cancelled"
+        }
+    }
+}

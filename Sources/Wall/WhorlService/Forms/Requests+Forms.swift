@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The form of a request between processes; its session has a name of its own there, and is not part of it.
+extension EvaluationRequest: Codable {
+    private enum Member: String, CodingKey {
+        case policy = "policy"
+        case reason = "reason"
+        case cancelTitle = "cancelTitle"
+        case fallbackTitle = "fallbackTitle"
+        case reuse = "reuseMilliseconds"
+        case interactionAllowed = "interactionAllowed"
+        case timeout = "timeoutMilliseconds"
+        case application = "application"
+        case takesPasscodeAlone = "passcodeAlone"
+    }
+
+    /// Reads a request.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        self.init(
+            policy: try members.decode(Policy.self, forKey: .policy),
+            reason: try members.decode(String.self, forKey: .reason),
+            application: try members.decode(ApplicationID.self, forKey: .application),
+            cancelTitle: try members.decodeIfPresent(String.self, forKey: .cancelTitle),
+            fallbackTitle: try members.decodeIfPresent(String.self, forKey: .fallbackTitle),
+            reuse: try members.milliseconds(.reuse),
+            interactionAllowed: try members.decode(Bool.self, forKey: .interactionAllowed),
+            timeout: try members.milliseconds(.timeout)
+        )
+        takesPasscodeAlone = try members.decodeIfPresent(Bool.self, forKey: .takesPasscodeAlone) ?? false
+    }
+
+    /// Writes the request without its session.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(policy, forKey: .policy)
+        try members.encode(reason, forKey: .reason)
+        try members.encodeIfPresent(cancelTitle, forKey: .cancelTitle)
+        try members.encodeIfPresent(fallbackTitle, forKey: .fallbackTitle)
+        try members.encode(reuse.wholeMilliseconds, forKey: .reuse)
+        try members.encode(interactionAllowed, forKey: .interactionAllowed)
+        try members.encode(timeout.wholeMilliseconds, forKey: .timeout)
+        try members.encode(application, forKey: .application)
+        if takesPasscodeAlone { try members.encode(true, forKey: .takesPasscodeAlone) }
+    }
+}
+
+/// The form of a request between processes.
+extension ConsentRequest: Codable {
+    private enum Member: String, CodingKey {
+        case application = "application"
+        case timeout = "timeoutMilliseconds"
+        case passcodeAlone = "passcodeAlone"
+    }
+
+    /// Reads a request.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        self.init(
+            application: try members.decode(ApplicationID.self, forKey: .application),
+            timeout: try members.milliseconds(.timeout),
+            passcodeAlone: try members.decodeIfPresent(Bool.self, forKey: .passcodeAlone) ?? false
+        )
+    }
+
+    /// Writes the request.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(application, forKey: .application)
+        try members.encode(timeout.wholeMilliseconds, forKey: .timeout)
+        if passcodeAlone { try members.encode(true, forKey: .passcodeAlone) }
+    }
+}
+
+/// The form of a verdict between processes: an object whose member `verdict` names it.
+extension PasscodeVerdict: Codable {
+    private enum Verdict: String, Codable {
+        case verified = "verified"
+        case wrong = "wrong"
+        case throttled = "throttled"
+        case notSet = "notSet"
+    }
+
+    private enum Member: String, CodingKey {
+        case verdict = "verdict"
+        case triesLeft = "triesLeft"
+        case milliseconds = "milliseconds"
+    }
+
+    /// Reads a verdict; one that this version does not know throws `DecodingError.dataCorrupted`.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        switch try members.decode(Verdict.self, forKey: .verdict) {
+        case .verified: self = .verified
+        case .wrong: self = .wrong(triesLeft: try members.decodeIfPresent(Int.self, forKey: .triesLeft))
+        case .throttled: self = .throttled(for: try members.milliseconds(.milliseconds))
+        case .notSet: self = .notSet
+        }
+    }
+
+    /// Writes the verdict.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        switch self {
+        case .verified: try members.encode(Verdict.verified, forKey: .verdict)
+        case .wrong(let left):
+            try members.encode(Verdict.wrong, forKey: .verdict)
+            try members.encodeIfPresent(left, forKey: .triesLeft)
+        case .throttled(let wait):
+            try members.encode(Verdict.throttled, forKey: .verdict)
+            try members.encode(wait.wholeMilliseconds, forKey: .milliseconds)
+        case .notSet: try members.encode(Verdict.notSet, forKey: .verdict)
+        }
+    }
+}
