@@ -114,8 +114,8 @@ let fuzzed: [Target.Dependency] = [
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
     "AuthenticationContext", "BiometricLogin", "Fingerprint", "GreyscalePNG", "LoginAssertion",
-    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlService", "WhorlSupport",
-    "WhorlSystem", arguments, crypto, logging,
+    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlRemote", "WhorlService",
+    "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -292,6 +292,12 @@ let house: KeyValuePairs<String, [Part]> = [
     "Programs": [
         fuzzes ? fuzzedProgram : program("whorl", uses: commandLine),
         program(
+            "whorld",
+            uses: [
+                "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments,
+            ]
+        ),
+        program(
             "whorl-login-http",
             uses: ["BiometricLoginHTTP", "LoginAssertion", "LoginTransport", "SecretMemory", "WhorlSupport"]
         ),
@@ -322,6 +328,7 @@ let package = Package(
             : [
                 .executable(name: "whorl", targets: ["whorl"]),
                 .executable(name: "whorl-login-http", targets: ["whorl-login-http"]),
+                .executable(name: "whorld", targets: ["whorld"]),
             ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

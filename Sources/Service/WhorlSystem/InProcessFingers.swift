@@ -46,7 +46,7 @@ struct InProcessFingers: FingerService {
             try await readers.chosenReader()
         }
         let enroller = try await ofFingers { () async throws(EnrollmentError) in
-            let enroller = try await newEnroller()
+            let enroller = try await newEnroller(for: request.application)
             try await enroller.refuseTaken(finger.finger, profile: profile, on: reader)
             return enroller
         }
@@ -71,7 +71,8 @@ struct InProcessFingers: FingerService {
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(FingerChangeError) -> [EnrolledFinger] {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller()
+        let existing = try await ofFingers { () async throws(EnrollmentError) in
+            try await existingEnroller(for: request.application)
         }
         guard let enroller = existing else {
             guard selection == .all else { throw .fingers(EnrollmentError(.noSuchFinger)) }
@@ -96,14 +97,15 @@ struct InProcessFingers: FingerService {
     }
 
     func acceptable() async throws(EnrollmentError) -> [EnrolledFinger]? {
-        try await existingEnroller()?.acceptable(profile: profile)
+        try await existingEnroller(for: application)?.acceptable(profile: profile)
     }
 
     func accept(
         _ request: ConsentRequest,
         presenter: any PromptPresenter
     ) async throws(FingerChangeError) -> AcceptedFingers? {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller()
+        let existing = try await ofFingers { () async throws(EnrollmentError) in
+            try await existingEnroller(for: request.application)
         }
         guard let enroller = existing else { return nil }
         let consent = try await consent(to: .accept, request, presenter)
@@ -113,7 +115,8 @@ struct InProcessFingers: FingerService {
     }
 
     func reconcile() async throws(FingerChangeError) -> ReaderReconciliation? {
-        let existing = try await ofFingers { () async throws(EnrollmentError) in try await existingEnroller()
+        let existing = try await ofFingers { () async throws(EnrollmentError) in
+            try await existingEnroller(for: application)
         }
         guard let enroller = existing else { return nil }
         let reader = try await ofOwner { () async throws(AuthenticationError) in
@@ -135,11 +138,15 @@ extension InProcessFingers {
         }
     }
 
-    private func existingEnroller() async throws(EnrollmentError) -> FingerEnroller? {
+    private func existingEnroller(
+        for application: ApplicationID
+    ) async throws(EnrollmentError) -> FingerEnroller? {
         try await existingStore().map { engine.enroller($0, for: application) }
     }
 
-    private func newEnroller() async throws(EnrollmentError) -> FingerEnroller {
+    private func newEnroller(
+        for application: ApplicationID
+    ) async throws(EnrollmentError) -> FingerEnroller {
         do throws(StateError) {
             let store = EnrollmentStore(database: try await state.created(), generations: generations)
             return engine.enroller(store, for: application)

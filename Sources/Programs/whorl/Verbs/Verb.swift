@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Fingerprint
+import WhorlRemote
 import WhorlService
 import WhorlSystem
 
@@ -31,7 +32,7 @@ extension Verb {
 
     private func outcome(_ console: Console) async -> Result<Answer, Failure> {
         do throws(Failure) {
-            let session = Session(options: global, console: console, try global.configuration())
+            let session = try Session(options: global, console: console, try global.configuration())
             let outcome = await outcome(session)
             console.isProtected(by: Protection(session.services.maintenance))
             await session.services.maintenance.close()
@@ -74,11 +75,16 @@ struct Session: Sendable {
     /// The root that made the services; only the login needs it, whose records are rows of the keychain.
     let root: SystemServices
 
-    init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) {
+    init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) throws(Failure) {
         self.options = options
         self.console = console
         root = SystemServices(configuration)
-        services = root.services
+        services =
+            switch try ServicePlace(configuration) {
+            case .inProcess: root.services
+            case .service(let transport):
+                .remote(profile: root.profile, application: root.application, over: transport)
+            }
     }
 
     /// Returns the chosen reader, of which nothing was asked yet.

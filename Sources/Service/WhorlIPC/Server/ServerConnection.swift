@@ -19,7 +19,17 @@ final class ServerConnection: @unchecked Sendable {
     private var waiting: [Frame] = []
     private var running: Task<Void, Never>?
 
-    init(_ channel: Channel, _ router: Router, _ user: PeerUser, mostWaiting: Int, budget: MemoryBudget) {
+    private let adopt: ((Descriptor) -> Bool)?
+
+    init(
+        _ channel: Channel,
+        _ router: Router,
+        _ user: PeerUser,
+        mostWaiting: Int,
+        budget: MemoryBudget,
+        adopt: ((Descriptor) -> Bool)?
+    ) {
+        self.adopt = adopt
         self.channel = channel
         self.budget = budget
         self.router = router
@@ -110,8 +120,10 @@ final class ServerConnection: @unchecked Sendable {
 
     private struct Question: Encodable { let question: String? }
     private struct Reply: Decodable { let answer: String }
+    private struct Place: Decodable { let value: Int }
 
-    /// Answers the two calls by which a client's process proves itself, which no handler may see done by another.
+    /// Answers the calls about connections: the two by which a client's process proves itself, which no handler may see
+    /// done by another, and the one that hands a further connection in.
     private func identification(_ head: CallHead, _ message: Frame) -> Router.Answer? {
         switch head.method {
         case "io.whorl.Connection.Challenge":
@@ -124,6 +136,13 @@ final class ServerConnection: @unchecked Sendable {
                 process.isProven(by: answer, from: message.sender)
             else { return Self.refusal(ServiceRefusal("io.whorl.Connection.NotProven")) }
             isProven = true
+            return Self.reply(NoParameters())
+        case "io.whorl.Connection.Adopt":
+            guard let adopt else { return nil }
+            // A place that cannot be read is no place.
+            let place = try? Wire.decode(ParametersOf<Place>.self, message.bytes).parameters.value
+            guard let place, message.descriptors.indices.contains(place), adopt(message.descriptors[place])
+            else { return Self.refusal(.invalidParameter("value")) }
             return Self.reply(NoParameters())
         default: return nil
         }

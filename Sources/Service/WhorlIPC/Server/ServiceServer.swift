@@ -41,10 +41,27 @@ package final class ServiceServer: Sendable {
         let source: any DispatchSourceRead
     }
 
+    private let servesPairs: Bool
+    private let onCount: @Sendable (Int) -> Void
+
     /// Describes a server that does not listen yet.
-    package init(_ router: Router, limits: Limits = Limits()) {
+    ///
+    /// - Parameters:
+    ///   - router: The methods.
+    ///   - limits: The share of each user.
+    ///   - servesPairs: Whether a client may hand further connections in (`io.whorl.Connection.Adopt`), as the program
+    ///     that has started this process does.
+    ///   - onCount: Called with the number of open connections after each change, on any thread.
+    package init(
+        _ router: Router,
+        limits: Limits = Limits(),
+        servesPairs: Bool = false,
+        onCount: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
         self.router = router
         self.limits = limits
+        self.servesPairs = servesPairs
+        self.onCount = onCount
     }
 
     /// Listens on a socket that is bound and listening already, as systemd hands it over.
@@ -108,6 +125,7 @@ package final class ServiceServer: Sendable {
         }
         let user = try PeerUser(of: socket)
         guard let place = admit(user, socket) else { return }
+        onCount(connectionCount)
         place.connection.start { [weak self] _ in self?.remove(place.number, of: user.uid) }
     }
 
@@ -127,13 +145,24 @@ package final class ServiceServer: Sendable {
                 router,
                 user,
                 mostWaiting: limits.waitingCalls,
-                budget: budget
+                budget: budget,
+                adopt: servesPairs ? { [weak self] in self?.adopt($0) ?? false } : nil
             )
             let number = connections.next
             connections.next += 1
             connections.open[number] = connection
             connections.ofUser[user.uid] = count + 1
             return (number, connection)
+        }
+    }
+
+    /// Serves a connection that a client handed in; `false` where that fails.
+    private func adopt(_ socket: Descriptor) -> Bool {
+        do {
+            try serve(socket)
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -144,5 +173,6 @@ package final class ServiceServer: Sendable {
             connections.ofUser[uid] = count > 0 ? count : nil
             if count <= 0 { connections.budgets[uid] = nil }
         }
+        onCount(connectionCount)
     }
 }

@@ -24,7 +24,7 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
     package let number: Int32
 
     /// Keeps `errno` as it is now.
-    init(_ call: String) {
+    package init(_ call: String) {
         number = errno
         self.call = call
     }
@@ -33,6 +33,12 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
     package init(refusing call: String) {
         self.call = call
         number = EACCES
+    }
+
+    /// Makes the error of something that was expected and is not there (`ENOENT`).
+    package init(missing what: String) {
+        call = what
+        number = ENOENT
     }
 
     package var description: String { "\(call): \(String(cString: strerror(number)))" }

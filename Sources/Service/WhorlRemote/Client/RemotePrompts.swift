@@ -118,7 +118,11 @@ final class RemotePrompts<Reply: Codable & Sendable>: Sendable {
         guard isDue else { return }
         Task {
             // The service's own time limit runs on without it.
-            _ = try? await client.call(PromptInterface.typing, .init(prompt: prompt), failing: StateError.self)
+            _ = try? await client.call(
+                PromptInterface.typing,
+                .init(prompt: prompt),
+                failing: StateError.self
+            )
         }
     }
 }

@@ -27,7 +27,9 @@ final class RemoteSession: Sendable {
     ///   asked again.
     static func id(of session: OwnerSession?, _ client: ServiceClient) async -> String? {
         guard let session else { return nil }
-        if let kept = session.content(as: RemoteSession.self), !kept.isOver.withLock(\.self) { return kept.id }
+        if let kept = session.content(as: RemoteSession.self), !kept.isOver.withLock(\.self) {
+            return kept.id
+        }
         let visit = session.visit()
         guard let begun = await begin(client) else { return nil }
         session.add(since: visit) { (_: RemoteSession?) in begun }

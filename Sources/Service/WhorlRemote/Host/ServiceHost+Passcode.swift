@@ -62,9 +62,8 @@ extension ServiceHost {
         _ method: ServiceMethod<Parameters, Reply>,
         _ places: (any KeyPath<Parameters, Int> & Sendable)...,
         body:
-            @escaping @Sendable (Parameters, [SecretBox], ServiceCall, any PasscodeService) async throws(
-                Failure
-            ) -> Reply
+            @escaping @Sendable (Parameters, [SecretBox], ServiceCall, any PasscodeService)
+            async throws(Failure) -> Reply
     ) {
         router.on(method) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)

@@ -90,12 +90,12 @@ extension ServiceHost {
         _ router: inout Router,
         _ method: ServiceMethod<Prompting<Call>, Prompted<Reply>>,
         _ body:
-            @escaping @Sendable (Call, Services, ServiceCall, WirePresenter<Reply>) async throws(
-                ServiceRefusal
-            ) -> (Reply, Attachments)
+            @escaping @Sendable (Call, Services, ServiceCall, WirePresenter<Reply>)
+            async throws(ServiceRefusal) -> (Reply, Attachments)
     ) {
         router.on(method.name) {
-            (parameters: Prompting<Call>, call) async throws(ServiceRefusal) -> ServiceReply<Prompted<Reply>> in
+            (parameters: Prompting<Call>, call) async throws(ServiceRefusal) -> ServiceReply<Prompted<Reply>>
+            in
             let services = try services(call.client.user)
             let presenter = WirePresenter<Reply>(parameters.presenter, call, prompts)
             let answer: Result<(Reply, Attachments), ServiceRefusal> = await withTaskCancellationHandler {
@@ -116,18 +116,24 @@ extension ServiceHost {
         router.on(PromptInterface.submit) {
             (asked, call) async throws(ServiceRefusal) in
             let passcode = try call.secretBox(at: asked.passcode)
-            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else { return Valued(false) }
+            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else {
+                return Valued(false)
+            }
             return Valued(prompt.entry.submit(passcode))
         }
         router.on(PromptInterface.typing) {
             (asked, call) async throws(ServiceRefusal) in
-            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else { return Valued(false) }
+            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else {
+                return Valued(false)
+            }
             prompt.entry.typing()
             return Valued(true)
         }
         router.on(PromptInterface.close) {
             (asked, call) async throws(ServiceRefusal) in
-            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else { return Valued(false) }
+            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else {
+                return Valued(false)
+            }
             prompt.entry.close()
             return Valued(true)
         }

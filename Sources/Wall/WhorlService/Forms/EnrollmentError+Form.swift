@@ -40,7 +40,8 @@ extension EnrollmentError: Codable {
     /// The codes without values of their own, by their names.
     private static let plainCodes: [String: Code] = Dictionary(
         uniqueKeysWithValues: [
-            Code.inconsistent, .tooManyRetries, .timedOut, .enrollmentTampered, .enrollmentRolledBack, .ownerNeeded,
+            Code.inconsistent, .tooManyRetries, .timedOut, .enrollmentTampered, .enrollmentRolledBack,
+            .ownerNeeded,
             .changedMeanwhile, .lockedOut, .noSuchFinger,
         ].map { ($0.name, $0) }
     )

@@ -29,7 +29,9 @@ extension SigningKeyPublic: Codable {
     /// Reads the point; bytes that are no point of P-256 throw `DecodingError.dataCorrupted`.
     public init(from decoder: any Decoder) throws {
         guard let key = SigningKeyPublic(x963: try Data(from: decoder)) else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no point"))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "no point")
+            )
         }
         self = key
     }

@@ -49,10 +49,12 @@ extension VaultError: Codable {
     /// The codes without values of their own, by their names.
     private static let plainCodes: [String: Code] = Dictionary(
         uniqueKeysWithValues: [
-            Code.noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded, .chipFull,
+            Code.noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
+            .chipFull,
             .chipLockedOut, .counterLost, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered,
             .measuredBootChanged, .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong,
-            .secretEmpty, .publicKeyRefused, .passcodeNotSet, .passcodeExists, .passcodeWrongSize, .passcodeWrong,
+            .secretEmpty, .publicKeyRefused, .passcodeNotSet, .passcodeExists, .passcodeWrongSize,
+            .passcodeWrong,
         ].map { ($0.name, $0) }
     )
 
@@ -73,7 +75,8 @@ extension VaultError: Codable {
         if !cause.isEmpty { try members.encode(cause, forKey: .cause) }
         switch code {
         case .nameRefused(let refusal): try VaultError.encode(refusal, in: &members)
-        case .secretTooLarge(let bytes), .digestWrongSize(let bytes): try members.encode(bytes, forKey: .bytes)
+        case .secretTooLarge(let bytes), .digestWrongSize(let bytes):
+            try members.encode(bytes, forKey: .bytes)
         case .accessRefused(let reason): try members.encode(reason, forKey: .reason)
         case .passcodeThrottled(let wait): try members.encode(wait.wholeMilliseconds, forKey: .milliseconds)
         case .passcodeNeeded(let items): try members.encode(items, forKey: .items)

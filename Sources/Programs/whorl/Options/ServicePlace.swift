@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlIPC
+import WhorlRemote
+import WhorlSupport
+import WhorlSystem
+
+/// The place of the engine that answers: this process, a private child, or the system's service.
+enum ServicePlace {
+    /// In this process.
+    case inProcess
+    /// In another process, which a transport reaches.
+    case service(any ServiceTransport)
+
+    /// Chooses by WHORL_SERVICE; without it, this process.
+    init(_ configuration: SystemConfiguration) throws(Failure) {
+        switch configuration.environment["WHORL_SERVICE"] ?? "" {
+        case "", "in-process": self = .inProcess
+        case "private": self = .service(try Self.child(configuration))
+        case "system": self = .service(PathTransport())
+        case let other:
+            throw .usage(
+                "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”.",
+                hint: "It is system, private or in-process."
+            )
+        }
+    }
+
+    private static func child(_ configuration: SystemConfiguration) throws(Failure) -> any ServiceTransport {
+        var environment = configuration.environment
+        let choices = [
+            "WHORL_STATE_DIR": configuration.stateDirectory, "WHORL_PROFILE": configuration.profile,
+            "WHORL_READER": configuration.reader, "WHORL_TCTI": configuration.tpm,
+        ]
+        for (name, choice) in choices { environment[name] = choice ?? environment[name] }
+        do throws(PrivateChild.Fault) {
+            return try PrivateChild.start(environment: environment)
+        } catch {
+            throw Failure(
+                code: "incomplete",
+                rawValue: nil,
+                status: .failure,
+                message: "The program whorld, which belongs to this one, could not be started.",
+                reason: "\(error)",
+                recovery: "Install Whorl again as a whole, or unset WHORL_SERVICE."
+            )
+        }
+    }
+}

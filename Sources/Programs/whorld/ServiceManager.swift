@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import WhorlIPC
+
+/// The socket that the service manager has opened (sd_listen_fds(3)).
+enum ListeningSocket {
+    /// Takes the only socket over.
+    ///
+    /// - Throws: `ENOENT` without exactly one, as when the program is started by hand.
+    static func inherited() throws(SystemCallError) -> Descriptor {
+        defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
+        guard number("LISTEN_PID") == getpid(), number("LISTEN_FDS") == 1 else {
+            throw SystemCallError(missing: "listening socket of systemd")
+        }
+        return Descriptor(owning: 3)
+    }
+
+    private static func number(_ name: String) -> Int32? {
+        getenv(name).flatMap { Int32(String(cString: $0)) }
+    }
+}
+
+/// The service manager, which is told how the service fares (sd_notify(3)).
+enum ServiceManager {
+    /// Sends a state such as `READY=1`; without a manager that wants to know, nothing is sent.
+    static func notify(_ state: String) {
+        guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return }
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+        // An abstract name begins with a zero byte.
+        if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = sendto(socket, state, state.utf8.count, Int32(MSG_NOSIGNAL), address, size)
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import WhorlIPC
+import WhorlRemote
+import WhorlService
+import WhorlSupport
+import WhorlSystem
+
+/// The service of the whole system: it serves every user, each with a profile and a state folder of its own.
+struct SystemService {
+    let stateRoot: String
+    let idle: Duration
+    let tpm: String?
+    let allowsVirtualReaders: Bool
+
+    func run() async throws {
+        let listener = try ListeningSocket.inherited()
+        let roots = RootsOfUsers(self)
+        let host = ServiceHost { user throws(ServiceRefusal) in try roots.services(of: user.uid) }
+        let count = ConnectionCount()
+        let server = ServiceServer(host.router(version: Version.text)) { count.set($0) }
+        try server.listen(on: listener)
+        ServiceManager.notify("READY=1")
+        // A start for which no client comes ends too.
+        count.set(0)
+        await count.waitUntilIdle { await wait() }
+        ServiceManager.notify("STOPPING=1")
+        // Clients that connect from now on wait in the socket, for which systemd starts the service again.
+        await roots.close()
+    }
+
+    private func wait() async {
+        guard idle > .zero else {
+            while true { await OffPoolTimer.waitUncancelled(.seconds(86_400)) }
+        }
+        await OffPoolTimer.waitUncancelled(idle)
+    }
+}
+
+/// The engines of the users who have connected, each made at the first call.
+private final class RootsOfUsers: Sendable {
+    private let service: SystemService
+    private let roots = Mutex<[UInt32: Services]>([:])
+
+    init(_ service: SystemService) { self.service = service }
+
+    /// Returns a user's services, whose state lies in a folder named by the user's number.
+    func services(of uid: UInt32) throws(ServiceRefusal) -> Services {
+        if let kept = roots.withLock({ $0[uid] }) { return kept }
+        var configuration = SystemConfiguration(environment: [:])
+        configuration.stateDirectory = "\(service.stateRoot)/\(uid)"
+        configuration.profile = userName(of: uid)
+        configuration.tpm = service.tpm
+        configuration.allowsPretendedReaders = service.allowsVirtualReaders
+        configuration.allowsSimulatedTPM = false
+        let made = SystemServices(configuration).services
+        return roots.withLock { roots in
+            if let kept = roots[uid] { return kept }
+            roots[uid] = made
+            return made
+        }
+    }
+
+    /// Closes what the engines hold of the chip.
+    func close() async {
+        for services in roots.withLock({ Array($0.values) }) { await services.maintenance.close() }
+    }
+
+    private func userName(of uid: UInt32) -> String {
+        guard let entry = getpwuid(uid), let name = entry.pointee.pw_name else { return "uid-\(uid)" }
+        return String(cString: name)
+    }
+}
