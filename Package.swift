@@ -97,6 +97,10 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
+    "WhorlRemoteTests": [
+        "Fingerprint", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
+        "WhorlService", "WhorlSupport", "WhorlSystem",
+    ],
     "WhorlSystemTests": [
         "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlService",
         "WhorlSystem",
@@ -121,8 +125,21 @@ let commandLine: [Target.Dependency] = [
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
 typealias Part = (_ floor: String) -> Target
 
-func library(_ name: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = common) -> Part {
-    { .target(name: name, dependencies: uses, path: "Sources/\($0)/\(name)", swiftSettings: settings) }
+func library(
+    _ name: String,
+    uses: [Target.Dependency] = [],
+    resources: [Resource]? = nil,
+    settings: [SwiftSetting] = common
+) -> Part {
+    {
+        .target(
+            name: name,
+            dependencies: uses,
+            path: "Sources/\($0)/\(name)",
+            resources: resources,
+            swiftSettings: settings
+        )
+    }
 }
 
 func program(_ name: String, uses: [Target.Dependency]) -> Part {
@@ -219,7 +236,10 @@ let house: KeyValuePairs<String, [Part]> = [
         // The wall over a socket: the client's half and the service's, without the engine.
         library(
             "WhorlRemote",
-            uses: ["Fingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"]
+            uses: ["Fingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
+            resources: ["Fingers", "Items", "Maintenance", "Owner", "Passcode", "Prompt", "Readers"].map {
+                .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
+            }
         ),
         library(
             "WhorlSystem",

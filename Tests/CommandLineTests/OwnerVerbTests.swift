@@ -212,10 +212,14 @@ struct OwnerVerbTests {
         try await session.add("set", "two", access: "biometry-current-set")
         try await session.add("any", "one", access: "biometry-any")
         let path = session.whorl.state + "/whorl.sqlite"
-        let old = try Data(contentsOf: URL(filePath: path))
+        // What was written last may lie in the log beside the database.
+        let old = ["", "-wal"].map { ($0, FileManager.default.contents(atPath: path + $0)) }
         try await session.enroll("left-thumb", by: passcode ? owner : .rightIndex)
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-        try old.write(to: URL(filePath: path))
+        for (suffix, contents) in old where contents != nil {
+            try contents?.write(to: URL(filePath: path + suffix))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + suffix)
+        }
         let outcome = try await session.run(["evaluate", "--reason", "r"], reader: "mock:match")
         #expect(outcome.status == 30, "\(outcome)")
     }

@@ -130,6 +130,8 @@ final class WhorlProgram: Sendable {
         variables["WHORL_READER"] = reader
         // What scripts/sanitize sets, so that a report ends the program as no test expects.
         for name in ["LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"] { variables[name] = own[name] }
+        // `make test` runs this group once more with the engine in a private child.
+        variables["WHORL_SERVICE"] = own["WHORL_SERVICE"]
         // Where synthetic fingers are kept, so that each is grown once.
         variables["XDG_CACHE_HOME"] = own["XDG_CACHE_HOME"] ?? own["HOME"].map { $0 + "/.cache" }
         return variables

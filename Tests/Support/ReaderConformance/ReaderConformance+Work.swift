@@ -61,6 +61,10 @@ extension ReaderConformance {
         ConformanceCheck("a finger is needed while an operation waits") { session in
             let reader = session.reader
             _ = try await session.run(.enroll) { _ in
+                // A slow driver has not said so yet when the reader asks for the finger in its place.
+                for _ in 0..<500 where await !reader.fingerStatus.needed {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
                 try require(await reader.fingerStatus.needed, "a finger is needed after .touch")
                 try await session.bench.present(0)
             }

@@ -61,7 +61,9 @@ final class VaultBench: Sendable {
     /// The whole state directory as it is, to be put back later.
     func copy() throws -> [String: Data] {
         var files: [String: Data] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+        // SQLite makes the file -shm anew, and removes it at any moment after the last connection was let go.
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        where !name.hasSuffix("-shm") {
             files[name] = try Data(contentsOf: URL(filePath: file(name)))
         }
         return files
@@ -69,7 +71,10 @@ final class VaultBench: Sendable {
 
     func putBack(_ files: [String: Data]) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
-            try FileManager.default.removeItem(atPath: file(name))
+            // A connection that is let go at this moment removes some itself.
+            guard unlink(file(name)) == 0 || errno == ENOENT else {
+                throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file(name)])
+            }
         }
         for (name, contents) in files {
             try contents.write(to: URL(filePath: file(name)))

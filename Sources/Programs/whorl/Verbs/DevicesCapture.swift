@@ -36,7 +36,7 @@ struct DevicesCapture: Verb {
     func answer(_ session: Session) async throws(Failure) -> Answer {
         // The place is checked before a finger is asked for.
         try failing { () throws(GreyscalePNGError) in try GreyscalePNG.checkPlace(output) }
-        let reader = try await session.reader()
+        let reader = try await session.ownReader()
         let image = try await Activity.run(
             "Take a picture of a finger",
             at: await reader.info,

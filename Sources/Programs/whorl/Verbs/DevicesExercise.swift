@@ -34,7 +34,7 @@ struct DevicesExercise: Verb {
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let skipped = try steps()
-        let reader = try await session.reader()
+        let reader = try await session.ownReader()
         let exercise = ReaderExercise(
             reader: reader,
             clears: clearStorage,

@@ -50,7 +50,7 @@ struct Enroll: Verb {
                 )
             }
         }
-        let reader = try await session.reader()
+        let reader = try await session.chosenReader()
         // Some drivers know their stages only after they were open.
         let stages = await reader.info.enrollStages
         return Answer(

@@ -87,10 +87,17 @@ struct Session: Sendable {
             }
     }
 
-    /// Returns the chosen reader, of which nothing was asked yet.
-    func reader() async throws(Failure) -> any FingerprintReader {
+    /// Returns the chosen reader as the services tell of it.
+    func chosenReader() async throws(Failure) -> any FingerprintReader {
         try await failing { () async throws(AuthenticationError) in
             try await services.readers.chosenReader()
+        }
+    }
+
+    /// Returns the chosen reader itself, of which nothing was asked yet; no picture leaves a service.
+    func ownReader() async throws(Failure) -> any FingerprintReader {
+        try await failing { () async throws(AuthenticationError) in
+            try await root.services.readers.chosenReader()
         }
     }
 }

@@ -117,6 +117,9 @@ package struct Router: Sendable {
         }
     }
 
+    /// The names of all methods.
+    package var methods: [String] { handlers.keys.sorted() }
+
     /// The handler of a method.
     func handler(of method: String) throws(ServiceRefusal) -> Handler {
         if let handler = handlers[method] { return handler }

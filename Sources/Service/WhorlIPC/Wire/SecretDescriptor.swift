@@ -10,8 +10,9 @@ package import SecretMemory
 /// against writing; the kernel frees the pages when both sides have closed them. Until then they may be written to swap:
 /// `mlock(2)` does not reach them.
 package enum SecretDescriptor {
-    /// The largest secret in bytes; an item's value is 1 MiB at most.
-    package static let largest = 1 << 20
+    /// The largest file in bytes: room for an item's value of 1 MiB, for what sealing adds, and for one that is larger than
+    /// an item takes, so that the vault says so.
+    package static let largest = 2 << 20
 
     /// An error of making or reading a secret's descriptor.
     package enum Fault: Error, Sendable, Hashable {

@@ -77,8 +77,18 @@ func attached<Value, Failure: RemoteFailure>(
         let value = try body(&attachments)
         return (value, attachments)
     } catch {
-        if case .system(let error) = error { throw Failure(unanswered: .connection(error)) }
-        throw Failure(unanswered: .malformed)
+        throw Failure(unsent: error)
+    }
+}
+
+extension RemoteFailure {
+    /// Makes the error of a call that was not sent, since its secret found no place.
+    fileprivate init(unsent fault: SecretDescriptor.Fault) {
+        if case .system(let error) = fault {
+            self.init(unanswered: .connection(error))
+        } else {
+            self.init(unanswered: .malformed)
+        }
     }
 }
 

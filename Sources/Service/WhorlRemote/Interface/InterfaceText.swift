@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The texts of the interfaces, as `.varlink` files have them.
+import WhorlIPC
+
+/// The texts of the interfaces, which are the `.varlink` files beside this one.
 enum InterfaceText {
-    static let all: [(name: String, text: String)] = []
+    /// The names and texts.
+    static let all: [(name: String, text: String)] = [
+        ("io.whorl.Owner", text(PackageResources.io_whorl_Owner_varlink)),
+        ("io.whorl.Items", text(PackageResources.io_whorl_Items_varlink)),
+        ("io.whorl.Fingers", text(PackageResources.io_whorl_Fingers_varlink)),
+        ("io.whorl.Passcode", text(PackageResources.io_whorl_Passcode_varlink)),
+        ("io.whorl.Prompt", text(PackageResources.io_whorl_Prompt_varlink)),
+        ("io.whorl.Maintenance", text(PackageResources.io_whorl_Maintenance_varlink)),
+        ("io.whorl.Readers", text(PackageResources.io_whorl_Readers_varlink)),
+    ]
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

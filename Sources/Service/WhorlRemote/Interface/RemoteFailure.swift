@@ -30,7 +30,7 @@ extension RemoteFailure {
 }
 
 extension StateError: RemoteFailure {
-    static var name: String { "io.whorl.StateFailed" }
+    static var name: String { "io.whorl.Maintenance.StateFailed" }
 
     init(unanswered error: ServiceCallError) {
         self.init(
@@ -44,17 +44,17 @@ extension StateError: RemoteFailure {
 }
 
 extension VaultError: RemoteFailure {
-    static var name: String { "io.whorl.ItemsFailed" }
+    static var name: String { "io.whorl.Items.Failed" }
     init(unanswered error: ServiceCallError) { self.init(.store(StateError(unanswered: error)), "whorld") }
 }
 
 extension EnrollmentError: RemoteFailure {
-    static var name: String { "io.whorl.FingersFailed" }
+    static var name: String { "io.whorl.Fingers.Failed" }
     init(unanswered error: ServiceCallError) { self.init(.store(StateError(unanswered: error))) }
 }
 
 extension AuthenticationError: RemoteFailure {
-    static var name: String { "io.whorl.AuthenticationFailed" }
+    static var name: String { "io.whorl.Owner.AuthenticationFailed" }
 
     init(unanswered error: ServiceCallError) {
         guard error != .cancelled else {
@@ -66,12 +66,12 @@ extension AuthenticationError: RemoteFailure {
 }
 
 extension ReleaseError: RemoteFailure {
-    static var name: String { "io.whorl.ReleaseFailed" }
+    static var name: String { "io.whorl.Items.ReleaseFailed" }
     init(unanswered error: ServiceCallError) { self = .evaluation(AuthenticationError(unanswered: error)) }
 }
 
 extension FingerChangeError: RemoteFailure {
-    static var name: String { "io.whorl.FingerChangeFailed" }
+    static var name: String { "io.whorl.Fingers.ChangeFailed" }
 
     init(unanswered error: ServiceCallError) {
         guard error != .cancelled else {
@@ -83,7 +83,7 @@ extension FingerChangeError: RemoteFailure {
 }
 
 extension ReaderError: RemoteFailure {
-    static var name: String { "io.whorl.ReaderFailed" }
+    static var name: String { "io.whorl.Readers.Failed" }
 
     init(unanswered error: ServiceCallError) {
         self.init(error == .cancelled ? .cancelled : .malfunction, operation: "service", cause: error.words)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import Foundation
+import SecretMemory
+import SoftwareMachine
+import SoftwareTPM
+import Synchronization
+import WhorlIPC
+import WhorlRemote
+import WhorlService
+import WhorlSystem
+
+/// A machine whose engine runs in a private child, the program whorld, with a simulated TPM of its own.
+final class RemoteMachine {
+    let tpm: SoftwareTPM
+    /// The services over the socket.
+    let services: Services
+    let transport: CountedTransport
+
+    /// Makes a machine.
+    ///
+    /// - Parameters:
+    ///   - reader: The script of the child's mock reader.
+    ///   - enrolled: The finger that is enrolled before the child starts, if any.
+    init(reader: String = "mock:then=match", enrolled: Finger? = nil) async throws {
+        let tpm = try await SoftwareTPM()
+        if let enrolled {
+            let root = SystemServices(on: tpm)
+            try await root.enroll(enrolled)
+            // The simulated TPM serves one connection at a time.
+            await root.services.maintenance.close()
+        }
+        transport = CountedTransport(
+            try PrivateChild.start(environment: [
+                "WHORL_STATE_DIR": tpm.directory.path + "/whorl", "WHORL_PROFILE": "ada",
+                "WHORL_READER": reader, "WHORL_TCTI": tpm.address,
+                "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin",
+            ])
+        )
+        services = .remote(
+            profile: "ada",
+            application: ApplicationID(rawValue: "org.example.app"),
+            over: transport
+        )
+        self.tpm = tpm
+    }
+}
+
+/// A transport that counts its connections.
+final class CountedTransport: ServiceTransport {
+    private let transport: any ServiceTransport
+    private let state = Mutex(0)
+
+    init(_ transport: any ServiceTransport) { self.transport = transport }
+
+    /// The number of connections that were made.
+    var count: Int { state.withLock(\.self) }
+
+    func connect() throws(SystemCallError) -> Descriptor {
+        state.withLock { $0 += 1 }
+        return try transport.connect()
+    }
+}
+
+/// A presenter that shows nothing and acts as a test says.
+final class ScriptedPresenter: PromptPresenter {
+    /// The passcodes that are typed, one for each prompt that asks for one.
+    private let passcodes: Mutex<[String]>
+    private let action: PromptAction?
+    private let seen = Mutex<(prompts: [Prompt], updates: [PromptUpdate])>(([], []))
+
+    init(typing passcodes: [String] = [], pressing action: PromptAction? = nil) {
+        self.passcodes = Mutex(passcodes)
+        self.action = action
+    }
+
+    var isInteractive: Bool { get async { true } }
+    var takesPasscode: Bool { get async { passcodes.withLock { !$0.isEmpty } } }
+    var prompts: [Prompt] { seen.withLock(\.prompts) }
+    var updates: [PromptUpdate] { seen.withLock(\.updates) }
+
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        seen.withLock { $0.prompts.append(prompt) }
+        if let action { return action }
+        func type() {
+            guard prompt.parts.contains(.passcode) else { return }
+            let next = passcodes.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            if let next { entry.submit(secret(next).bytes.copy()) }
+        }
+        type()
+        for await update in entry.updates {
+            seen.withLock { $0.updates.append(update) }
+            if case .wrongPasscode = update { type() }
+        }
+        return nil
+    }
+}
+
+func secret(_ text: String) -> SecretBox { SecretBox(SecretBytes(copying: text.utf8.span.bytes)) }
+
+extension SecretBytes {
+    func copy() -> SecretBytes {
+        withUnsafeBytes { bytes in SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) } }
+    }
+}
+
+extension EvaluationRequest {
+    init(_ reason: String, session: OwnerSession? = nil) {
+        self.init(
+            policy: .deviceOwner,
+            reason: reason,
+            application: ApplicationID(rawValue: "org.example.app")
+        )
+        self.session = session
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import Foundation
+import SecretMemory
+import SoftwareTPM
+import Synchronization
+import Testing
+import WhorlIPC
+import WhorlService
+
+@testable import WhorlRemote
+
+@Suite("Services over a socket")
+struct RemoteServicesTests {
+    private let consent = ConsentRequest(application: ApplicationID(rawValue: "org.example.app"))
+
+    @Test func `a finger is enrolled, recognised, listed and removed`() async throws {
+        let machine = try await RemoteMachine(reader: "mock:touch right-index*8")
+        let services = machine.services
+        let progress = Collected<EnrollmentProgress>()
+        let finger = try await services.fingers.enroll(
+            NewFinger(.rightIndex, label: "mine"),
+            consent,
+            presenter: ScriptedPresenter(),
+            observer: { progress.add($0) }
+        )
+        #expect(finger.finger == .rightIndex && finger.label == "mine")
+        #expect(progress.all.contains(.confirming(triesLeft: 3)) || progress.all.count > 5)
+        let presenter = ScriptedPresenter()
+        let evaluation = try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+        #expect(evaluation.method == .biometry && evaluation.finger == .rightIndex)
+        #expect(presenter.prompts.map(\.reason) == ["unlock"])
+        #expect(presenter.updates.last == .matched(.rightIndex))
+        #expect(try await services.fingers.fingers().map(\.id) == [finger.id])
+        let state = try await services.fingers.state(for: services.application)
+        #expect(state?.digest == evaluation.domainState)
+        let removed = try await services.fingers.remove(
+            .all,
+            force: false,
+            consent,
+            presenter: ScriptedPresenter()
+        )
+        #expect(removed.map(\.id) == [finger.id])
+    }
+
+    @Test func `a secret opens by a touch, and a passcode opens it where a finger is not recognised`()
+        async throws
+    {
+        let machine = try await RemoteMachine(reader: "mock:then=no-match", enrolled: .leftThumb)
+        let services = machine.services
+        let session = OwnerSession()
+        await #expect(throws: AuthenticationError.self) {
+            try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
+        }
+        await #expect(throws: VaultError.self) {
+            try await services.passcode.set(secret("2468 hunter"), shown: session)
+        }
+        #expect(try await !services.passcode.isSet())
+    }
+
+    @Test func `a session keeps a shown finger for a first passcode, until the caller lets it go`()
+        async throws
+    {
+        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let services = machine.services
+        let session = OwnerSession()
+        try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
+        session.forget()
+        await #expect {
+            try await services.passcode.set(secret("2468 hunter"), shown: session)
+        } throws: {
+            ($0 as? VaultError)?.code == .accessDenied
+        }
+        try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
+        try await services.passcode.set(secret("2468 hunter"), shown: session)
+        #expect(try await services.passcode.verify(secret("2468 hunter")) == .verified)
+        #expect(try await services.passcode.verify(secret("0000")) == .wrong(triesLeft: 4))
+        try await services.passcode.change(secret("2468 hunter"), to: secret("1357 hunter"))
+        #expect(try await services.passcode.verify(secret("1357 hunter")) == .verified)
+    }
+
+    @Test(arguments: [5, 1 << 20])
+    func `a secret of any size comes back as it was`(count: Int) async throws {
+        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let services = machine.services
+        let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let item = try await services.items.seal(
+            SecretBox(SecretBytes(copying: bytes.bytes)),
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        #expect(try services.items.sealedItem(encoded: item.encoded) == item)
+        #expect(try await services.items.standing(of: [item]) == [.valid])
+        let released = try await services.items.secret(
+            in: .sealed(item),
+            ReleaseRequest(EvaluationRequest("open")),
+            presenter: ScriptedPresenter()
+        )
+        #expect(released.product.bytes.withUnsafeBytes { Data($0) } == bytes)
+        #expect(released.evaluations.map(\.finger) == [.leftThumb])
+    }
+
+    @Test func `a key signs, and its items have the errors and the names of the engine`() async throws {
+        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let services = machine.services
+        let id = ItemID(.key, try ItemName("k"), of: "ada")
+        let made = try await services.namedItems.add(
+            .key,
+            as: id,
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        let key = try #require(made)
+        let digest = Data(repeating: 7, count: 32)
+        let signed = try await services.items.signature(
+            over: digest,
+            with: .stored(id),
+            ReleaseRequest(EvaluationRequest("sign")),
+            presenter: ScriptedPresenter()
+        )
+        #expect(key.isValid(signed.product, over: digest))
+        #expect(try await services.namedItems.items().map(\.id) == [id])
+        #expect(try await services.namedItems.publicKey(of: id) == key)
+        #expect(try await services.namedItems.access(of: id) == .biometryAny)
+        await #expect(throws: VaultError(.itemExists, "key \"k\"")) {
+            try await services.namedItems.add(.key, as: id, access: .biometryAny, applicationPassword: nil)
+        }
+        try await services.namedItems.delete(id)
+        await #expect(throws: VaultError(.noSuchItem, "key \"k\"")) {
+            try await services.namedItems.delete(id)
+        }
+    }
+
+    @Test func `a secret under the name of a key is refused, and the service goes on`() async throws {
+        let machine = try await RemoteMachine()
+        let services = machine.services
+        let id = ItemID(.key, try ItemName("k"), of: "ada")
+        await #expect(throws: VaultError.self) {
+            try await services.namedItems.add(
+                .secret(secret("x")),
+                as: id,
+                access: .none,
+                applicationPassword: nil
+            )
+        }
+        #expect(try await services.namedItems.items().isEmpty)
+    }
+
+    @Test func `the passcode is typed at the caller's prompt and compared by the service`() async throws {
+        let machine = try await RemoteMachine(reader: "mock:then=no-match")
+        let services = machine.services
+        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        let presenter = ScriptedPresenter(typing: ["wrong one", "2468 hunter"])
+        let evaluation = try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
+        #expect(evaluation.method == .passcode && evaluation.finger == nil)
+        #expect(presenter.updates.contains(.wrongPasscode(triesLeft: 4)))
+        #expect(presenter.updates.last == .verified)
+    }
+
+    @Test func `a button ends the evaluation, and a cancelled task does`() async throws {
+        let machine = try await RemoteMachine(reader: "mock:hang*9", enrolled: .leftThumb)
+        let services = machine.services
+        await #expect(throws: AuthenticationError(.userCancel)) {
+            try await services.owner.evaluate(
+                EvaluationRequest("unlock"),
+                presenter: ScriptedPresenter(pressing: .cancel)
+            )
+        }
+        let asking = Task {
+            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        asking.cancel()
+        await #expect(throws: AuthenticationError(.appCancel)) { try await asking.value }
+        // The reader is free again.
+        await #expect(throws: AuthenticationError(.userCancel)) {
+            try await services.owner.evaluate(
+                EvaluationRequest("unlock"),
+                presenter: ScriptedPresenter(pressing: .cancel)
+            )
+        }
+    }
+
+    @Test func `readers, tries, the log and the status come over the wire`() async throws {
+        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let services = machine.services
+        _ = try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+        let reader = try await services.readers.chosenReader()
+        #expect(await reader.info.kind == .mock)
+        await #expect(throws: ReaderError.self) {
+            _ = try await reader.capture(whenBusy: .fail, observer: { _ in })
+        }
+        #expect(try await services.maintenance.attempts().map(\.failures) == [0, 0])
+        #expect(try await services.maintenance.log(limit: 5).map(\.outcome) == ["matched"])
+        let status = try await services.maintenance.vaultStatus()
+        #expect(status.isProvisioned && status.isSimulated && status.obstacle == nil)
+        #expect(services.maintenance.statePath == machine.tpm.directory.path + "/whorl")
+        #expect(services.maintenance.usedSimulatedTPM)
+        #expect(try await services.maintenance.hasState())
+        let preflight = await services.owner.preflight(.biometrics, for: services.application)
+        #expect(preflight.canEvaluate && preflight.hasReader)
+    }
+
+    @Test func `a service that has gone is an error with its cause, never an answer`() async throws {
+        let services = Services.remote(
+            profile: "ada",
+            application: ApplicationID(rawValue: "org.example.app"),
+            over: GoneTransport()
+        )
+        let preflight = await services.owner.preflight(.biometrics, for: services.application)
+        #expect(preflight.obstacle?.code == .storeFailed)
+        await #expect(throws: AuthenticationError.self) {
+            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+        }
+        await #expect(throws: EnrollmentError.self) { try await services.fingers.fingers() }
+        #expect(services.maintenance.statePath.isEmpty)
+    }
+}
+
+/// A transport to a service that hangs up at once.
+private struct GoneTransport: ServiceTransport {
+    func connect() throws(SystemCallError) -> Descriptor { try UnixSocket.pair().0 }
+}
+
+/// Values that a callback gave, in their order.
+private final class Collected<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+    var all: [Value] { values.withLock(\.self) }
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+}

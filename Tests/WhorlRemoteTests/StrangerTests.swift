@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import Foundation
+import SecretMemory
+import Testing
+import WhorlIPC
+import WhorlService
+
+@testable import WhorlRemote
+
+/// A program of the same user that speaks to the service as it likes.
+@Suite("A stranger at the socket")
+struct StrangerTests {
+    @Test func `another user is refused whatever the message says`() async throws {
+        let host = ServiceHost { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+        let server = ServiceServer(host.router(version: "test"))
+        defer { server.stop() }
+        for method in ["io.whorl.Fingers.List", "io.whorl.Items.List", "io.whorl.Maintenance.Facts"] {
+            let (own, other) = try UnixSocket.pair()
+            try server.serve(other)
+            let connection = try ServiceConnection(own)
+            await #expect(throws: ServiceCallError.refused(ServiceRefusal("io.whorl.NotYours"))) {
+                let _: CallReply<NoValue> = try await connection.call(method, NoValue())
+            }
+        }
+    }
+
+    @Test func `updates that a caller makes up are no method`() async throws {
+        let machine = try await RemoteMachine()
+        for method in ["io.whorl.Prompt.Matched", "io.whorl.Prompt.Update", "io.whorl.Owner.Matched"] {
+            let connection = try ServiceConnection(try machine.transport.connect())
+            await #expect(throws: ServiceCallError.self) {
+                let _: CallReply<NoValue> = try await connection.call(method, NoValue())
+            }
+        }
+    }
+
+    @Test func `a prompt is answered by its id alone, and an unknown one by nothing`() async throws {
+        let machine = try await RemoteMachine()
+        for id in ["", "0", String(repeating: "0", count: 32)] {
+            let connection = try ServiceConnection(try machine.transport.connect())
+            let reply: CallReply<Valued<Bool>> = try await connection.call(
+                PromptInterface.ended.name,
+                PromptInterface.Ending(
+                    prompt: id,
+                    action: .cancel,
+                    presenter: PresenterAbilities(isInteractive: true, takesPasscode: true)
+                )
+            )
+            #expect(!reply.parameters.value)
+        }
+    }
+
+    @Test func `an item of one's own does not open for a caller who shows no prompt`() async throws {
+        let machine = try await RemoteMachine(reader: "mock:then=no-match", enrolled: .leftThumb)
+        let item = try await machine.services.items.seal(
+            secret("the secret"),
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        var attachments = Attachments()
+        let using = ItemInterface.Using(
+            id: nil,
+            sealed: try attachments.add(item),
+            use: .secret,
+            asking: .init(request: EvaluationRequest("x"), session: nil),
+            applicationPassword: nil
+        )
+        // Without "more" there are no updates; the touches are charged all the same.
+        let connection = try ServiceConnection(try machine.transport.connect())
+        await #expect(throws: ServiceCallError.self) {
+            let _: CallReply<Prompted<ItemInterface.Product>> = try await connection.call(
+                ItemInterface.use.name,
+                Prompting(
+                    call: using,
+                    presenter: PresenterAbilities(isInteractive: true, takesPasscode: true)
+                )
+            )
+        }
+        #expect(try await machine.services.maintenance.attempts().map(\.failures).max() == 3)
+    }
+
+    @Test func `a caller that hangs up in the middle leaves the reader to the next one`() async throws {
+        let machine = try await RemoteMachine(reader: "mock:hang*9", enrolled: .leftThumb)
+        for _ in 0..<5 {
+            let connection = try ServiceConnection(try machine.transport.connect())
+            await #expect(throws: ServiceCallError.self) {
+                let _: CallReply<Prompted<Evaluation>> = try await connection.call(
+                    OwnerInterface.evaluate.name,
+                    Prompting(
+                        call: OwnerInterface.Asking(request: EvaluationRequest("x"), session: nil),
+                        presenter: PresenterAbilities(isInteractive: true, takesPasscode: false)
+                    ),
+                    update: { if $0.prompt != nil { connection.close() } }
+                )
+            }
+        }
+        await #expect(throws: AuthenticationError(.userCancel)) {
+            try await machine.services.owner.evaluate(
+                EvaluationRequest("unlock"),
+                presenter: ScriptedPresenter(pressing: .cancel)
+            )
+        }
+    }
+
+    @Test func `a session is found by its user and its id alone, until it ends`() throws {
+        let board = SessionBoard()
+        let (end, _) = try UnixSocket.pair()
+        let user = try PeerUser(of: end)
+        let id = board.begin(for: user)
+        #expect(board.session(id, of: user) != nil)
+        #expect(board.session("0" + id.dropFirst(), of: user) == nil || id.hasPrefix("0"))
+        #expect(board.session(nil, of: user) == nil)
+        board.end(id)
+        #expect(board.session(id, of: user) == nil)
+    }
+}
