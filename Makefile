@@ -32,9 +32,11 @@ FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 ifeq ($(PREFIX),/usr)
 UDEVDIR ?= /usr/lib/udev/rules.d
 SYSUSERSDIR ?= /usr/lib/sysusers.d
+UNITDIR ?= /usr/lib/systemd/system
 else
 UDEVDIR ?= /etc/udev/rules.d
 SYSUSERSDIR ?= /etc/sysusers.d
+UNITDIR ?= /etc/systemd/system
 endif
 
 PRODUCTS = .build/$(CONFIG)
@@ -54,7 +56,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev uninstall
+	install install-program install-udev install-service uninstall test-system
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,6 +73,7 @@ setup-test:
 program: setup
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-login-http
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorld
 
 build: program ## builds the release: program, man pages, completions
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
@@ -155,15 +158,16 @@ completions: ## writes the shell completions of the built program to .build
 
 # --- install: builds nothing, so that nothing is ever built as root ---------------------------------------------------
 
-install: install-program install-udev ## installs to PREFIX (/usr/local) under DESTDIR, after make build
+install: install-program install-udev install-service ## installs to PREFIX (/usr/local) under DESTDIR, after make build
 
 install-program:
-	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-login-http -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish || \
+	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-login-http -a -x $(PRODUCTS)/whorld -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish || \
 		{ echo "$(WHORL), its man pages or completions are not built: run make build first" >&2; exit 1; }
 	@if ldd $(WHORL) | grep -q libswiftCore; then \
 		echo "note: this build needs the Swift libraries where it runs; make build links them in" >&2; fi
 	install -D -m 755 $(WHORL) "$(DESTDIR)$(BINDIR)/whorl"
 	install -D -m 755 $(PRODUCTS)/whorl-login-http "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http"
+	install -D -m 755 $(PRODUCTS)/whorld "$(DESTDIR)$(LIBEXECDIR)/whorld"
 	install -d "$(DESTDIR)$(MANDIR)"
 	install -m 644 $(STAGE)/man/*.1 "$(DESTDIR)$(MANDIR)"
 	install -D -m 644 $(STAGE)/completions/bash "$(DESTDIR)$(BASHDIR)/whorl"
@@ -184,8 +188,24 @@ install-udev:
 	set +x; \
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev "$(SYSUSERSDIR)/whorl.conf"; fi
 
+# The service is installed and not started: `systemctl enable --now whorld.socket` does that.
+install-service:
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
+		echo "not root: the system's service was left out; to install it run: sudo make install-service" >&2; \
+		exit 0; \
+	fi; \
+	set -ex; \
+	install -D -m 644 systemd/whorld.socket "$(DESTDIR)$(UNITDIR)/whorld.socket"; \
+	install -D -m 644 systemd/whorld.sysusers "$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
+	install -d "$(DESTDIR)$(UNITDIR)"; \
+	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' systemd/whorld.service.in >"$(DESTDIR)$(UNITDIR)/whorld.service"; \
+	chmod 644 "$(DESTDIR)$(UNITDIR)/whorld.service"; \
+	set +x; \
+	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
+		systemd-sysusers "$(SYSUSERSDIR)/whorl.conf" "$(SYSUSERSDIR)/whorld.conf"; systemctl daemon-reload; fi
+
 uninstall: ## removes what install put there (the group fingerprint stays)
-	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
+	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
 		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish"
 	@rmdir "$(DESTDIR)$(LIBEXECDIR)" 2>/dev/null || true
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
@@ -195,6 +215,10 @@ uninstall: ## removes what install put there (the group fingerprint stays)
 		exit 0; \
 	fi; \
 	set -ex; \
-	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf"; \
+	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
+		systemctl --quiet disable --now whorld.socket whorld.service 2>/dev/null || true; fi; \
+	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf" \
+		"$(DESTDIR)$(UNITDIR)/whorld.socket" "$(DESTDIR)$(UNITDIR)/whorld.service" \
+		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi

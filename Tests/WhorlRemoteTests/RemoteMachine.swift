@@ -23,6 +23,7 @@ final class RemoteMachine {
     /// - Parameters:
     ///   - reader: The script of the child's mock reader.
     ///   - enrolled: The finger that is enrolled before the child starts, if any.
+    /// - Throws: where the simulated TPM or the child cannot be started.
     init(reader: String = "mock:then=match", enrolled: Finger? = nil) async throws {
         let tpm = try await SoftwareTPM()
         if let enrolled {

@@ -12,11 +12,20 @@ enum ServicePlace {
     /// In another process, which a transport reaches.
     case service(any ServiceTransport)
 
-    /// Chooses by WHORL_SERVICE; without it, this process.
+    /// Chooses by WHORL_SERVICE; without it the system's service where one is installed, else this process.
+    ///
+    /// A service that is installed and does not answer is an error: a weaker place is never taken silently. Choices of
+    /// a directory, a profile, a reader or a TPM are for an engine of the user's own.
     init(_ configuration: SystemConfiguration) throws(Failure) {
         switch configuration.environment["WHORL_SERVICE"] ?? "" {
+        case "" where !configuration.hasChoices && PathTransport.isInstalled: self = .service(PathTransport())
         case "", "in-process": self = .inProcess
         case "private": self = .service(try Self.child(configuration))
+        case "system" where configuration.hasChoices:
+            throw .usage(
+                "The system's service has a directory, a profile, a reader and a TPM of its own.",
+                hint: "Leave these options and variables out, or set WHORL_SERVICE=in-process."
+            )
         case "system": self = .service(PathTransport())
         case let other:
             throw .usage(
@@ -45,5 +54,12 @@ enum ServicePlace {
                 recovery: "Install Whorl again as a whole, or unset WHORL_SERVICE."
             )
         }
+    }
+}
+
+extension SystemConfiguration {
+    /// Whether options or variables choose parts that the system's service chooses itself.
+    fileprivate var hasChoices: Bool {
+        stateDirectory != nil || profile != nil || reader != nil || tpm != nil
     }
 }

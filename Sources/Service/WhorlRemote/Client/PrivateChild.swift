@@ -18,6 +18,7 @@ package enum PrivateChild {
     ///
     /// - Parameter environment: The variables that the child gets, of which it reads its choices.
     /// - Returns: The transport to it.
+    /// - Throws: `missing` where the program is not installed, `system` where it cannot be started.
     package static func start(environment: [String: String]) throws(Fault) -> PairTransport {
         guard let program = candidates().first(where: { access($0, X_OK) == 0 }) else { throw .missing }
         do throws(SystemCallError) {

@@ -9,6 +9,7 @@ extension Services {
     ///   - profile: The profile, which the service gives to this user.
     ///   - application: The program that asks.
     ///   - transport: Opens connections to the service.
+    /// - Returns: The services, which connect when they are used.
     package static func remote(
         profile: String,
         application: ApplicationID,

@@ -13,8 +13,13 @@ struct ServiceClient: Sendable {
     /// Calls a method, and waits in a task for its reply.
     ///
     /// - Parameters:
+    ///   - method: The method.
+    ///   - parameters: The values that it takes.
     ///   - attachments: The descriptors that the parameters name.
+    ///   - failing: The type of the method's error.
     ///   - update: Called for each update before the reply. Without it none is asked for.
+    /// - Returns: The reply.
+    /// - Throws: the service's own error, or the one of a call that got no answer.
     func call<Parameters, Result, Failure: RemoteFailure>(
         _ method: ServiceMethod<Parameters, Result>,
         _ parameters: Parameters,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Synchronization
 package import WhorlIPC
 
@@ -13,6 +14,15 @@ package protocol ServiceTransport: Sendable {
 package struct PathTransport: ServiceTransport {
     /// The path of the system's service.
     package static let systemPath = "/run/whorl/io.whorl"
+
+    /// Whether the system's service is to be used: its socket exists, or systemd is to make it, whether or not the
+    /// service answers.
+    package static var isInstalled: Bool {
+        access(systemPath, F_OK) == 0 || access(enabledPath, F_OK) == 0
+    }
+
+    /// The link by which `systemctl enable whorld.socket` keeps that the service is wanted.
+    private static let enabledPath = "/etc/systemd/system/sockets.target.wants/whorld.socket"
 
     private let path: String
     private let owners: Set<UInt32>

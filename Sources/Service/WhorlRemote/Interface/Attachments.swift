@@ -54,6 +54,8 @@ struct AttachedItem: Codable, Sendable {
     /// Puts the item together.
     ///
     /// - Parameter attached: Returns what lies at a place beside the message.
+    /// - Returns: The item with its bytes.
+    /// - Throws: what `attached` throws.
     func whole<Failure: Error>(
         _ attached: (Int) throws(Failure) -> SecretBytes
     ) throws(Failure) -> SealedItem {

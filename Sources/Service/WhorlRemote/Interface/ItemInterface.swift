@@ -21,9 +21,9 @@ enum ItemInterface {
     }
 
     struct Using: Codable, Sendable {
-        /// The item's name, or
+        /// The name of the item; `nil` where the item is brought along.
         let id: ItemID?
-        /// the item itself.
+        /// The item itself; `nil` where it is named.
         let sealed: AttachedItem?
         let use: ItemUse
         let asking: OwnerInterface.Asking

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The people of the tests: what they run, and the finger that is laid on the reader."""
+
+import json
+import multiprocessing
+import os
+import pwd
+import socket
+import subprocess
+import time
+
+
+def whorl(*arguments, user="owner", secret=None, check=True):
+    """Runs whorl as a user, with the service."""
+    outcome = subprocess.run(
+        ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", f"HOME=/home/{user}",
+         "whorl", *arguments],
+        input=secret,
+        capture_output=True,
+        timeout=240,
+    )
+    if check and outcome.returncode != 0:
+        raise AssertionError((arguments, outcome))
+    return outcome
+
+
+def start(*arguments, user="owner", **options):
+    """Starts whorl as a user."""
+    return subprocess.Popen(
+        ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", f"HOME=/home/{user}",
+         "whorl", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def lay(finger, times=1):
+    """Lays a finger on the virtual reader, each time that it waits for one."""
+    for _ in range(times):
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as reader:
+                    reader.connect("/run/reader/socket")
+                    reader.sendall(f"SCAN {finger}".encode())
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+        time.sleep(0.3)
+
+
+def act(user, body, *arguments):
+    """Runs a function in a process of a user, and returns what it returns; what it raises is raised here."""
+    results = multiprocessing.get_context("fork").SimpleQueue()
+
+    def inside():
+        entry = pwd.getpwnam(user)
+        os.setgroups([])
+        os.setgid(entry.pw_gid)
+        os.setuid(entry.pw_uid)
+        try:
+            results.put((True, body(*arguments)))
+        except BaseException as error:
+            results.put((False, error))
+
+    process = multiprocessing.get_context("fork").Process(target=inside)
+    process.start()
+    process.join(300)
+    if process.is_alive():
+        process.kill()
+        raise AssertionError(f"{body} did not end")
+    isGood, value = results.get()
+    if isGood:
+        return value
+    raise value
+
+
+def service_pid():
+    text = subprocess.run(
+        ["systemctl", "show", "-P", "MainPID", "whorld.service"], capture_output=True, text=True, check=True
+    ).stdout
+    return int(text)
+
+
+def touching(finger, times, *arguments):
+    """Runs a command as the owner, and lays a finger on the reader; returns the command's result."""
+    process = start(*arguments, "--json")
+    lay(finger, times)
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, (process.returncode, out, err)
+    return json.loads(out.decode().splitlines()[-1])["result"]
+
+
+def forgive():
+    """Lays the right finger, after which no failed try counts."""
+    touching("right", 1, "evaluate", "--reason", "a test")

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installs what lies beside this file in root/, starts the service with a virtual reader, and runs the tests.
+
+Runs as root in a throw-away system. Names of tests as arguments run these alone. A test is a function whose name begins
+with test_, in a file whose name begins with test_; one that raises has failed.
+"""
+
+import glob
+import importlib
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, **options)
+
+
+def install():
+    for folder, _, files in os.walk(HERE / "root"):
+        place = pathlib.Path("/") / pathlib.Path(folder).relative_to(HERE / "root")
+        place.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            shutil.copy2(pathlib.Path(folder) / file, place / file)
+    run("systemd-sysusers")
+    run("udevadm", "control", "--reload")
+    drop_in = pathlib.Path("/etc/systemd/system/whorld.service.d")
+    drop_in.mkdir(parents=True)
+    (drop_in / "test.conf").write_text(
+        "[Service]\n"
+        "Environment=FP_VIRTUAL_DEVICE=/run/reader/socket\n"
+        "RuntimeDirectory=reader\n"
+        "ExecStart=\n"
+        "ExecStart=/usr/libexec/whorl/whorld --allow-virtual-readers --idle 5\n"
+        # Where a debug build has Swift's libraries; a release build has none.
+        + ("ExecPaths=/opt\n" if (HERE / "root/opt").exists() else "")
+    )
+    run("systemctl", "daemon-reload")
+    run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
+    run("useradd", "-m", "mallory")
+
+
+def main():
+    install()
+    wanted = sys.argv[1:]
+    failed = count = 0
+    for file in sorted(glob.glob(str(HERE / "test_*.py"))):
+        module = importlib.import_module(pathlib.Path(file).stem)
+        for name, test in list(vars(module).items()):
+            if not name.startswith("test_") or (wanted and name not in wanted):
+                continue
+            count += 1
+            start = time.monotonic()
+            try:
+                test()
+                print(f"ok      {name} ({time.monotonic() - start:.1f} s)", flush=True)
+            except Exception:
+                failed += 1
+                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+    print(f"test-system: {count - failed} of {count} passed", flush=True)
+    if failed or not count:
+        subprocess.run(["journalctl", "-u", "whorld", "--no-pager", "-n", "60"])
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
