@@ -98,7 +98,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
-        "Fingerprint", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
+        "CSocket", "Fingerprint", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
         "WhorlService", "WhorlSupport", "WhorlSystem",
     ],
     "WhorlSystemTests": [

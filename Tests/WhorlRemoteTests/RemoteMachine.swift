@@ -17,34 +17,63 @@ final class RemoteMachine {
     /// The services over the socket.
     let services: Services
     let transport: CountedTransport
+    let child: ChildProcess
 
     /// Makes a machine.
     ///
     /// - Parameters:
+    ///   - tpm: The chip, beside whose state the machine's lies; `nil` makes one.
     ///   - reader: The script of the child's mock reader.
     ///   - enrolled: The finger that is enrolled before the child starts, if any.
     /// - Throws: where the simulated TPM or the child cannot be started.
-    init(reader: String = "mock:then=match", enrolled: Finger? = nil) async throws {
-        let tpm = try await SoftwareTPM()
+    init(on tpm: SoftwareTPM? = nil, reader: String = "mock:then=match", enrolled: Finger? = nil) async throws
+    {
+        let chip: SoftwareTPM
+        if let tpm { chip = tpm } else { chip = try await SoftwareTPM() }
         if let enrolled {
-            let root = SystemServices(on: tpm)
+            let root = SystemServices(on: chip)
             try await root.enroll(enrolled)
             // The simulated TPM serves one connection at a time.
             await root.services.maintenance.close()
         }
-        transport = CountedTransport(
-            try PrivateChild.start(environment: [
-                "WHORL_STATE_DIR": tpm.directory.path + "/whorl", "WHORL_PROFILE": "ada",
-                "WHORL_READER": reader, "WHORL_TCTI": tpm.address,
-                "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin",
-            ])
-        )
+        let started = try PrivateChild.start(environment: [
+            "WHORL_STATE_DIR": chip.directory.path + "/whorl", "WHORL_PROFILE": "ada",
+            "WHORL_READER": reader, "WHORL_TCTI": chip.address,
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin",
+        ])
+        transport = CountedTransport(started.transport)
+        child = ChildProcess(number: started.process)
         services = .remote(
             profile: "ada",
             application: ApplicationID(rawValue: "org.example.app"),
             over: transport
         )
-        self.tpm = tpm
+        self.tpm = chip
+    }
+}
+
+/// A child of this process.
+struct ChildProcess: Sendable {
+    let number: pid_t
+
+    /// Kills the child with SIGKILL.
+    func kill() { Glibc.kill(number, SIGKILL) }
+
+    /// Waits until the child has ended.
+    func waitForEnd() async {
+        var status: CInt = 0
+        while waitpid(number, &status, WNOHANG) == 0 {
+            // The wait of a test ends with the test.
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// The open descriptors and the resident memory.
+    func usage() throws -> (descriptors: Int, kibibytes: Int) {
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(number)/fd").count
+        let status = try String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return (descriptors, Int(line?.split(separator: " ").dropFirst().first ?? "") ?? 0)
     }
 }
 

@@ -23,7 +23,12 @@ struct PrivateService {
             return services
         }
         let count = ConnectionCount()
-        let server = ServiceServer(host.router(version: Version.text), servesPairs: true) { count.set($0) }
+        var limits = ServiceServer.Limits()
+        // There is one user, who could only keep himself out.
+        limits.connectionsOfUser = limits.connections
+        let server = ServiceServer(host.router(version: Version.text), limits: limits, servesPairs: true) {
+            count.set($0)
+        }
         try server.serve(control)
         await count.waitUntilIdle {}
         await services.maintenance.close()

@@ -20,7 +20,10 @@ struct SystemService {
         let roots = RootsOfUsers(self)
         let host = ServiceHost { user throws(ServiceRefusal) in try roots.services(of: user.uid) }
         let count = ConnectionCount()
-        let server = ServiceServer(host.router(version: Version.text)) { count.set($0) }
+        var limits = ServiceServer.Limits()
+        // A connection serves one call, and a closed one counts until the service has seen it.
+        limits.connectionsOfUser = 256
+        let server = ServiceServer(host.router(version: Version.text), limits: limits) { count.set($0) }
         try server.listen(on: listener)
         ServiceManager.notify("READY=1")
         // A start for which no client comes ends too.

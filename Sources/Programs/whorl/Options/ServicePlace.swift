@@ -43,7 +43,7 @@ enum ServicePlace {
         ]
         for (name, choice) in choices { environment[name] = choice ?? environment[name] }
         do throws(PrivateChild.Fault) {
-            return try PrivateChild.start(environment: environment)
+            return try PrivateChild.start(environment: environment).transport
         } catch {
             throw Failure(
                 code: "incomplete",

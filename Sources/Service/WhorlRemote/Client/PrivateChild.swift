@@ -5,7 +5,12 @@ package import WhorlIPC
 import WhorlSupport
 
 /// The program `whorld` as a child of this process, which serves this process alone.
-package enum PrivateChild {
+package struct PrivateChild: Sendable {
+    /// Opens connections to the child.
+    package let transport: PairTransport
+    /// The child's process, which stays this process's to wait for.
+    package let process: Int32
+
     /// An error of starting the child.
     package enum Fault: Error, Sendable, Hashable {
         /// The program is at none of the places where it is looked for.
@@ -17,14 +22,14 @@ package enum PrivateChild {
     /// Starts the child; it ends when this process has closed all connections to it, also by ending.
     ///
     /// - Parameter environment: The variables that the child gets, of which it reads its choices.
-    /// - Returns: The transport to it.
+    /// - Returns: The child.
     /// - Throws: `missing` where the program is not installed, `system` where it cannot be started.
-    package static func start(environment: [String: String]) throws(Fault) -> PairTransport {
+    package static func start(environment: [String: String]) throws(Fault) -> PrivateChild {
         guard let program = candidates().first(where: { access($0, X_OK) == 0 }) else { throw .missing }
         do throws(SystemCallError) {
             let (own, other) = try UnixSocket.pair()
-            try spawn(program, other, environment)
-            return PairTransport(own)
+            let process = try spawn(program, other, environment)
+            return PrivateChild(transport: PairTransport(own), process: process)
         } catch {
             throw .system(error)
         }
@@ -43,7 +48,7 @@ package enum PrivateChild {
         _ program: String,
         _ socket: Descriptor,
         _ environment: [String: String]
-    ) throws(SystemCallError) {
+    ) throws(SystemCallError) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -68,5 +73,6 @@ package enum PrivateChild {
             errno = fault
             throw SystemCallError("posix_spawn")
         }
+        return process
     }
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Fingerprint
+import Foundation
+import SecretMemory
+import SoftwareTPM
+import Synchronization
+import Testing
+import WhorlIPC
+import WhorlService
+
+@testable import WhorlRemote
+
+@Suite("Many clients and many deaths", .serialized)
+struct LoadTests {
+    /// The number of calls, which `make nightly` raises.
+    private static let calls = ProcessInfo.processInfo.environment["WHORL_CALLS"].flatMap { Int($0) } ?? 2_000
+
+    @Test func `64 clients that ask at once are all answered, and nothing is left behind`() async throws {
+        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let services = machine.services
+        func ask(_ count: Int) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in 0..<64 {
+                    group.addTask {
+                        for call in 0..<count / 64 {
+                            switch (client + call) % 4 {
+                            case 0:
+                                let answer = await services.owner.preflight(
+                                    .biometrics,
+                                    for: services.application
+                                )
+                                try #require(answer.canEvaluate, "\(answer)")
+                            case 1: try #require(await services.fingers.fingers().count == 1)
+                            case 2: try #require(await services.namedItems.items().isEmpty)
+                            default: try #require(await services.maintenance.attempts().count == 2)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        // What is made once is made here.
+        try await ask(1_024)
+        let child = machine.child
+        let before = try child.usage()
+        try await ask(Self.calls)
+        try await Task.sleep(for: .seconds(1))
+        let after = try child.usage()
+        #expect(after.descriptors <= before.descriptors, "\(before) \(after)")
+        #expect(after.kibibytes - before.kibibytes < 8 << 10, "\(before) \(after)")
+    }
+
+    @Test func `a service that is killed while it writes loses nothing that it acknowledged`() async throws {
+        let tpm = try await RemoteMachine(enrolled: .leftThumb).tpm
+        var acknowledged: Set<ItemName> = []
+        let kills = max(12, Self.calls / 48)
+        for number in 0..<kills {
+            let machine = try await RemoteMachine(on: tpm)
+            let services = machine.services
+            let name = try ItemName("item \(number)")
+            let child = machine.child
+            let death = Task {
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...250)))
+                child.kill()
+            }
+            do {
+                _ = try await services.namedItems.add(
+                    .secret(secret("value")),
+                    as: ItemID(.secret, name, of: "ada"),
+                    access: .none,
+                    applicationPassword: nil
+                )
+                acknowledged.insert(name)
+            } catch {
+                // Killed before it answered: the item may be there or not.
+            }
+            child.kill()
+            _ = try? await death.value
+            await child.waitForEnd()
+            // A TPM without a resource manager keeps what the killed process has loaded.
+            try tpm.flushLeaks()
+        }
+        let machine = try await RemoteMachine(on: tpm)
+        let there = try await machine.services.namedItems.items()
+        #expect(acknowledged.isSubset(of: there.map(\.id.name)), "\(acknowledged.count) of \(kills)")
+        #expect(there.allSatisfy { $0.standing == .valid })
+        let evaluation = try await machine.services.owner.evaluate(
+            EvaluationRequest("unlock"),
+            presenter: ScriptedPresenter()
+        )
+        #expect(evaluation.finger == .leftThumb)
+    }
+}
