@@ -21,7 +21,8 @@ struct Doctor: Verb {
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let state = await StateDiagnosis(session).checks()
         let readers = await ReaderDiagnosis(session).checks()
-        let checks = readers + state + (await TPMDiagnosis(session).checks())
+        let tpm = await TPMDiagnosis(session).checks()
+        let checks = [await ServiceDiagnosis(session).check()] + readers + state + tpm
         return Answer(
             result: ["checks": .array(checks.map(\.json))],
             text: checks.flatMap { $0.lines(.onStandardOutput()) },

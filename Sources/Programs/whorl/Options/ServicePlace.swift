@@ -6,11 +6,21 @@ import WhorlSupport
 import WhorlSystem
 
 /// The place of the engine that answers: this process, a private child, or the system's service.
-enum ServicePlace {
+enum ServicePlace: Sendable {
     /// In this process.
     case inProcess
-    /// In another process, which a transport reaches.
-    case service(any ServiceTransport)
+    /// In a child of this process.
+    case child(any ServiceTransport)
+    /// In the system's service.
+    case system(any ServiceTransport)
+
+    /// The transport to the other process; `nil` where it is this one.
+    var transport: (any ServiceTransport)? {
+        switch self {
+        case .inProcess: nil
+        case .child(let transport), .system(let transport): transport
+        }
+    }
 
     /// Chooses by WHORL_SERVICE; without it the system's service where one is installed, else this process.
     ///
@@ -18,15 +28,15 @@ enum ServicePlace {
     /// a directory, a profile, a reader or a TPM are for an engine of the user's own.
     init(_ configuration: SystemConfiguration) throws(Failure) {
         switch configuration.environment["WHORL_SERVICE"] ?? "" {
-        case "" where !configuration.hasChoices && PathTransport.isInstalled: self = .service(PathTransport())
+        case "" where !configuration.hasChoices && PathTransport.isInstalled: self = .system(PathTransport())
         case "", "in-process": self = .inProcess
-        case "private": self = .service(try Self.child(configuration))
+        case "private": self = .child(try Self.child(configuration))
         case "system" where configuration.hasChoices:
             throw .usage(
                 "The system's service has a directory, a profile, a reader and a TPM of its own.",
                 hint: "Leave these options and variables out, or set WHORL_SERVICE=in-process."
             )
-        case "system": self = .service(PathTransport())
+        case "system": self = .system(PathTransport())
         case let other:
             throw .usage(
                 "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”.",

@@ -72,6 +72,8 @@ struct Session: Sendable {
     let options: GlobalOptions
     let console: Console
     let services: Services
+    /// The place of the engine that answers.
+    let place: ServicePlace
     /// The root that made the services; only the login needs it, whose records are rows of the keychain.
     let root: SystemServices
 
@@ -79,11 +81,12 @@ struct Session: Sendable {
         self.options = options
         self.console = console
         root = SystemServices(configuration)
+        place = try ServicePlace(configuration)
         services =
-            switch try ServicePlace(configuration) {
-            case .inProcess: root.services
-            case .service(let transport):
+            if let transport = place.transport {
                 .remote(profile: root.profile, application: root.application, over: transport)
+            } else {
+                root.services
             }
     }
 

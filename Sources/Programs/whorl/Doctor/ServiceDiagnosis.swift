@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import WhorlService
+
+/// The check of the place where the engine runs, and of how to have it where other programs cannot reach it.
+struct ServiceDiagnosis {
+    private let session: Session
+
+    init(_ session: Session) { self.session = session }
+
+    func check() async -> Check {
+        switch session.place {
+        case .system: await systems()
+        case .child:
+            .note(
+                "service",
+                "A child of this program answers; it keeps what is this user's own.",
+                remedy: remedy
+            )
+        case .inProcess:
+            .note(
+                "service",
+                "This program itself answers: other programs of this user can open what a finger opens.",
+                remedy: remedy
+            )
+        }
+    }
+
+    private func systems() async -> Check {
+        do throws(StateError) {
+            _ = try await session.services.maintenance.hasState()
+        } catch  where error.path == "whorld" {
+            return .bad(
+                "service",
+                "The system's service is wanted and does not answer (\(error.cause)).",
+                remedy: "sudo systemctl restart whorld.socket; systemctl status whorld.service"
+            )
+        } catch {
+            // The service answers; what is wrong with the state is told by the check of the state.
+        }
+        return .good("service", "The system's service answers; no other program reaches what a finger opens.")
+    }
+
+    /// The step that is missing for the system's service.
+    private var remedy: String {
+        let units = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
+        let isInstalled = units.contains { access($0 + "/whorld.socket", F_OK) == 0 }
+        return isInstalled
+            ? "sudo systemctl enable --now whorld.socket"
+            : "Install the service: make build && sudo make install"
+    }
+}
