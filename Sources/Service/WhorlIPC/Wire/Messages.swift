@@ -163,11 +163,14 @@ enum Wire {
     static func encode(_ message: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        encoder.dateEncodingStrategy = .secondsSince1970
         return [UInt8](try encoder.encode(message))
     }
 
     /// Decodes a message that ``JSONCheck`` let through; unknown members are ignored.
     static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(bytes))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        return try decoder.decode(type, from: Data(bytes))
     }
 }
