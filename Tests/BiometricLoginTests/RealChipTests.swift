@@ -123,8 +123,7 @@ private final class Machine: Sendable {
             service: services.authentication,
             presenter: prompts,
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile
+            keychain: services.services.keychain
         )
         try await services.enroll(.leftIndex)
     }

@@ -33,8 +33,7 @@ struct `With a TPM` {
             service: services.authentication,
             presenter: TypedPasscode(),
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile
+            keychain: services.services.keychain
         )
     }
 

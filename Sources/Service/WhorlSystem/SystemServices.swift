@@ -3,6 +3,7 @@
 public import Authentication
 public import Enrollment
 import Fingerprint
+internal import KeychainRows
 public import StateStore
 package import Vault
 public import WhorlService
@@ -32,6 +33,7 @@ public final class SystemServices: Sendable {
     let chip: ChipChoice
     let state: ProtectedState
     private let generations: VaultGenerations
+    private let keychain: KeychainRows
 
     /// Makes the services of a configuration.
     public init(_ configuration: SystemConfiguration) {
@@ -68,6 +70,11 @@ public final class SystemServices: Sendable {
             created: { () async throws(StateError) in try await state.created() }
         )
         stateAccess = access
+        let program = application.rawValue
+        keychain = KeychainRows(of: profile, in: [program] + accessGroups) {
+            creating async throws(StateError) in
+            creating ? try await state.created() : try await state.existing()
+        }
         engine = AuthenticationEngine(
             profile: profile,
             state: access,
@@ -88,6 +95,7 @@ public final class SystemServices: Sendable {
             owner: engine,
             items: engine,
             namedItems: InProcessItems(profile: profile, state: state),
+            keychain: keychain,
             fingers: InProcessFingers(
                 engine: engine,
                 application: application,

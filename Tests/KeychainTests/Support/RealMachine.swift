@@ -43,8 +43,7 @@ final class RealMachine: Sendable {
             service: services.authentication,
             presenter: presenter,
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile,
+            keychain: services.services.keychain,
             hasChip: { (try? await services.services.maintenance.vaultStatus().obstacle == nil) ?? false }
         )
     }
@@ -79,11 +78,11 @@ final class RealMachine: Sendable {
     }
 
     /// A stored item as it lies in its row.
-    func sealed(_ itemClass: ItemClass) async throws -> SealedItem {
+    func sealed(_ itemClass: KeychainClass) async throws -> SealedItem {
         let parts = parts
         return try await run {
             let store = KeychainStore(parts)
-            let items = try store.items(ItemMatch(itemClass, groups: store.groups), withValues: true)
+            let items = try store.items(KeychainMatch(itemClass, groups: store.groups), withValues: true)
             return try #require(items.first?.contents.item)
         }
     }

@@ -34,8 +34,7 @@ package final class Program: Sendable {
             service: services.authentication,
             presenter: person,
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile,
+            keychain: services.services.keychain,
             hasChip: { true }
         )
     }

@@ -25,7 +25,7 @@ struct Keychain {
             guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
             attributes[name] = value
         }
-        let record = ItemRecord(
+        let record = KeychainRecord(
             itemClass,
             accessGroup: try store.group(request.accessGroup),
             protection: try protection(request, form),
@@ -36,14 +36,17 @@ struct Keychain {
             throw KeychainError(errSecParam)
         }
         let made = form?.contents ?? .plain(request.value ?? Data())
-        let result = KeychainResult(request, store, values)
+        let result = KeychainResult(request, values)
         try result.check(record, made)
         let contents =
             switch made {
             case .plain(let value): try newContents(value, record, values)
             case .sealed: made
             }
-        let item = try store.add(record, contents) { old throws(KeychainError) in try values.isDead(old) }
+        let stored = try store.add([NewKeychainRow(record, contents)]) { old throws(KeychainError) in
+            try values.isDead(old)
+        }
+        guard let item = stored.first else { throw KeychainError(errSecInternalComponent) }
         return try result.object(added: item, made)
     }
 
@@ -70,9 +73,9 @@ struct Keychain {
 
     private func newContents(
         _ value: Data,
-        _ record: ItemRecord,
+        _ record: KeychainRecord,
         _ values: ProtectedValues
-    ) throws(KeychainError) -> KeychainStore.NewContents {
+    ) throws(KeychainError) -> NewKeychainContents {
         guard record.protection.isConstrained else { return .plain(value) }
         return .sealed(try values.seal(value, record.protection))
     }
@@ -83,14 +86,14 @@ struct Keychain {
     func copyMatching(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
-        match.leavesOutProtected = request.interface == .skip
-        let result = KeychainResult(request, store, values)
+        if request.interface == .skip { match.leaveOutProtected() }
+        let result = KeychainResult(request, values)
         // An item that can never be opened again is left out, but not deleted, and the next item takes its place.
         while true {
             let items = try living(
                 &match,
                 values,
-                withValues: !request.returns.isDisjoint(with: [.data, .reference]),
+                withValues: request.needsValue(of: match.itemClass),
                 limit: request.limit ?? 1
             )
             guard !items.isEmpty else { throw KeychainError(errSecItemNotFound) }
@@ -103,11 +106,11 @@ struct Keychain {
 
     /// Returns the selected items without those that can never be opened again, which `match` leaves out from then on.
     func living(
-        _ match: inout ItemMatch,
+        _ match: inout KeychainMatch,
         _ values: ProtectedValues,
         withValues: Bool,
         limit: Int = .max
-    ) throws(KeychainError) -> [KeychainItem] {
+    ) throws(KeychainError) -> [KeychainRow] {
         // The width doubles, so that many items that can never be opened cost few queries.
         var width = limit
         while true {
@@ -131,11 +134,11 @@ struct Keychain {
     }
 
     /// Returns the filter of a query; `nil` if no item can match.
-    func match(_ request: KeychainRequest) throws(KeychainError) -> ItemMatch? {
+    func match(_ request: KeychainRequest) throws(KeychainError) -> KeychainMatch? {
         let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
         let form = try request.reference.map { reference throws(KeychainError) in try reference.form() }
         guard let itemClass = request.storedClass else { return nil }
-        var match = ItemMatch(itemClass, groups: groups ?? store.groups)
+        var match = KeychainMatch(itemClass, groups: groups ?? store.groups)
         match.id = request.persistentReference?.id
         for name in request.attributes.keys where itemClass.forms[name] == nil {
             throw KeychainError(errSecNoSuchAttr)
@@ -171,8 +174,17 @@ struct Keychain {
 
 extension KeychainRequest {
     /// The class, if its items are stored.
-    var storedClass: ItemClass? {
+    var storedClass: KeychainClass? {
         guard case .stored(let itemClass)? = itemClass else { return nil }
         return itemClass
+    }
+
+    /// Whether the values of items of a class are needed for the requested results: for their bytes or their objects.
+    func needsValue(of itemClass: KeychainClass) -> Bool {
+        if returns.contains(.data) { return true }
+        switch itemClass {
+        case .key, .certificate: return returns.contains(.reference)
+        case .genericPassword, .internetPassword: return false
+        }
     }
 }
