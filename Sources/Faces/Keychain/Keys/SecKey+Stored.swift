@@ -39,14 +39,15 @@ extension SecKey: ItemReference {
         }
     }
 
-    /// Stores a key that was made as a permanent one in the keychain.
+    /// Stores keys that were made as permanent ones in the keychain, all or none.
     ///
-    /// - Parameter place: The keychain attributes that determine the access group and the protection.
+    /// - Parameter keys: Each key with the keychain attributes that determine the access group and the protection.
     /// - Throws: The status of the failure.
-    func store(at place: [String: Any]) throws(KeyFailure) {
-        var item = place
-        item[String(describing: kSecValueRef)] = self
-        let status = SecItemAdd(item as NSDictionary, nil)
+    static func store(_ keys: [(key: SecKey, place: [String: Any])]) throws(KeyFailure) {
+        let items = keys.map { key, place in
+            place.merging([String(describing: kSecValueRef): key]) { $1 } as NSDictionary
+        }
+        let status = SecItemsTogether.add(items)
         guard status == errSecSuccess else { throw .status(status, "the key was not stored") }
     }
 

@@ -18,6 +18,30 @@ struct Keychain {
     /// Stores an item without asking the owner.
     func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
+        let (row, made) = try new(request, values)
+        let stored = try store.add([row]) { old throws(KeychainError) in try values.isDead(old) }
+        guard let item = stored.first else { throw KeychainError(errSecInternalComponent) }
+        return try KeychainResult(request, values).object(added: item, made)
+    }
+
+    /// Stores several items, all or none, in place of those that another query selects.
+    func add(_ requests: [KeychainRequest], inPlaceOf old: KeychainRequest?) throws(KeychainError) {
+        var replaced: [KeychainRowVersion] = []
+        if let old, let match = try match(old) {
+            replaced = try store.items(match, withValues: false).map(\.version)
+        }
+        var rows: [NewKeychainRow] = []
+        for request in requests { rows.append(try new(request, try protectedValues(request)).row) }
+        guard let first = requests.first else { return }
+        let values = ProtectedValues(first, parts)
+        _ = try store.add(rows, inPlaceOf: replaced) { old throws(KeychainError) in try values.isDead(old) }
+    }
+
+    /// Returns the row of a new item, and its value before the chip has sealed it.
+    private func new(
+        _ request: KeychainRequest,
+        _ values: ProtectedValues
+    ) throws(KeychainError) -> (row: NewKeychainRow, made: NewKeychainContents) {
         let form = try form(request)
         guard let itemClass = request.storedClass else { throw KeychainError(errSecUnimplemented) }
         var attributes = form?.attributes ?? [:]
@@ -36,18 +60,13 @@ struct Keychain {
             throw KeychainError(errSecParam)
         }
         let made = form?.contents ?? .plain(request.value ?? Data())
-        let result = KeychainResult(request, values)
-        try result.check(record, made)
+        try KeychainResult(request, values).check(record, made)
         let contents =
             switch made {
             case .plain(let value): try newContents(value, record, values)
             case .sealed: made
             }
-        let stored = try store.add([NewKeychainRow(record, contents)]) { old throws(KeychainError) in
-            try values.isDead(old)
-        }
-        guard let item = stored.first else { throw KeychainError(errSecInternalComponent) }
-        return try result.object(added: item, made)
+        return (NewKeychainRow(record, contents), made)
     }
 
     /// Returns the form of the given object or bytes; `nil` for a password.
@@ -125,12 +144,14 @@ struct Keychain {
         }
     }
 
-    /// Deletes items without asking the owner.
-    func delete(_ request: KeychainRequest) throws(KeychainError) {
-        _ = try protectedValues(request)
-        guard let match = try match(request), try store.delete(match) > 0 else {
-            throw KeychainError(errSecItemNotFound)
+    /// Deletes the items that any of the queries selects, without asking the owner.
+    func delete(_ requests: [KeychainRequest]) throws(KeychainError) {
+        var matches: [KeychainMatch] = []
+        for request in requests {
+            _ = try protectedValues(request)
+            if let match = try match(request) { matches.append(match) }
         }
+        guard try store.delete(matches) > 0 else { throw KeychainError(errSecItemNotFound) }
     }
 
     /// Returns the filter of a query; `nil` if no item can match.

@@ -47,7 +47,7 @@ package struct KeychainStore: Sendable {
     /// Deletes the items that any of the filters selects, in one transaction.
     ///
     /// - Returns: The number of deleted items.
-    package func delete(_ matches: KeychainMatch...) throws(KeychainError) -> Int {
+    package func delete(_ matches: [KeychainMatch]) throws(KeychainError) -> Int {
         try state { () throws(StateError) in try rows.delete(matches) }
     }
 
@@ -58,6 +58,7 @@ package struct KeychainStore: Sendable {
     ///
     /// - Parameters:
     ///   - new: The items, whose access groups must be among ``groups``.
+    ///   - replaced: Items that are deleted, unless they have changed or nothing is stored.
     ///   - isDead: Whether an existing item with the same identifying attributes can never be opened again; if so, the
     ///     new item replaces it.
     /// - Returns: The items as they are stored.
@@ -65,9 +66,10 @@ package struct KeychainStore: Sendable {
     ///   nothing can be stored; `errSecDiskFull`, `errSecIO`.
     package func add(
         _ new: [NewKeychainRow],
+        inPlaceOf replaced: [KeychainRowVersion] = [],
         unless isDead: IsDead = { _ in false }
     ) throws(KeychainError) -> [KeychainRow] {
-        let stored = try outcome(unless: isDead) { replacing throws(KeychainError) in
+        let stored = try outcome(inPlaceOf: replaced, unless: isDead) { replacing throws(KeychainError) in
             try state { () throws(StateError) in try rows.add(new, replacing: replacing) }
         }
         return stored ?? []
@@ -86,7 +88,7 @@ package struct KeychainStore: Sendable {
     /// - Returns: The number of changed items; `nil` if `change` returned `nil` for one of them, in which case nothing
     ///   was changed.
     /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, in which case nothing
-    ///   was changed; otherwise the same errors as ``add(_:unless:)``.
+    ///   was changed; otherwise the same errors as ``add(_:inPlaceOf:unless:)``.
     package func update(
         _ match: KeychainMatch,
         _ change: (KeychainRow) throws(KeychainError) -> NewKeychainRow?,
@@ -117,10 +119,11 @@ package struct KeychainStore: Sendable {
 
     /// Repeats an attempt until it stores its rows; `nil` once the attempt returns `nil`.
     private func outcome(
+        inPlaceOf replaced: [KeychainRowVersion] = [],
         unless isDead: IsDead,
         _ attempt: ([KeychainRowVersion]) throws(KeychainError) -> KeychainOutcome?
     ) throws(KeychainError) -> [KeychainRow]? {
-        var replacing: [KeychainRowVersion] = []
+        var replacing = replaced
         for _ in 0..<KeychainStore.tries {
             switch try attempt(replacing) {
             case .stored(let rows)?: return rows

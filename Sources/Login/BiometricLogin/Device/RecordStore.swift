@@ -87,7 +87,7 @@ struct RecordStore: Sendable {
     /// Deletes a record; a missing record is not an error.
     @discardableResult
     func delete(_ account: String) async throws(LoginError) -> Bool {
-        try await inKeychain { store throws(KeychainError) in try store.delete(match(account, store)) > 0 }
+        try await inKeychain { store throws(KeychainError) in try store.delete([match(account, store)]) > 0 }
     }
 
     /// Returns the record in a row; `nil` for a value that does not decrypt or is no record, which was edited from
