@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthenticationContext
-internal import Synchronization
 package import WhorlService
 
 /// The rows of the keychain that a program may use, with Apple's statuses as errors.
@@ -77,7 +76,7 @@ package struct KeychainStore: Sendable {
 
     /// Replaces the records and values of items, of all or none.
     ///
-    /// If another process changes one of the items between reading and writing, all are read again.
+    /// If another caller changes one of the items between reading and writing, all are read again.
     ///
     /// - Parameters:
     ///   - match: The items to change.
@@ -94,27 +93,25 @@ package struct KeychainStore: Sendable {
         _ change: (KeychainRow) throws(KeychainError) -> NewKeychainRow?,
         unless isDead: IsDead = { _ in false }
     ) throws(KeychainError) -> Int? {
-        let changed = try outcome(unless: isDead) { replacing throws(KeychainError) in
-            // The updates of this process take turns, so that none of them has to begin again because of another.
-            try KeychainStore.turns.withLock { _ throws(KeychainError) -> KeychainOutcome? in
-                var changes: [KeychainRowChange] = []
-                for item in try items(match, withValues: true) {
-                    guard let new = try change(item) else { return nil }
-                    changes.append(KeychainRowChange(item.version, to: new))
-                }
-                guard !changes.isEmpty else { return .stored([]) }
-                return try state { () throws(StateError) in
-                    try rows.update(changes, replacing: replacing)
-                }
+        let changed = try outcome(unless: isDead) { replacing throws(KeychainError) -> KeychainOutcome? in
+            var changes: [KeychainRowChange] = []
+            for item in try items(match, withValues: true) {
+                guard let new = try change(item) else { return nil }
+                changes.append(KeychainRowChange(item.version, to: new))
+            }
+            guard !changes.isEmpty else { return .stored([]) }
+            return try state { () throws(StateError) in
+                try rows.update(changes, replacing: replacing)
             }
         }
         return changed?.count
     }
 
-    private static let turns = Mutex(())
-
     /// The maximum number of attempts: each one deletes a row that can never be opened again, or begins again because
-    /// another process has changed a row.
+    /// another caller has changed a row.
+    ///
+    /// No lock makes the callers wait for each other instead: a call may run a program's main loop while it waits for
+    /// the service, and the loop may begin another call.
     private static let tries = 1000
 
     /// Repeats an attempt until it stores its rows; `nil` once the attempt returns `nil`.
