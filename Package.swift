@@ -434,6 +434,21 @@ let package = Package(
                 path: "Bench/login/client",
                 swiftSettings: common
             ),
+            .target(
+                name: "CObjectCount",
+                dependencies: ["CGLib"],
+                path: "Bench/latency/CObjectCount"
+            ),
+            // `scripts/bench` runs it. In this package, since templates and consent to an enrollment leave it nowhere.
+            .executableTarget(
+                name: "LatencySubject",
+                dependencies: [
+                    "Authentication", "CObjectCount", "Enrollment", "Fingerprint", "WhorlService",
+                    "WhorlSystem",
+                ],
+                path: "Bench/latency/subject",
+                swiftSettings: common
+            ),
             // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
             .executableTarget(
                 name: "ReleaseBench",

@@ -91,7 +91,7 @@ func secret(_ bytes: Data) -> SecretBox {
 }
 
 func parts(on tpm: SoftwareTPM) async throws -> ContextParts {
-    let services = SystemServices(on: tpm, profile: "bench", application: "org.example.bench")
+    let services = InProcessRoot(on: tpm, profile: "bench", application: "org.example.bench")
     try await services.enroll(.leftIndex)
     return ContextParts(
         service: services.authentication,

@@ -19,7 +19,7 @@ import WhorlSystem
 /// whenever it asks.
 final class RealMachine: Sendable {
     let tpm: SoftwareTPM
-    let services: SystemServices
+    let services: InProcessRoot
     private let parts: ContextParts
     private let presenter = CountedPrompts()
 
@@ -36,7 +36,7 @@ final class RealMachine: Sendable {
     }
 
     private init(_ tpm: SoftwareTPM) throws {
-        let services = SystemServices(on: tpm)
+        let services = InProcessRoot(on: tpm)
         self.tpm = tpm
         self.services = services
         parts = ContextParts(

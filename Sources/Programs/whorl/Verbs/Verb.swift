@@ -72,12 +72,12 @@ struct Session: Sendable {
     let console: Console
     let services: Services
     /// The root that made the services; only the login needs it, whose records are rows of the keychain.
-    let root: SystemServices
+    let root: InProcessRoot
 
     init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) {
         self.options = options
         self.console = console
-        root = SystemServices(configuration)
+        root = InProcessRoot(configuration)
         services = root.services
     }
 
