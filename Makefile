@@ -125,6 +125,7 @@ bench: setup-test program ## measures what Docs/Benchmarks.md tells
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LatencySubject
 	WHORL=$(WHORL) scripts/bench
 
 nightly: setup-test ## all tests under the thread and the address sanitizer (slow)

@@ -58,7 +58,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "Enrollment", "Fingerprint", "Keychain",
-        "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine", "SoftwareTPM",
+        "KeychainRows", "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
+        "SoftwareTPM",
         "StateStore", "Vault", "WhorlService", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
@@ -71,7 +72,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LocalAuthenticationTestingTests": [
         "AuthenticationContext", "ChildPipe", "Fingerprint", "Keychain", "LocalAuthentication",
-        "LocalAuthenticationTesting", "ReplyProbe",
+        "LocalAuthenticationTesting", "PretendedSystem", "ReplyProbe", "WhorlService",
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
     "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
@@ -110,7 +111,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
     "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
-    "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory", "StateStore",
+    "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory",
+    "StateStore",
     "SyntheticFingers", "TerminalPrompt", "TPM", "Vault", "whorl", "WhorlIPC", "WhorlService", "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
@@ -189,7 +191,7 @@ let house: KeyValuePairs<String, [Part]> = [
         system("CSocket"),
     ],
     "Ground": [
-        library("SecretMemory"),
+        library("SecretMemory", uses: [crypto]),
         library("WhorlSupport"),
     ],
     "Fixtures": [
@@ -223,6 +225,10 @@ let house: KeyValuePairs<String, [Part]> = [
                 grdb,
             ]
         ),
+        library(
+            "KeychainRows",
+            uses: ["GLibRuntime", "StateStore", "WhorlService", "WhorlSupport", grdb]
+        ),
     ],
     "Service": [
         library(
@@ -244,8 +250,17 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "WhorlSystem",
             uses: [
-                "Authentication", "Enrollment", "Fingerprint", "LibfprintReader", "MockReader",
+                "Authentication", "Enrollment", "Fingerprint", "KeychainRows", "LibfprintReader",
+                "MockReader",
                 "SecretMemory", "StateStore", "TPM", "Vault", "WhorlService", "WhorlSupport",
+            ]
+        ),
+        // The root of a machine that a test makes up: no program links it without asking.
+        library(
+            "PretendedSystem",
+            uses: [
+                "Authentication", "Enrollment", "Fingerprint", "KeychainRows", "MockReader", "SecretMemory",
+                "StateStore", "Vault", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
     ],
@@ -257,28 +272,30 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "AuthenticationContext",
             uses: [
-                "TerminalPrompt",
-                "Authentication", "GLibRuntime", "SecretMemory", "StateStore", "WhorlService", "WhorlSupport",
+                "GLibRuntime", "SecretMemory", "TerminalPrompt", "WhorlService", "WhorlSupport",
                 "WhorlSystem",
             ]
         ),
         library(
             "Keychain",
             uses: [
-                "AuthenticationContext", "SecretMemory", "StateStore", "WhorlService", "WhorlSupport", asn1,
-                crypto, cryptoExtras, grdb,
+                "AuthenticationContext", "SecretMemory", "WhorlService", "WhorlSupport", asn1, crypto,
+                cryptoExtras,
             ]
         ),
         library(
             "LocalAuthentication",
             uses: [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "SecretMemory",
-                "StateStore", "WhorlService", "WhorlSupport",
+                "AuthenticationContext", "Fingerprint", "GLibRuntime", "Keychain", "SecretMemory",
+                "WhorlService", "WhorlSupport",
             ]
         ),
         library(
             "SecureEnclaveKeys",
-            uses: ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecretMemory", crypto]
+            uses: [
+                "AuthenticationContext", "GLibRuntime", "Keychain", "LocalAuthentication", "SecretMemory",
+                crypto,
+            ]
         ),
         // Apple's names, for programs that import them. No target depends on them: a module of this name in a build
         // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
@@ -288,8 +305,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "LocalAuthenticationTesting",
             uses: [
-                "Authentication", "AuthenticationContext", "Enrollment", "Fingerprint", "MockReader",
-                "SecretMemory", "StateStore", "Vault", "WhorlService", "WhorlSupport", crypto,
+                "AuthenticationContext", "Fingerprint", "GLibRuntime", "MockReader", "PretendedSystem",
+                "SecretMemory", "WhorlService",
             ]
         ),
     ],
@@ -300,8 +317,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "BiometricLogin",
             uses: [
-                "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion",
-                "LoginTransport", "SecretMemory", "WhorlService", "WhorlSupport", crypto,
+                "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion", "LoginTransport",
+                "SecretMemory", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
         library("BiometricLoginHTTP", uses: ["LoginAssertion", "LoginTransport", "SecretMemory"]),
@@ -447,6 +464,21 @@ let package = Package(
                     "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem",
                 ],
                 path: "Bench/login/client",
+                swiftSettings: common
+            ),
+            .target(
+                name: "CObjectCount",
+                dependencies: ["CGLib"],
+                path: "Bench/latency/CObjectCount"
+            ),
+            // `scripts/bench` runs it. In this package, since templates and consent to an enrollment leave it nowhere.
+            .executableTarget(
+                name: "LatencySubject",
+                dependencies: [
+                    "Authentication", "CObjectCount", "Enrollment", "Fingerprint", "WhorlService",
+                    "WhorlSystem",
+                ],
+                path: "Bench/latency/subject",
                 swiftSettings: common
             ),
             // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.

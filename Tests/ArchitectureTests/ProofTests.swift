@@ -17,7 +17,7 @@ struct ProofTests {
 
     @Test func `only the engine, and a made-up machine, makes the consent of an owner`() throws {
         let makers = try files(containing: "OwnerConsent(to").map(module)
-        #expect(makers.sorted() == ["Authentication", "LocalAuthenticationTesting"])
+        #expect(makers.sorted() == ["Authentication", "PretendedSystem"])
     }
 
     @Test func `only the engine makes what enrolls, so that each touch is counted`() throws {

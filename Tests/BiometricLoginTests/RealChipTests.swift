@@ -110,21 +110,20 @@ struct `A login with a TPM` {
 /// A machine with a TPM of its own and a reader on which the enrolled finger is laid whenever it asks.
 private final class Machine: Sendable {
     let tpm: SoftwareTPM
-    let services: SystemServices
+    let services: InProcessRoot
     let parts: ContextParts
     let prompts = Prompts()
 
     init(reader: String = "mock:then=match") async throws {
         let tpm = try SoftwareTPM()
-        let services = SystemServices(on: tpm, reader: reader)
+        let services = InProcessRoot(on: tpm, reader: reader)
         self.tpm = tpm
         self.services = services
         parts = ContextParts(
             service: services.authentication,
             presenter: prompts,
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile
+            keychain: services.services.keychain
         )
         try await services.enroll(.leftIndex)
     }

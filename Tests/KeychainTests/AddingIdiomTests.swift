@@ -156,6 +156,22 @@ import Testing
         }
     }
 
+    @Test func `a pair of which one half cannot be stored leaves neither half`() {
+        bench.run {
+            let lasting = kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+            let query: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+                kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrAccessible: lasting],
+                kSecPublicKeyAttrs: [kSecAttrIsPermanent: true],
+            ]
+            var (half, whole): (SecKey?, SecKey?)
+            // No passcode is set.
+            let status = SecKeyGeneratePair(query as CFDictionary, &half, &whole)
+            #expect(status == errSecNotAvailable)
+            #expect(find([kSecClass: kSecClassKey] as CFDictionary).status == errSecItemNotFound)
+        }
+    }
+
     @Test func `a certificate is added as an object or as its bytes, and is the same one`() throws {
         try bench.run {
             let bytes = try certificateBytes(serial: 3)

@@ -16,7 +16,7 @@ import WhorlSystem
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `With a TPM` {
     private let tpm: SoftwareTPM
-    private let services: SystemServices
+    private let services: InProcessRoot
     private let parts: ContextParts
 
     init() throws {
@@ -26,15 +26,14 @@ struct `With a TPM` {
         configuration.profile = "ada"
         configuration.tpm = tpm.address
         configuration.application = ApplicationID(rawValue: "org.example.app")
-        let services = SystemServices(configuration)
+        let services = InProcessRoot(configuration)
         self.tpm = tpm
         self.services = services
         parts = ContextParts(
             service: services.authentication,
             presenter: TypedPasscode(),
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile
+            keychain: services.services.keychain
         )
     }
 

@@ -173,8 +173,7 @@ private let message = Data("pay 5 to Ada".utf8)
             service: chip,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: "org.example.app"),
-            state: bench.access,
-            profile: "ada",
+            keychain: bench.rows(of: ["org.example.app"]),
             hasChip: { true }
         )
         try ContextParts.$ofTask.withValue(parts) { try body() }

@@ -4,8 +4,10 @@ import Foundation
 import GRDB
 import StateStore
 import Testing
+import WhorlService
 
 @testable import Keychain
+@testable import KeychainRows
 
 /// What lies on the disk.
 @Suite struct `Rows` {
@@ -80,14 +82,14 @@ import Testing
             #expect(SecItemAdd(generic("a"), nil) == errSecSuccess)
             let database = try bench.database()
             let keys = database.keys
-            let record = ItemRecord(
+            let record = KeychainRecord(
                 .key,
                 accessGroup: "org.example.app",
                 protection: control([]),
                 attributes: ["atag": .text("org.example.tag"), "klbl": .text("label")]
             )
-            let seal = try ValueSeal(keys: keys).seal(Data("k".utf8), for: 1, of: "ada", record.encoded)
-            let item = KeychainItem(id: 1, profile: "ada", record: record, contents: .sealed(seal))
+            let new = NewKeychainRow(record, .plain(Data("k".utf8)))
+            let item = try StoredRow(id: 1, profile: "ada", new, keys)
             _ = try database.transactionBlocking { db -> Result<Void, Never> in
                 try item.insert(db, keys)
                 return .success(())
@@ -136,7 +138,7 @@ import Testing
     }
 
     @Test func `a record reads back from its bytes as the same, and no other bytes give one`() {
-        let record = ItemRecord(
+        let record = KeychainRecord(
             .internetPassword,
             accessGroup: "g",
             protection: control([.biometryAny, .or, .devicePasscode]),
@@ -145,9 +147,9 @@ import Testing
                 "acct": .data(Data([0, 255])), "port": .number(-1), "cdat": .date(.nan), "path": .text("é"),
             ]
         )
-        #expect(ItemRecord(encoded: record.encoded) == record)
-        #expect(ItemRecord(encoded: record.encoded + [0]) == nil)
-        #expect(ItemRecord(encoded: record.encoded.dropLast()) == nil)
+        #expect(KeychainRecord(encoded: record.encoded) == record)
+        #expect(KeychainRecord(encoded: record.encoded + [0]) == nil)
+        #expect(KeychainRecord(encoded: record.encoded.dropLast()) == nil)
     }
 
     // MARK: - Indexes
@@ -171,14 +173,14 @@ import Testing
             let keys = database.keys
             _ = try database.transactionBlocking { db -> Result<Void, Never> in
                 for number in 0..<10_000 {
-                    let item = Self.item(number)
+                    let item = Self.item(number, keys)
                     try item.insert(db, keys)
                 }
                 return .success(())
             }
             for groups in [["org.example.app"], ["org.example.app", "team"]] {
                 for (what, attributes, index) in Self.wanted {
-                    var match = ItemMatch(.genericPassword, groups: groups)
+                    var match = KeychainMatch(.genericPassword, groups: groups)
                     match.attributes = attributes
                     let (sql, arguments) = match.statement("ada", withValues: true)
                     let plan = try database.readBlocking { db in
@@ -193,11 +195,11 @@ import Testing
         }
     }
 
-    private static func item(_ number: Int) -> KeychainItem {
-        KeychainItem(
+    private static func item(_ number: Int, _ keys: StateKeys) -> StoredRow {
+        StoredRow(
             id: Int64(number + 1),
             profile: "ada",
-            record: ItemRecord(
+            record: KeychainRecord(
                 .genericPassword,
                 accessGroup: number % 2 == 0 ? "team" : "org.example.app",
                 protection: control([]),
@@ -206,7 +208,8 @@ import Testing
                     "labl": .text("label \(number)"), "cdat": .date(0), "mdat": .date(0),
                 ]
             ),
-            contents: .sealed(Data(repeating: 1, count: 80))
+            contents: .sealed(Data(repeating: 1, count: 80)),
+            keys
         )
     }
 }

@@ -67,6 +67,37 @@ import Testing
         }
     }
 
+    @Test func `of changes from 64 threads at once to one item and to all items, none is lost`() {
+        let parts = bench.parts()
+        bench.run {
+            for name in ["shared", "other"] { #expect(SecItemAdd(generic(name), nil) == errSecSuccess) }
+        }
+        let statuses = Mutex<[OSStatus]>([])
+        onThreads(64) { thread in
+            ContextParts.$ofTask.withValue(parts) {
+                // Each thread adds an attribute of its own kind to what the others write.
+                let all = [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail"] as CFDictionary
+                let label = [kSecAttrLabel: "\(thread)"] as CFDictionary
+                let comment = [kSecAttrComment: "\(thread)"] as CFDictionary
+                let query = thread % 2 == 0 ? generic("shared") : all
+                let status = SecItemUpdate(query, thread % 2 == 0 ? label : comment)
+                let guarded = [kSecAttrAccessControl: control(.biometryAny)] as CFDictionary
+                let own = generic("own \(thread)", service: "news")
+                let added = SecItemAdd(own, nil)
+                let changed = SecItemUpdate(own, guarded)
+                statuses.withLock { $0 += [status, added, changed] }
+            }
+        }
+        #expect(statuses.withLock { Set($0) } == [errSecSuccess])
+        bench.run {
+            let query = generic("shared", [kSecReturnAttributes: true])
+            let found = find(query).object as? [String: Any]
+            // The last label and the last comment are both there: no change wrote an older state back.
+            #expect(Int(found?[kSecAttrLabel as String] as? String ?? "")?.isMultiple(of: 2) == true)
+            #expect(Int(found?[kSecAttrComment as String] as? String ?? "")?.isMultiple(of: 2) == false)
+        }
+    }
+
     @Test func `a call that waits for a person blocks its caller and nobody else`() async throws {
         let parts = bench.parts()
         let chip = bench.chip

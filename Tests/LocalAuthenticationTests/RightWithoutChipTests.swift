@@ -11,8 +11,7 @@ import WhorlService
         let parts = ContextParts(
             service: Machine(),
             presenter: TestPresenter(),
-            application: ApplicationID(rawValue: "org.example.test"),
-            state: .none
+            application: ApplicationID(rawValue: "org.example.test")
         )
         await ContextParts.$ofTask.withValue(parts) {
             await #expect {

@@ -133,16 +133,10 @@ struct KeepingLoop {
         case .make(var thing):
             // The bytes that the program keeps itself went with it.
             if thing.place == .enclaveKey { return }
-            if try await !thing.isThere(in: program) {
-                try await removeHalf(of: thing, program)
-                try await thing.make(in: program)
-            }
+            if try await !thing.isThere(in: program) { try await thing.make(in: program) }
             model.apply(.make(thing))
         case .delete(let thing):
-            if try await !thing.isThere(in: program) {
-                try await removeHalf(of: thing, program)
-                model.apply(step)
-            }
+            if try await !thing.isThere(in: program) { model.apply(step) }
         case .addFinger, .removeFinger:
             let fingers = try await programs.fingers()
             let before = model.fingers
@@ -150,16 +144,6 @@ struct KeepingLoop {
             #expect(fingers == model.fingers, "\(before); \(trace)")
         }
         await programs.letGo()
-    }
-
-    /// Has a program remove what may be left of a right that it was saving or removing (Docs/KnownIssues.md).
-    private func removeHalf(of thing: KeptThing, _ program: Program) async throws {
-        guard thing.place == .right else { return }
-        do {
-            try await thing.delete(in: program)
-        } catch let error as NSError where error.code == Int(errSecItemNotFound) {
-            // Nothing was left.
-        }
     }
 
     /// One of those to whom the table opens it gets what it holds.

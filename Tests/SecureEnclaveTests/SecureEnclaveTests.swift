@@ -141,8 +141,7 @@ import WhorlService
         let parts = ContextParts(
             service: ChipDouble(),
             presenter: NoPrompt(),
-            application: ApplicationID(rawValue: "org.example.test"),
-            state: .none
+            application: ApplicationID(rawValue: "org.example.test")
         )
         ContextParts.$ofTask.withValue(parts) { #expect(!SecureEnclave.isAvailable) }
     }
@@ -155,7 +154,6 @@ private func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> V
         service: chip,
         presenter: NoPrompt(),
         application: ApplicationID(rawValue: "org.example.test"),
-        state: .none,
         hasChip: { true }
     )
     return try ContextParts.$ofTask.withValue(parts) { try body(chip) }

@@ -31,7 +31,7 @@ final class RemoteMachine {
         let chip: SoftwareTPM
         if let tpm { chip = tpm } else { chip = try await SoftwareTPM() }
         if let enrolled {
-            let root = SystemServices(on: chip)
+            let root = InProcessRoot(on: chip)
             try await root.enroll(enrolled)
             // The simulated TPM serves one connection at a time.
             await root.services.maintenance.close()

@@ -19,7 +19,7 @@ import WhorlSystem
             var configuration = SystemConfiguration(environment: ["WHORL_READER": "mock:match"])
             configuration.stateDirectory = folder.path
             configuration.tpm = "none"
-            let services = SystemServices(configuration)
+            let services = InProcessRoot(configuration)
             let finished = BlockedPool.run {
                 let state = services.stateAccess
                 // Two at once: the second waits for the first one's opening.

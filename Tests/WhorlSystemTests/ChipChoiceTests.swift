@@ -9,12 +9,12 @@ import WhorlSystem
 
 /// Which TPM is taken.
 struct ChipChoiceTests {
-    private func services(_ change: (inout SystemConfiguration) -> Void) -> SystemServices {
+    private func services(_ change: (inout SystemConfiguration) -> Void) -> InProcessRoot {
         var configuration = SystemConfiguration(environment: ["WHORL_TCTI": "swtpm:path=/nowhere/at/all"])
         configuration.stateDirectory =
             FileManager.default.temporaryDirectory.appending(path: "whorl-none-\(UUID())").path
         change(&configuration)
-        return SystemServices(configuration)
+        return InProcessRoot(configuration)
     }
 
     @Test func `a simulated TPM is refused where none is allowed, before it is looked for`() async throws {

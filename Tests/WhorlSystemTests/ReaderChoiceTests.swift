@@ -9,11 +9,11 @@ import WhorlSystem
 
 /// Which reader is taken, and that a pretended one is never taken silently.
 @Suite struct `The reader that is meant` {
-    private func services(_ environment: [String: String], pretended: Bool = true) -> SystemServices {
+    private func services(_ environment: [String: String], pretended: Bool = true) -> InProcessRoot {
         var configuration = SystemConfiguration(environment: environment)
         configuration.allowsPretendedReaders = pretended
         configuration.stateDirectory = "/nonexistent/whorl"
-        return SystemServices(configuration)
+        return InProcessRoot(configuration)
     }
 
     @Test func `is a mock only where one is named`() async throws {
@@ -69,12 +69,12 @@ import WhorlSystem
         let path = FileManager.default.temporaryDirectory.appending(path: "whorl-none-\(UUID())").path
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = path
-        #expect(try await SystemServices(configuration).existingStore() == nil)
+        #expect(try await InProcessRoot(configuration).existingStore() == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test func `names the user by the user database and the program by its file`() {
-        let services = SystemServices(SystemConfiguration(environment: ["USER": "somebody-else"]))
+        let services = InProcessRoot(SystemConfiguration(environment: ["USER": "somebody-else"]))
         #expect(services.profile != "somebody-else")
         #expect(!services.application.rawValue.contains("/"))
     }

@@ -4,6 +4,7 @@ internal import AuthenticationContext
 public import Fingerprint
 internal import Foundation
 internal import MockReader
+internal import PretendedSystem
 internal import WhorlService
 
 /// A simulated machine with a fingerprint reader, a person and a chip, for the tests of an app.
@@ -26,7 +27,7 @@ public final class TestDevice: Sendable {
     /// The default passcode: `"246810"`.
     public static let usualPasscode = "246810"
 
-    let service: TestService
+    let machine: PretendedMachine
     let person = Person()
     let parts: ContextParts
 
@@ -43,17 +44,18 @@ public final class TestDevice: Sendable {
         hasReader: Bool = true,
         application: String = "app-under-test"
     ) {
-        let service = TestService()
-        self.service = service
-        person.reader = service.reader
+        let machine = PretendedMachine()
+        self.machine = machine
+        person.reader = machine.reader
+        let application = ApplicationID(rawValue: application)
         parts = ContextParts(
-            service: service,
+            service: machine,
             presenter: TestPrompt(person: person),
-            application: ApplicationID(rawValue: application),
-            state: service.state,
-            profile: TestService.profile,
+            application: application,
+            keychain: machine.keychain(of: application),
             hasChip: { true },
-            readerEvents: { service.events() }
+            changeMark: { await machine.changeMark() },
+            readerEvents: { machine.events() }
         )
         setPasscode(passcode)
         for finger in fingers { addFinger(finger) }

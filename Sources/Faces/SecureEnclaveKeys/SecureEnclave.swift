@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AuthenticationContext
+internal import GLibRuntime
 
 /// Keys that are made in the chip, the TPM, and never leave it.
 ///

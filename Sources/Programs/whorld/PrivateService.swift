@@ -15,7 +15,7 @@ struct PrivateService {
     func run() async throws {
         let control = Descriptor(owning: descriptor)
         closeOthers()
-        let root = SystemServices(SystemConfiguration())
+        let root = InProcessRoot(SystemConfiguration())
         let services = root.services
         let user = geteuid()
         let host = ServiceHost { peer throws(ServiceRefusal) in

@@ -58,7 +58,7 @@ private final class RootsOfUsers: Sendable {
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
-        let made = SystemServices(configuration).services
+        let made = InProcessRoot(configuration).services
         return roots.withLock { roots in
             if let kept = roots[uid] { return kept }
             roots[uid] = made

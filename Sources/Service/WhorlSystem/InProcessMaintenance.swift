@@ -22,6 +22,12 @@ struct InProcessMaintenance: MaintenanceService {
 
     func hasState() async throws(StateError) -> Bool { try await state.existing() != nil }
 
+    func changeMark() async -> [Int]? {
+        // A state that cannot be read has no mark, and counts as changed.
+        guard let database = try? await state.existing() else { return nil }
+        return try? await database.changeMark()
+    }
+
     func vaultStatus() async throws(VaultError) -> VaultStatus {
         try await VaultStatus.read(device: try chip.inUse(), directory: state.directory)
     }

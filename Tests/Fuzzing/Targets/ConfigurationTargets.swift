@@ -31,7 +31,7 @@ extension FuzzTarget {
             environment[variables[Int(input.byte()) % variables.count]] = input.text()
         }
         let configuration = SystemConfiguration(environment: environment)
-        let directory = SystemServices(configuration).stateDirectory.path
+        let directory = InProcessRoot(configuration).stateDirectory.path
         if let named = environment["WHORL_STATE_DIR"], !named.isEmpty {
             try promise(
                 directory == named,

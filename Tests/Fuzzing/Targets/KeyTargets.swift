@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import WhorlService
 
 @testable import Keychain
 
@@ -18,7 +19,7 @@ extension FuzzTarget {
         try promise(SecCertificateCopyData(certificate) == data, "a certificate has other bytes")
         guard let form = try? certificate.form() else {
             // Names longer than an attribute may be are the one thing that is read and not stored.
-            try promise(input.count > ItemClass.Form.longest, "a certificate that is not stored")
+            try promise(input.count > KeychainClass.Form.longest, "a certificate that is not stored")
             return
         }
         try promise(form.attributes["slnr"] != nil && form.attributes["issr"] != nil, "nothing names it")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import WhorlService
 
 @testable import Keychain
+@testable import KeychainRows
 
 extension FuzzTarget {
     static let keychainTargets: [FuzzTarget] = [
@@ -34,19 +36,19 @@ extension FuzzTarget {
         for name in request.attributes.keys {
             try promise(itemClass.forms[name] != nil, "\(itemClass) has \(name)")
         }
-        let record = ItemRecord(
+        let record = KeychainRecord(
             itemClass,
             accessGroup: request.accessGroup ?? "",
             protection: request.protection,
             isSynchronizable: request.synchronizable == .yes,
             attributes: request.attributes
         )
-        try promise(ItemRecord(encoded: record.encoded) == record, "a record does not read back")
+        try promise(KeychainRecord(encoded: record.encoded) == record, "a record does not read back")
         try promise(record.matches(request.attributes), "an item does not match its own attributes")
         if let reference = request.persistentReference {
             try promise(PersistentReference(reference.data) == reference, "a reference does not read back")
         }
-        var match = ItemMatch(itemClass, groups: ["a", "b"])
+        var match = KeychainMatch(itemClass, groups: ["a", "b"])
         match.attributes = request.attributes
         try promise(
             match.statement("p", withValues: true).sql.utf8.allSatisfy { $0 < 128 },
@@ -58,12 +60,12 @@ extension FuzzTarget {
     private static func keychainRecord(_ input: [UInt8]) throws(BrokenPromise) {
         let bytes = Data(input)
         try promise(
-            ItemRecord(encoded: bytes).map { $0.encoded == bytes } ?? true,
+            KeychainRecord(encoded: bytes).map { $0.encoded == bytes } ?? true,
             "a record has other bytes"
         )
         for sealing in 0..<4 {
             try promise(
-                ItemContents(sealing: sealing, encoded: bytes).map { $0.encoded == bytes } ?? true,
+                StoredContents(sealing: sealing, encoded: bytes).map { $0.encoded == bytes } ?? true,
                 "a sealed value has other bytes"
             )
         }

@@ -15,7 +15,6 @@ func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
         service: chip,
         presenter: NoPrompt(),
         application: ApplicationID(rawValue: "org.example.test"),
-        state: .none,
         hasChip: { true }
     )
     return try ContextParts.$ofTask.withValue(parts) { try body(chip) }

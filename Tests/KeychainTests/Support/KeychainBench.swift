@@ -5,6 +5,7 @@ import AuthenticationContext
 import Foundation
 import GRDB
 import Keychain
+import KeychainRows
 import LocalAuthentication
 import StateStore
 import WhorlService
@@ -28,10 +29,15 @@ final class KeychainBench: Sendable {
             service: chip,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: application),
-            state: access,
-            profile: "ada",
-            accessGroups: groups
+            keychain: rows(of: [application] + groups)
         )
+    }
+
+    /// The rows of a program with these access groups.
+    func rows(of groups: [String]) -> KeychainRows {
+        KeychainRows(of: "ada", in: groups) { [access] creating async throws(StateError) in
+            creating ? try await access.created() : try await access.existing()
+        }
     }
 
     /// Runs `body` as a program whose keychain this is.

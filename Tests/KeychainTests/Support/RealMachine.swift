@@ -19,7 +19,7 @@ import WhorlSystem
 /// whenever it asks.
 final class RealMachine: Sendable {
     let tpm: SoftwareTPM
-    let services: SystemServices
+    let services: InProcessRoot
     private let parts: ContextParts
     private let presenter = CountedPrompts()
 
@@ -36,15 +36,14 @@ final class RealMachine: Sendable {
     }
 
     private init(_ tpm: SoftwareTPM) throws {
-        let services = SystemServices(on: tpm)
+        let services = InProcessRoot(on: tpm)
         self.tpm = tpm
         self.services = services
         parts = ContextParts(
             service: services.authentication,
             presenter: presenter,
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile,
+            keychain: services.services.keychain,
             hasChip: { (try? await services.services.maintenance.vaultStatus().obstacle == nil) ?? false }
         )
     }
@@ -79,11 +78,11 @@ final class RealMachine: Sendable {
     }
 
     /// A stored item as it lies in its row.
-    func sealed(_ itemClass: ItemClass) async throws -> SealedItem {
+    func sealed(_ itemClass: KeychainClass) async throws -> SealedItem {
         let parts = parts
         return try await run {
             let store = KeychainStore(parts)
-            let items = try store.items(ItemMatch(itemClass, groups: store.groups), withValues: true)
+            let items = try store.items(KeychainMatch(itemClass, groups: store.groups), withValues: true)
             return try #require(items.first?.contents.item)
         }
     }

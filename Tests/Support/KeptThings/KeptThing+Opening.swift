@@ -137,8 +137,8 @@ extension KeptThing {
             let parts = program.parts
             return try await program.run {
                 let store = KeychainStore(parts)
-                func items(_ itemClass: ItemClass) throws -> [KeychainItem] {
-                    try store.items(ItemMatch(itemClass, groups: store.groups), withValues: true)
+                func items(_ itemClass: KeychainClass) throws -> [KeychainRow] {
+                    try store.items(KeychainMatch(itemClass, groups: store.groups), withValues: true)
                 }
                 switch place {
                 case .keychainKey:

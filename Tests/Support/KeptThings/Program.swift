@@ -15,7 +15,7 @@ package import WhorlSystem
 package final class Program: Sendable {
     package let showing: Showing
     package let person: Person
-    package let services: SystemServices
+    package let services: InProcessRoot
     package let parts: ContextParts
 
     /// A program whose state lies in a directory, with the TPM at an address (a TCTI string).
@@ -29,13 +29,12 @@ package final class Program: Sendable {
         configuration.tpm = address
         configuration.allowsSimulatedTPM = true
         configuration.application = ApplicationID(rawValue: "org.example.app")
-        services = SystemServices(configuration)
+        services = InProcessRoot(configuration)
         parts = ContextParts(
             service: services.authentication,
             presenter: person,
             application: services.application,
-            state: services.stateAccess,
-            profile: services.profile,
+            keychain: services.services.keychain,
             hasChip: { true }
         )
     }
@@ -93,7 +92,7 @@ package struct Programs: Sendable {
 
     // MARK: - The owner's acts
 
-    private var services: SystemServices { self[.fingerFirst].services }
+    private var services: InProcessRoot { self[.fingerFirst].services }
 
     /// Enrolls two fingers and sets the passcode.
     package func prepare() async throws {

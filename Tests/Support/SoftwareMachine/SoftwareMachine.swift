@@ -9,7 +9,7 @@ import WhorlService
 package import WhorlSystem
 
 /// A machine as programs have it, with a TPM of its own and a reader that a script makes.
-extension SystemServices {
+extension InProcessRoot {
     /// The services of a machine whose state lies beside its TPM's.
     ///
     /// - Parameters:

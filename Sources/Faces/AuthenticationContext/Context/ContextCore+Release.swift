@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import GLibRuntime
 internal import Synchronization
 package import WhorlService
 internal import WhorlSupport

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import GLibRuntime
 package import SecretMemory
 internal import Synchronization
 package import WhorlService
@@ -25,8 +26,8 @@ package final class ContextCore: Sendable {
 
     package init(parts: @escaping @Sendable () -> ContextParts) { self.parts = parts }
 
-    /// The service that evaluates, seals and releases for this context.
-    package var service: any AuthenticationService { parts().service }
+    /// The service that seals and releases for this context.
+    package var items: any ItemService { parts().items }
 
     /// Calls `body` whenever ``evaluatedDomainState`` may have changed.
     package func onDomainStateChange(_ body: @escaping @Sendable () -> Void) {
@@ -62,7 +63,7 @@ package final class ContextCore: Sendable {
     package func preflight(_ policy: Policy = .biometrics) -> Preflight {
         let parts = parts()
         return WorkerThread.preflights.wait {
-            await parts.service.preflight(policy, for: parts.application)
+            await parts.owner.preflight(policy, for: parts.application)
         }
     }
 
@@ -119,7 +120,7 @@ package final class ContextCore: Sendable {
             guard state.running == nil else { throw .contextIsBusy }
             let presenter = PresentingTask(presenter: state.settings.presenter ?? parts.presenter)
             let task = Task(executorPreference: WorkerThread.evaluations) { [self] in
-                end(await ask(requests, parts.service, presenter), of: demand)
+                end(await ask(requests, parts.owner, presenter), of: demand)
             }
             state.running = task
             return task
@@ -129,13 +130,13 @@ package final class ContextCore: Sendable {
     /// Asks for each thing in turn; the first one that is not shown ends the evaluation.
     private func ask(
         _ requests: [EvaluationRequest],
-        _ service: any AuthenticationService,
+        _ owner: any OwnerService,
         _ presenter: any PromptPresenter
     ) async -> Outcome {
         var shown: [Evaluation] = []
         do throws(AuthenticationError) {
             for request in requests {
-                shown.append(try await service.evaluate(request, presenter: presenter))
+                shown.append(try await owner.evaluate(request, presenter: presenter))
             }
             return .success(shown)
         } catch {

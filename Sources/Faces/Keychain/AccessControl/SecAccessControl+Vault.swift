@@ -5,7 +5,7 @@ package import WhorlService
 extension SecAccessControl {
     /// Whether the owner must authenticate before the item is opened.
     package var isConstrained: Bool {
-        !flags.isDisjoint(with: [.constraints, .applicationPassword])
+        !flags.isDisjoint(with: .protecting)
     }
 
     /// Returns the access control that the chip enforces.

@@ -79,6 +79,8 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     static let constraints: SecAccessControlCreateFlags = [
         .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
     ]
+    /// The flags that protect an item: the owner authenticates, or the program supplies a password.
+    static let protecting: SecAccessControlCreateFlags = [constraints, .applicationPassword]
     static let all: SecAccessControlCreateFlags = [
         constraints, .or, .and, .privateKeyUsage, .applicationPassword,
     ]

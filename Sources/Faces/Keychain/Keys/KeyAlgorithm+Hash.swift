@@ -2,7 +2,6 @@
 
 package import Crypto
 package import SecretMemory
-internal import StateStore
 
 /// The hash functions that the library offers for signatures and derivations, which exclude SHA-224 and MD5.
 enum HashKind: String, CaseIterable {

@@ -32,7 +32,7 @@ extension KeyContext? {
 
     /// Decodes a sealed item that the caller stored, with the service of the context; `nil` for other bytes.
     func item(encoded: Data) -> SealedItem? {
-        let service = self?.core.service ?? ContextParts.current.service
+        let service = self?.core.items ?? ContextParts.current.items
         // The only failure is that these bytes are no sealed item.
         return try? service.sealedItem(encoded: encoded)
     }
@@ -47,7 +47,7 @@ extension KeyContext? {
         }
         let item = try run { parts, request, _ throws(ReleaseError) in
             do throws(VaultError) {
-                return try await parts.service.makeKey(
+                return try await parts.items.makeKey(
                     access: control,
                     applicationPassword: request.applicationPassword
                 )
@@ -84,7 +84,7 @@ extension SecKey {
     ) throws(KeyFailure) -> Data {
         let digest = Data(count: max(0, 32 - hash.count)) + hash.prefix(32)
         let signature = try context.run { parts, request, presenter throws(ReleaseError) in
-            try await parts.service.signature(
+            try await parts.items.signature(
                 over: digest,
                 with: .sealed(item),
                 request,
@@ -101,7 +101,7 @@ extension SecKey {
     func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(KeyFailure) -> SecretBox {
         guard other.curve == .p256 else { throw .status(errSecParam, "the keys lie on different curves") }
         return try context.run { parts, request, presenter throws(ReleaseError) in
-            try await parts.service.sharedSecret(with: other.x963, of: item, request, presenter: presenter)
+            try await parts.items.sharedSecret(with: other.x963, of: item, request, presenter: presenter)
                 .product
         }
     }

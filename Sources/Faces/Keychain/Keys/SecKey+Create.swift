@@ -82,10 +82,12 @@ private struct KeyRequest {
             material = .privateEC(try ECPrivateKey(curve))
         }
         let key = SecKey(material, attributes, context: context)
+        var stored: [(key: SecKey, place: [String: Any])] = []
         if let publicHalf {
-            try SecKey(material.publicMaterial, publicHalf.attributes).store(at: publicHalf.place)
+            stored.append((SecKey(material.publicMaterial, publicHalf.attributes), publicHalf.place))
         }
-        if attributes.isPermanent { try key.store(at: place) }
+        if attributes.isPermanent { stored.append((key, place)) }
+        if !stored.isEmpty { try SecKey.store(stored) }
         return key
     }
 }

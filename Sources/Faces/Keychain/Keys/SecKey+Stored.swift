@@ -2,11 +2,11 @@
 
 internal import AuthenticationContext
 internal import SecretMemory
-internal import WhorlService
+package import WhorlService
 
 extension SecKey: ItemReference {
     /// The item class of keys.
-    package static let itemClass = ItemClass.key
+    package static let itemClass = KeychainClass.key
 
     /// Returns the form in which the keychain stores the key: the sealed item of a key in the chip, or the bytes of any
     /// other key, which the store encrypts, or which the chip seals if an access control requires authentication.
@@ -17,14 +17,14 @@ extension SecKey: ItemReference {
         case .enclave(let item, _):
             return ReferenceForm(
                 .key,
-                attributes: try ItemClass.key.attributes(described),
+                attributes: try KeychainClass.key.attributes(described),
                 protection: attributes.accessControl ?? .unguarded,
-                contents: .sealed(.key(item))
+                contents: .sealed(item)
             )
         case .publicEC, .publicRSA:
             return ReferenceForm(
                 .key,
-                attributes: try ItemClass.key.attributes(described),
+                attributes: try KeychainClass.key.attributes(described),
                 contents: .plain(material.publicBytes)
             )
         case .privateEC, .privateRSA:
@@ -32,27 +32,28 @@ extension SecKey: ItemReference {
             let bytes = material.privateBytes?.bytes.withUnsafeBytes { Data($0) } ?? Data()
             return ReferenceForm(
                 .key,
-                attributes: try ItemClass.key.attributes(described),
+                attributes: try KeychainClass.key.attributes(described),
                 protection: attributes.accessControl,
                 contents: .plain(bytes)
             )
         }
     }
 
-    /// Stores a key that was made as a permanent one in the keychain.
+    /// Stores keys that were made as permanent ones in the keychain, all or none.
     ///
-    /// - Parameter place: The keychain attributes that determine the access group and the protection.
+    /// - Parameter keys: Each key with the keychain attributes that determine the access group and the protection.
     /// - Throws: The status of the failure.
-    func store(at place: [String: Any]) throws(KeyFailure) {
-        var item = place
-        item[String(describing: kSecValueRef)] = self
-        let status = SecItemAdd(item as NSDictionary, nil)
+    static func store(_ keys: [(key: SecKey, place: [String: Any])]) throws(KeyFailure) {
+        let items = keys.map { key, place in
+            place.merging([String(describing: kSecValueRef): key]) { $1 } as NSDictionary
+        }
+        let status = SecItemsTogether.add(items)
         guard status == errSecSuccess else { throw .status(status, "the key was not stored") }
     }
 
     /// Returns a stored key in the chip.
     static func stored(
-        _ record: ItemRecord,
+        _ record: KeychainRecord,
         _ item: SealedItem,
         _ context: KeyContext?
     ) throws(KeychainError) -> SecKey {
@@ -63,7 +64,7 @@ extension SecKey: ItemReference {
     /// Returns a stored key whose bytes are in this process.
     ///
     /// - Throws: `errSecInvalidKeyRef` for bytes that a program has stored as a key and that this module cannot read.
-    static func stored(_ record: ItemRecord, _ bytes: Data) throws(KeychainError) -> SecKey {
+    static func stored(_ record: KeychainRecord, _ bytes: Data) throws(KeychainError) -> SecKey {
         let isRSA = record.code(kSecAttrKeyType) == String(describing: kSecAttrKeyTypeRSA)
         let isPrivate = record.code(kSecAttrKeyClass) == String(describing: kSecAttrKeyClassPrivate)
         guard let material = KeyMaterial(bytes, isRSA: isRSA, isPrivate: isPrivate) else {
@@ -74,7 +75,7 @@ extension SecKey: ItemReference {
 }
 
 extension KeyAttributes {
-    fileprivate init(_ record: ItemRecord) {
+    fileprivate init(_ record: KeychainRecord) {
         label = record.bytes(kSecAttrLabel).flatMap { String(validating: $0, as: UTF8.self) }
         applicationTag = record.bytes(kSecAttrApplicationTag)
         applicationLabel = record.bytes(kSecAttrApplicationLabel)
@@ -83,7 +84,7 @@ extension KeyAttributes {
     }
 }
 
-extension ItemRecord {
+extension KeychainRecord {
     fileprivate func code(_ key: CFString) -> String? {
         guard case .text(let text)? = attributes[String(describing: key)] else { return nil }
         return text
@@ -99,7 +100,7 @@ extension ItemRecord {
     }
 }
 
-extension ItemClass {
+extension KeychainClass {
     /// Returns those of the described attributes that items of the class have.
     func attributes(_ described: [String: Any]) throws(KeychainError) -> [String: AttributeValue] {
         var attributes: [String: AttributeValue] = [:]

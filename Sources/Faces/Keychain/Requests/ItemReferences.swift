@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import WhorlService
+
 /// An object that stands for an item: a key, or a certificate (`kSecValueRef`, `kSecReturnRef`).
 package protocol ItemReference: AnyObject {
     /// The class that the object is stored as.
-    static var itemClass: ItemClass { get }
+    static var itemClass: KeychainClass { get }
 
     /// Returns the class, attributes and value with which the keychain stores and finds the object.
     ///
@@ -14,20 +16,20 @@ package protocol ItemReference: AnyObject {
 /// The data that the keychain stores for a key or a certificate.
 package struct ReferenceForm: Sendable {
     /// The class of the item.
-    package let itemClass: ItemClass
+    package let itemClass: KeychainClass
     /// The attributes of the object itself; the program's dictionary adds to them.
     package let attributes: [String: AttributeValue]
     /// The access control, if it was fixed when the object was made.
     package let protection: SecAccessControl?
     /// The value.
-    package let contents: KeychainStore.NewContents
+    package let contents: NewKeychainContents
 
     /// Makes the form of an object.
     package init(
-        _ itemClass: ItemClass,
+        _ itemClass: KeychainClass,
         attributes: [String: AttributeValue],
         protection: SecAccessControl? = nil,
-        contents: KeychainStore.NewContents
+        contents: NewKeychainContents
     ) {
         self.itemClass = itemClass
         self.attributes = attributes
@@ -47,12 +49,13 @@ enum ItemReferences {
     /// - Returns: A key or a certificate.
     /// - Throws: `errSecUnimplemented` for items without objects, such as passwords; `errSecInvalidRecord`.
     static func object(
-        for item: KeychainItem,
+        for item: KeychainRow,
         _ value: Data?,
         _ context: KeyContext?
     ) throws(KeychainError) -> AnyObject {
         switch (item.record.itemClass, item.contents, value) {
-        case (.key, .key(let sealed), _): return try SecKey.stored(item.record, sealed, context)
+        case (.key, .sealed(let sealed), _) where sealed.kind == .key:
+            return try SecKey.stored(item.record, sealed, context)
         case (.key, _, let value?): return try SecKey.stored(item.record, value)
         case (.certificate, _, let value?):
             guard let certificate = SecCertificate(value) else { throw KeychainError(errSecInvalidRecord) }
@@ -67,7 +70,7 @@ enum ItemReferences {
     /// - Returns: The form; `nil` if the bytes are stored unchanged, with only the attributes of the dictionary.
     static func form(
         of data: Data,
-        _ itemClass: ItemClass,
+        _ itemClass: KeychainClass,
         _ attributes: [String: AttributeValue]
     ) throws(KeychainError) -> ReferenceForm? {
         guard itemClass == .certificate else { return nil }
@@ -80,7 +83,7 @@ enum ItemReferences {
     /// - Throws: The same errors as ``form(of:_:_:)``.
     static func changes(
         by data: Data,
-        _ itemClass: ItemClass,
+        _ itemClass: KeychainClass,
         _ attributes: [String: AttributeValue]
     ) throws(KeychainError) -> [String: AttributeValue] {
         guard let form = try form(of: data, itemClass, attributes) else { return attributes }

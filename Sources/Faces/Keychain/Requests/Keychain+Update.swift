@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlService
+
 /// Changing items: a change of a protected item requires the same authentication as reading it, as on Apple's systems,
 /// except for keys in the chip, which cannot be read.
 extension Keychain {
@@ -22,12 +24,13 @@ extension Keychain {
             match.leftOut.formUnion(dead)
             let count = try store.update(match) { item throws(KeychainError) in
                 let record = try change.changed(item.record, group)
-                if case .sealed = item.contents, !record.protection.isConstrained {
-                    // An item that was tampered with is left out when the update starts again.
-                    guard let value = try store.soundValue(of: item) else { return nil }
-                    return .init(record, .plain(change.value ?? value))
+                switch item.contents {
+                case .value(let value) where !record.protection.isConstrained:
+                    return NewKeychainRow(record, .plain(change.value ?? value))
+                // An item that was tampered with is left out when the update starts again.
+                case .damaged, .encrypted: return nil
+                case .value, .sealed: return prepared[item.version].map { NewKeychainRow(record, $0) }
                 }
-                return prepared[item].map { .init(record, $0) }
             } unless: { old throws(KeychainError) in
                 try values.isDead(old)
             }
@@ -45,38 +48,36 @@ extension Keychain {
     /// Returns the new values of items that the chip seals, before or after the change, and the items that can never be
     /// opened again or were tampered with, which are not changed.
     private func prepare(
-        _ items: [KeychainItem],
+        _ items: [KeychainRow],
         _ change: KeychainRequest,
         _ values: ProtectedValues
-    ) throws(KeychainError) -> (contents: [KeychainItem: KeychainStore.NewContents], dead: [Int64]) {
-        var prepared: [KeychainItem: KeychainStore.NewContents] = [:]
+    ) throws(KeychainError) -> (contents: [KeychainRowVersion: NewKeychainContents], dead: [Int64]) {
+        var prepared: [KeychainRowVersion: NewKeychainContents] = [:]
         var dead: [Int64] = []
         for item in items {
             let protection = try change.changed(item.record, nil).protection
             switch item.contents {
-            case .key:
-                // The owner is not asked: a change does not read the private half, and cannot remove the access control
-                // of its use.
-                guard change.value == nil, protection.flags == item.record.flags else {
-                    throw KeychainError(errSecParam)
-                }
-                prepared[item] = .sealed(item.contents)
-            case .sealed:
-                guard let value = try store.soundValue(of: item) else {
-                    dead.append(item.id)
+            case .encrypted, .damaged: dead.append(item.id)
+            case .value(let value):
+                guard protection.isConstrained else { continue }
+                prepared[item.version] = .sealed(try values.seal(change.value ?? value, protection))
+            case .sealed(let sealed):
+                let keepsFlags = protection.flags == item.record.protection.flags
+                if sealed.kind == .key {
+                    // The owner is not asked: a change does not read the private half, and cannot remove the access
+                    // control of its use.
+                    guard change.value == nil, keepsFlags else { throw KeychainError(errSecParam) }
+                    prepared[item.version] = .sealed(sealed)
                     continue
                 }
-                guard protection.isConstrained else { continue }
-                prepared[item] = .sealed(try values.seal(change.value ?? value, protection))
-            case .secret(let sealed):
                 switch try values.open(sealed) {
                 case .dead: dead.append(item.id)
                 case .value(let value):
-                    prepared[item] =
+                    prepared[item.version] =
                         if !protection.isConstrained {
                             .plain(change.value ?? value)
-                        } else if change.value == nil, protection.flags == item.record.flags {
-                            .sealed(item.contents)
+                        } else if change.value == nil, keepsFlags {
+                            .sealed(sealed)
                         } else {
                             .sealed(try values.seal(change.value ?? value, protection))
                         }
@@ -91,7 +92,7 @@ extension KeychainRequest {
     /// Returns a record with the changes of this dictionary.
     ///
     /// - Throws: `errSecParam` for an empty dictionary, and if the item would contradict itself; `errSecNoSuchAttr`.
-    func changed(_ record: ItemRecord, _ group: String?) throws(KeychainError) -> ItemRecord {
+    func changed(_ record: KeychainRecord, _ group: String?) throws(KeychainError) -> KeychainRecord {
         var changed = record
         if let group { changed.accessGroup = group }
         if let accessControl {

@@ -18,6 +18,30 @@ struct Keychain {
     /// Stores an item without asking the owner.
     func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
+        let (row, made) = try new(request, values)
+        let stored = try store.add([row]) { old throws(KeychainError) in try values.isDead(old) }
+        guard let item = stored.first else { throw KeychainError(errSecInternalComponent) }
+        return try KeychainResult(request, values).object(added: item, made)
+    }
+
+    /// Stores several items, all or none, in place of those that another query selects.
+    func add(_ requests: [KeychainRequest], inPlaceOf old: KeychainRequest?) throws(KeychainError) {
+        var replaced: [KeychainRowVersion] = []
+        if let old, let match = try match(old) {
+            replaced = try store.items(match, withValues: false).map(\.version)
+        }
+        var rows: [NewKeychainRow] = []
+        for request in requests { rows.append(try new(request, try protectedValues(request)).row) }
+        guard let first = requests.first else { return }
+        let values = ProtectedValues(first, parts)
+        _ = try store.add(rows, inPlaceOf: replaced) { old throws(KeychainError) in try values.isDead(old) }
+    }
+
+    /// Returns the row of a new item, and its value before the chip has sealed it.
+    private func new(
+        _ request: KeychainRequest,
+        _ values: ProtectedValues
+    ) throws(KeychainError) -> (row: NewKeychainRow, made: NewKeychainContents) {
         let form = try form(request)
         guard let itemClass = request.storedClass else { throw KeychainError(errSecUnimplemented) }
         var attributes = form?.attributes ?? [:]
@@ -25,7 +49,7 @@ struct Keychain {
             guard itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }
             attributes[name] = value
         }
-        let record = ItemRecord(
+        let record = KeychainRecord(
             itemClass,
             accessGroup: try store.group(request.accessGroup),
             protection: try protection(request, form),
@@ -36,15 +60,13 @@ struct Keychain {
             throw KeychainError(errSecParam)
         }
         let made = form?.contents ?? .plain(request.value ?? Data())
-        let result = KeychainResult(request, store, values)
-        try result.check(record, made)
+        try KeychainResult(request, values).check(record, made)
         let contents =
             switch made {
             case .plain(let value): try newContents(value, record, values)
             case .sealed: made
             }
-        let item = try store.add(record, contents) { old throws(KeychainError) in try values.isDead(old) }
-        return try result.object(added: item, made)
+        return (NewKeychainRow(record, contents), made)
     }
 
     /// Returns the form of the given object or bytes; `nil` for a password.
@@ -70,9 +92,9 @@ struct Keychain {
 
     private func newContents(
         _ value: Data,
-        _ record: ItemRecord,
+        _ record: KeychainRecord,
         _ values: ProtectedValues
-    ) throws(KeychainError) -> KeychainStore.NewContents {
+    ) throws(KeychainError) -> NewKeychainContents {
         guard record.protection.isConstrained else { return .plain(value) }
         return .sealed(try values.seal(value, record.protection))
     }
@@ -83,14 +105,14 @@ struct Keychain {
     func copyMatching(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
-        match.leavesOutProtected = request.interface == .skip
-        let result = KeychainResult(request, store, values)
+        if request.interface == .skip { match.leaveOutProtected() }
+        let result = KeychainResult(request, values)
         // An item that can never be opened again is left out, but not deleted, and the next item takes its place.
         while true {
             let items = try living(
                 &match,
                 values,
-                withValues: !request.returns.isDisjoint(with: [.data, .reference]),
+                withValues: request.needsValue(of: match.itemClass),
                 limit: request.limit ?? 1
             )
             guard !items.isEmpty else { throw KeychainError(errSecItemNotFound) }
@@ -103,11 +125,11 @@ struct Keychain {
 
     /// Returns the selected items without those that can never be opened again, which `match` leaves out from then on.
     func living(
-        _ match: inout ItemMatch,
+        _ match: inout KeychainMatch,
         _ values: ProtectedValues,
         withValues: Bool,
         limit: Int = .max
-    ) throws(KeychainError) -> [KeychainItem] {
+    ) throws(KeychainError) -> [KeychainRow] {
         // The width doubles, so that many items that can never be opened cost few queries.
         var width = limit
         while true {
@@ -122,20 +144,22 @@ struct Keychain {
         }
     }
 
-    /// Deletes items without asking the owner.
-    func delete(_ request: KeychainRequest) throws(KeychainError) {
-        _ = try protectedValues(request)
-        guard let match = try match(request), try store.delete(match) > 0 else {
-            throw KeychainError(errSecItemNotFound)
+    /// Deletes the items that any of the queries selects, without asking the owner.
+    func delete(_ requests: [KeychainRequest]) throws(KeychainError) {
+        var matches: [KeychainMatch] = []
+        for request in requests {
+            _ = try protectedValues(request)
+            if let match = try match(request) { matches.append(match) }
         }
+        guard try store.delete(matches) > 0 else { throw KeychainError(errSecItemNotFound) }
     }
 
     /// Returns the filter of a query; `nil` if no item can match.
-    func match(_ request: KeychainRequest) throws(KeychainError) -> ItemMatch? {
+    func match(_ request: KeychainRequest) throws(KeychainError) -> KeychainMatch? {
         let groups = try request.accessGroup.map { name throws(KeychainError) in [try store.group(name)] }
         let form = try request.reference.map { reference throws(KeychainError) in try reference.form() }
         guard let itemClass = request.storedClass else { return nil }
-        var match = ItemMatch(itemClass, groups: groups ?? store.groups)
+        var match = KeychainMatch(itemClass, groups: groups ?? store.groups)
         match.id = request.persistentReference?.id
         for name in request.attributes.keys where itemClass.forms[name] == nil {
             throw KeychainError(errSecNoSuchAttr)
@@ -171,8 +195,17 @@ struct Keychain {
 
 extension KeychainRequest {
     /// The class, if its items are stored.
-    var storedClass: ItemClass? {
+    var storedClass: KeychainClass? {
         guard case .stored(let itemClass)? = itemClass else { return nil }
         return itemClass
+    }
+
+    /// Whether the values of items of a class are needed for the requested results: for their bytes or their objects.
+    func needsValue(of itemClass: KeychainClass) -> Bool {
+        if returns.contains(.data) { return true }
+        switch itemClass {
+        case .key, .certificate: return returns.contains(.reference)
+        case .genericPassword, .internetPassword: return false
+        }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlService
+
 /// Checks a dictionary for contradictions.
 extension KeychainRequest {
     /// - Throws: `errSecParam`; `errSecNoSuchClass` for a persistent reference of another class, as on Apple's systems.
@@ -37,7 +39,7 @@ extension KeychainRequest {
     }
 }
 
-extension ItemRecord {
+extension KeychainRecord {
     /// Whether the item could leave the device: not if it requires authentication, nor if it is in the chip.
     ///
     /// "This device only" does not prevent it, as on Apple's systems; in fact no item leaves this machine.

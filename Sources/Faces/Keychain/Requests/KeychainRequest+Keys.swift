@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlService
+
 internal import AuthenticationContext
 
 /// Reads the keys that are not attributes: matching, results, authentication and values.
@@ -26,7 +28,7 @@ extension KeychainRequest {
         case "m_LimitAll"?: return .max
         case _?: throw KeychainError(errSecParam)
         case nil:
-            guard let number = ItemClass.Form.number(value), number > 0 else {
+            guard let number = KeychainClass.Form.number(value), number > 0 else {
                 throw KeychainError(errSecParam)
             }
             return Int(number)

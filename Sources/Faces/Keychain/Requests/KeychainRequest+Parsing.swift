@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlService
+
 internal import AuthenticationContext
 
 /// Reads a dictionary, whose keys are `String`, `NSString` or a mixture, and whose values may have any type.
@@ -48,7 +50,7 @@ extension KeychainRequest {
         try check(purpose)
     }
 
-    private var namedClass: ItemClass? {
+    private var namedClass: KeychainClass? {
         persistentReference?.itemClass ?? reference.map { type(of: $0).itemClass }
     }
 
@@ -61,14 +63,14 @@ extension KeychainRequest {
     }
 
     static func flag(_ object: Any) throws(KeychainError) -> Bool {
-        guard let number = ItemClass.Form.number(object) else { throw KeychainError(errSecParam) }
+        guard let number = KeychainClass.Form.number(object) else { throw KeychainError(errSecParam) }
         return number != 0
     }
 
     private static func itemClass(_ value: Any) throws(KeychainError) -> Class {
         guard let text = DictionaryObjects.text(value) else { throw KeychainError(errSecParam) }
         if text == "idnt" { return .identity }
-        guard let stored = ItemClass(rawValue: text) else { throw KeychainError(errSecNoSuchClass) }
+        guard let stored = KeychainClass(rawValue: text) else { throw KeychainError(errSecNoSuchClass) }
         return .stored(stored)
     }
 
@@ -76,7 +78,7 @@ extension KeychainRequest {
     {
         switch key {
         case "agrp":
-            guard case .text(let group) = try ItemClass.Form.text.value(value) else { return }
+            guard case .text(let group) = try KeychainClass.Form.text.value(value) else { return }
             accessGroup = group
         case "pdmn":
             guard let text = DictionaryObjects.text(value), accessibleValues.contains(text) else {
@@ -95,12 +97,12 @@ extension KeychainRequest {
     }
 
     private mutating func readOwn(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
-        let form: ItemClass.Form?
+        let form: KeychainClass.Form?
         switch itemClass {
         case .stored(let stored): form = stored.forms[key]
         // The other dictionary names the class, and the attribute is checked again then.
-        case nil: form = ItemClass.allCases.lazy.compactMap { $0.forms[key] }.first
-        case .identity: form = ItemClass.key.forms[key] ?? ItemClass.certificate.forms[key]
+        case nil: form = KeychainClass.allCases.lazy.compactMap { $0.forms[key] }.first
+        case .identity: form = KeychainClass.key.forms[key] ?? KeychainClass.certificate.forms[key]
         }
         guard let form else { throw KeychainError(errSecNoSuchAttr) }
         attributes[key] = try form.value(value)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import WhorlService
+
 internal import AuthenticationContext
 
 /// A keychain dictionary that was parsed and checked.
@@ -17,7 +19,7 @@ struct KeychainRequest {
 
     /// The meaning of a value of `kSecClass`.
     enum Class: Hashable {
-        case stored(ItemClass)
+        case stored(KeychainClass)
         /// An identity, which no query finds.
         case identity
     }
@@ -75,11 +77,11 @@ struct KeychainRequest {
 /// A permanent name of one row: its class in four characters, then its number in 8 bytes.
 package struct PersistentReference: Sendable, Hashable {
     /// The row's class.
-    package let itemClass: ItemClass
+    package let itemClass: KeychainClass
     /// The row's number.
     package let id: Int64
 
-    package init(_ itemClass: ItemClass, _ id: Int64) {
+    package init(_ itemClass: KeychainClass, _ id: Int64) {
         self.itemClass = itemClass
         self.id = id
     }
@@ -88,7 +90,7 @@ package struct PersistentReference: Sendable, Hashable {
     package init?(_ data: Data) {
         let bytes = Data(data)
         guard bytes.count == 12, let text = String(validating: bytes.prefix(4), as: UTF8.self),
-            let itemClass = ItemClass(rawValue: text)
+            let itemClass = KeychainClass(rawValue: text)
         else { return nil }
         let number = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         self.init(itemClass, Int64(bitPattern: number))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlService
+
 /// Makes the result of a call: a single kind of result is returned directly and several in a dictionary; a single item
 /// is returned directly and several in an array.
 struct KeychainResult {
     private let request: KeychainRequest
-    private let store: KeychainStore
     private let values: ProtectedValues
 
-    init(_ request: KeychainRequest, _ store: KeychainStore, _ values: ProtectedValues) {
+    init(_ request: KeychainRequest, _ values: ProtectedValues) {
         self.request = request
-        self.store = store
         self.values = values
     }
 
@@ -28,7 +28,7 @@ struct KeychainResult {
     }
 
     /// Returns the result for items that were found, and asks the owner if protected values are requested.
-    func outcome(of items: [KeychainItem]) throws(KeychainError) -> Outcome {
+    func outcome(of items: [KeychainRow]) throws(KeychainError) -> Outcome {
         var objects: [AnyObject] = []
         var dead: [Int64] = []
         for item in items {
@@ -46,7 +46,7 @@ struct KeychainResult {
     ///
     /// - Throws: `errSecDataNotAvailable` for the bytes of a key in the chip, `errSecInvalidKeyRef` for bytes that are
     ///   not a key, and `errSecUnimplemented` for the object of a password.
-    func check(_ record: ItemRecord, _ made: KeychainStore.NewContents) throws(KeychainError) {
+    func check(_ record: KeychainRecord, _ made: NewKeychainContents) throws(KeychainError) {
         switch made {
         case .plain(let value):
             if request.returns.contains(.reference), record.itemClass == .key {
@@ -59,7 +59,7 @@ struct KeychainResult {
     }
 
     /// Throws `errSecUnimplemented` for a password, which has no object; among other requested results it is left out.
-    private func checkObject(of record: ItemRecord) throws(KeychainError) {
+    private func checkObject(of record: KeychainRecord) throws(KeychainError) {
         switch record.itemClass {
         case .key, .certificate: break
         case .genericPassword, .internetPassword: throw KeychainError(errSecUnimplemented)
@@ -68,8 +68,8 @@ struct KeychainResult {
 
     /// Returns the result for an item that was just added, whose value needs no authentication yet.
     func object(
-        added item: KeychainItem,
-        _ made: KeychainStore.NewContents
+        added item: KeychainRow,
+        _ made: NewKeychainContents
     ) throws(KeychainError) -> AnyObject? {
         switch made {
         case .plain(let value): try object(for: item, value)
@@ -78,7 +78,7 @@ struct KeychainResult {
     }
 
     /// Returns the result for one item; `value` is `nil` if it does not leave the chip or was not requested.
-    private func object(for item: KeychainItem, _ value: Data?) throws(KeychainError) -> AnyObject? {
+    private func object(for item: KeychainRow, _ value: Data?) throws(KeychainError) -> AnyObject? {
         let returns = request.returns
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
@@ -106,32 +106,24 @@ struct KeychainResult {
         return returns.rawValue.nonzeroBitCount <= 1 ? parts.values.first : parts as NSDictionary
     }
 
-    /// Whether the value is needed to make an object in this process.
-    private func makesObject(of item: KeychainItem) -> Bool {
-        request.returns.contains(.reference)
-            && (item.record.itemClass == .key || item.record.itemClass == .certificate)
-    }
-
     /// Returns the value if it is requested, and asks the owner if it is protected.
-    private func value(of item: KeychainItem) throws(KeychainError) -> Value {
-        let isWanted = request.returns.contains(.data) || makesObject(of: item)
+    private func value(of item: KeychainRow) throws(KeychainError) -> Value {
+        guard request.needsValue(of: item.record.itemClass) else { return .known(nil) }
         switch item.contents {
-        case .sealed:
-            guard isWanted else { return .known(nil) }
-            guard let value = try store.soundValue(of: item) else { return .dead }
-            return .known(value)
-        case .secret(let sealed):
-            guard isWanted else { return .known(nil) }
+        case .encrypted: return .known(nil)
+        case .value(let value): return .known(value)
+        case .damaged: return .dead
+        case .sealed(let sealed):
+            guard sealed.kind == .secret else { return .known(nil) }
             switch try values.open(sealed) {
             case .value(let value): return .known(value)
             case .dead: return .dead
             }
-        case .key: return .known(nil)
         }
     }
 
     /// Returns an item's attributes under the keys that queries use.
-    static func attributes(of item: KeychainItem) -> [String: AnyObject] {
+    static func attributes(of item: KeychainRow) -> [String: AnyObject] {
         let record = item.record
         var attributes = record.attributes.mapValues(\.object)
         attributes["class"] = record.itemClass.rawValue as NSString

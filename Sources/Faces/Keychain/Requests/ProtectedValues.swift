@@ -28,7 +28,7 @@ struct ProtectedValues {
     static let longest = (1 << 20) - 1
 
     /// Seals a value, which the chip then releases after the authentication that `protection` requires.
-    func seal(_ value: Data, _ protection: SecAccessControl) throws(KeychainError) -> ItemContents {
+    func seal(_ value: Data, _ protection: SecAccessControl) throws(KeychainError) -> SealedItem {
         guard value.count <= ProtectedValues.longest else { throw KeychainError(errSecParam) }
         let access: AccessControl
         do { access = try protection.vaultAccess() } catch { throw KeychainError(error) }
@@ -43,7 +43,7 @@ struct ProtectedValues {
             request,
             _ async throws(ReleaseError) -> SealedItem in
             do throws(VaultError) {
-                return try await parts.service.seal(
+                return try await parts.items.seal(
                     secret,
                     access: access,
                     applicationPassword: request.applicationPassword
@@ -52,7 +52,7 @@ struct ProtectedValues {
                 throw .vault(error)
             }
         }
-        return .secret(try mapped(result))
+        return try mapped(result)
     }
 
     /// The outcome of opening a value.
@@ -74,7 +74,7 @@ struct ProtectedValues {
             presenter async throws(ReleaseError) -> SecretBox in
             var request = request
             if !mayAsk { request.evaluation.interactionAllowed = false }
-            return try await parts.service.secret(in: .sealed(item), request, presenter: presenter).product
+            return try await parts.items.secret(in: .sealed(item), request, presenter: presenter).product
         }
         // A finger may have been added since the check in ``dead(of:)``.
         if case .failure(.vault(let error)) = result, error.code == .enrollmentChanged { return .dead }
@@ -90,7 +90,7 @@ struct ProtectedValues {
     /// asking the owner.
     ///
     /// Items whose state the chip could not report are not included.
-    func dead(of items: [KeychainItem]) throws(KeychainError) -> Set<Int64> {
+    func dead(of items: [KeychainRow]) throws(KeychainError) -> Set<Int64> {
         var (ids, bound): ([Int64], [SealedItem]) = ([], [])
         for item in items {
             guard let sealed = item.contents.item, sealed.access.isBoundToCurrentSet else { continue }
@@ -104,7 +104,7 @@ struct ProtectedValues {
             _,
             _ async throws(ReleaseError) -> [VaultItem.Standing] in
             do throws(VaultError) {
-                return try await parts.service.standing(of: asked)
+                return try await parts.items.standing(of: asked)
             } catch {
                 throw .vault(error)
             }
@@ -113,7 +113,7 @@ struct ProtectedValues {
     }
 
     /// Whether an item can never be opened again.
-    func isDead(_ item: KeychainItem) throws(KeychainError) -> Bool { try !dead(of: [item]).isEmpty }
+    func isDead(_ item: KeychainRow) throws(KeychainError) -> Bool { try !dead(of: [item]).isEmpty }
 
     private func mapped<Value>(_ result: Result<Value, ReleaseFailure>) throws(KeychainError) -> Value {
         switch result {

@@ -83,11 +83,12 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
-        try Keychain(.current).delete(try KeychainRequest(query, for: .delete))
+        try Keychain(.current).delete([try KeychainRequest(query, for: .delete)])
     }
 }
 
-private func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
+/// Returns the status of a call.
+func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
     do {
         try body()
         return errSecSuccess

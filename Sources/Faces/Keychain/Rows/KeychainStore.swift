@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthenticationContext
-internal import GRDB
-internal import StateStore
-import WhorlService
+package import WhorlService
 
-/// The rows of the keychain that belong to one profile, in the access groups of one program.
+/// The rows of the keychain that a program may use, with Apple's statuses as errors.
 ///
 /// The store never authenticates the owner: its callers enforce access controls. Its calls block the calling thread
-/// until the database has finished, may be made from any thread, and are a transaction each.
+/// until the service has finished, may be made from any thread, and are a transaction each.
 package struct KeychainStore: Sendable {
-    let parts: ContextParts
+    private let rows: any KeychainRowService
 
     /// Makes a store of the rows that a program may use.
-    package init(_ parts: ContextParts) { self.parts = parts }
+    package init(_ parts: ContextParts) { rows = parts.keychain }
 
     /// The program's access groups; items that name no group are stored in the first one.
-    package var groups: [String] { [parts.application.rawValue] + parts.accessGroups }
+    package var groups: [String] { rows.groups }
 
     /// Returns the group that a dictionary names, or the program's own group.
     ///
@@ -27,93 +25,119 @@ package struct KeychainStore: Sendable {
         return named
     }
 
-    // MARK: - Finding
-
     /// Returns the selected items.
     ///
     /// - Parameters:
-    ///   - match: The filter, whose groups must be among ``groups``.
-    ///   - withValues: Whether to read the values, which ``value(of:)`` needs; without them, less is read.
+    ///   - match: The filter.
+    ///   - withValues: Whether to decrypt the values that the service encrypts.
     ///   - limit: The maximum number of items.
     /// - Returns: The items; without a limit, the oldest first.
     /// - Throws: `errSecNotAvailable`, `errSecIO`.
     package func items(
-        _ match: ItemMatch,
+        _ match: KeychainMatch,
         withValues: Bool,
         limit: Int = .max
-    ) throws(KeychainError) -> [KeychainItem] {
-        guard let database = try existing() else { return [] }
-        do {
-            return try database.readBlocking { db in
-                try match.items(
-                    db,
-                    of: parts.profile,
-                    database.keys,
-                    withValues: withValues,
-                    limit: limit
-                )
-            }
-        } catch {
-            throw KeychainError(error)
+    ) throws(KeychainError) -> [KeychainRow] {
+        try state { () throws(StateError) in
+            try rows.rows(match, withValues: withValues, limit: limit)
         }
     }
 
-    /// Returns the value of an item that the store encrypts and that was read with its value.
-    ///
-    /// - Throws: `errSecInvalidRecord` for a value that does not decrypt, and for one that the chip seals.
-    package func value(of item: KeychainItem) throws(KeychainError) -> Data {
-        guard let value = try soundValue(of: item) else { throw KeychainError(errSecInvalidRecord) }
-        return value
-    }
-
-    /// Returns the value as ``value(of:)`` does, but `nil` if it was tampered with and does not decrypt: the row's
-    /// authentication code covers only its end.
-    package func soundValue(of item: KeychainItem) throws(KeychainError) -> Data? {
-        guard let database = try existing() else { return nil }
-        return item.value(database.keys)
-    }
-
-    // MARK: - Deleting
-
-    /// Deletes the selected items.
+    /// Deletes the items that any of the filters selects, in one transaction.
     ///
     /// - Returns: The number of deleted items.
-    package func delete(_ match: ItemMatch) throws(KeychainError) -> Int {
-        guard let database = try existing() else { return 0 }
-        let keys = database.keys
-        return try transaction(database) { db -> Result<Int, Never> in
-            let items = try match.items(db, of: parts.profile, keys, withValues: false)
-            for item in items { try KeychainItem.delete(item.id, db) }
-            return .success(items.count)
-        }.get()
+    package func delete(_ matches: [KeychainMatch]) throws(KeychainError) -> Int {
+        try state { () throws(StateError) in try rows.delete(matches) }
     }
 
-    /// Deletes rows by their numbers, which must be those of this profile's rows.
-    package func delete(_ ids: [Int64]) throws(KeychainError) {
-        guard !ids.isEmpty, let database = try existing() else { return }
-        _ = try transaction(database) { db -> Result<Void, Never> in
-            for id in ids { try KeychainItem.delete(id, db) }
-            return .success(())
+    /// Whether the chip reports that an item can never be opened again.
+    package typealias IsDead = (KeychainRow) throws(KeychainError) -> Bool
+
+    /// Stores items, all or none.
+    ///
+    /// - Parameters:
+    ///   - new: The items, whose access groups must be among ``groups``.
+    ///   - replaced: Items that are deleted, unless they have changed or nothing is stored.
+    ///   - isDead: Whether an existing item with the same identifying attributes can never be opened again; if so, the
+    ///     new item replaces it.
+    /// - Returns: The items as they are stored.
+    /// - Throws: `errSecDuplicateItem`; `errSecNotAvailable` if an item needs a passcode and none is set, and if
+    ///   nothing can be stored; `errSecDiskFull`, `errSecIO`.
+    package func add(
+        _ new: [NewKeychainRow],
+        inPlaceOf replaced: [KeychainRowVersion] = [],
+        unless isDead: IsDead = { _ in false }
+    ) throws(KeychainError) -> [KeychainRow] {
+        let stored = try outcome(inPlaceOf: replaced, unless: isDead) { replacing throws(KeychainError) in
+            try state { () throws(StateError) in try rows.add(new, replacing: replacing) }
         }
+        return stored ?? []
     }
 
-    // MARK: - The database
-
-    func existing() throws(KeychainError) -> StateDatabase? {
-        do { return try parts.databaseBlocking(creating: false) } catch { throw KeychainError(error) }
+    /// Replaces the records and values of items, of all or none.
+    ///
+    /// If another caller changes one of the items between reading and writing, all are read again.
+    ///
+    /// - Parameters:
+    ///   - match: The items to change.
+    ///   - change: Returns the new record and value of an item; `nil` if they are unknown because another process or
+    ///     thread changed the item first. It receives items with their values, and may be called several times.
+    ///   - isDead: Whether an existing item with the new identifying attributes can never be opened again; if so, that
+    ///     item is deleted.
+    /// - Returns: The number of changed items; `nil` if `change` returned `nil` for one of them, in which case nothing
+    ///   was changed.
+    /// - Throws: `errSecDuplicateItem` if two items would have the same identifying attributes, in which case nothing
+    ///   was changed; otherwise the same errors as ``add(_:inPlaceOf:unless:)``.
+    package func update(
+        _ match: KeychainMatch,
+        _ change: (KeychainRow) throws(KeychainError) -> NewKeychainRow?,
+        unless isDead: IsDead = { _ in false }
+    ) throws(KeychainError) -> Int? {
+        let changed = try outcome(unless: isDead) { replacing throws(KeychainError) -> KeychainOutcome? in
+            var changes: [KeychainRowChange] = []
+            for item in try items(match, withValues: true) {
+                guard let new = try change(item) else { return nil }
+                changes.append(KeychainRowChange(item.version, to: new))
+            }
+            guard !changes.isEmpty else { return .stored([]) }
+            return try state { () throws(StateError) in
+                try rows.update(changes, replacing: replacing)
+            }
+        }
+        return changed?.count
     }
 
-    func database(creating: Bool) throws(KeychainError) -> StateDatabase {
-        let database: StateDatabase?
-        do { database = try parts.databaseBlocking(creating: true) } catch { throw KeychainError(error) }
-        guard let database else { throw KeychainError(errSecNotAvailable) }
-        return database
+    /// The maximum number of attempts: each one deletes a row that can never be opened again, or begins again because
+    /// another caller has changed a row.
+    ///
+    /// No lock makes the callers wait for each other instead: a call may run a program's main loop while it waits for
+    /// the service, and the loop may begin another call.
+    private static let tries = 1000
+
+    /// Repeats an attempt until it stores its rows; `nil` once the attempt returns `nil`.
+    private func outcome(
+        inPlaceOf replaced: [KeychainRowVersion] = [],
+        unless isDead: IsDead,
+        _ attempt: ([KeychainRowVersion]) throws(KeychainError) -> KeychainOutcome?
+    ) throws(KeychainError) -> [KeychainRow]? {
+        var replacing = replaced
+        for _ in 0..<KeychainStore.tries {
+            switch try attempt(replacing) {
+            case .stored(let rows)?: return rows
+            case .taken(by: let row)?:
+                guard try isDead(row) else { throw KeychainError(errSecDuplicateItem) }
+                replacing.append(row.version)
+            case .stale?: break
+            case .noPasscode?: throw KeychainError(errSecNotAvailable)
+            case .groupRefused?: throw KeychainError(errSecMissingEntitlement)
+            case nil: return nil
+            }
+        }
+        throw KeychainError(errSecIO)
     }
 
-    func transaction<Value, Failure: Error>(
-        _ database: StateDatabase,
-        _ body: (Database) throws -> Result<Value, Failure>
-    ) throws(KeychainError) -> Result<Value, Failure> {
-        do { return try database.transactionBlocking(.full, body) } catch { throw KeychainError(error) }
+    /// Performs a call of the service, whose error becomes a status.
+    private func state<Value>(_ body: () throws(StateError) -> Value) throws(KeychainError) -> Value {
+        do { return try body() } catch { throw KeychainError(error) }
     }
 }

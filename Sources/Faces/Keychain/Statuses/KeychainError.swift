@@ -7,19 +7,26 @@ package import WhorlService
 package struct KeychainError: Error, Sendable, Hashable {
     /// The status that the program receives.
     package let status: OSStatus
+    /// The failure of the state directory that caused it, if one did.
+    package let cause: StateError?
 
     /// Makes an error with a status.
-    package init(_ status: OSStatus) { self.status = status }
+    package init(_ status: OSStatus) {
+        self.status = status
+        cause = nil
+    }
 
     /// Makes the error for a failure of the state directory.
     package init(_ error: StateError) {
-        switch error.code {
-        case .diskFull: self.init(errSecDiskFull)
-        case .busy, .failed: self.init(errSecIO)
-        case .notWritable, .tooOpen, .damaged, .newerVersion, .foreign, .keyMissing, .keyDamaged,
-            .chipUnavailable:
-            self.init(errSecNotAvailable)
-        }
+        status =
+            switch error.code {
+            case .diskFull: errSecDiskFull
+            case .busy, .failed: errSecIO
+            case .notWritable, .tooOpen, .damaged, .newerVersion, .foreign, .keyMissing, .keyDamaged,
+                .chipUnavailable:
+                errSecNotAvailable
+            }
+        cause = error
     }
 
     /// Makes the error for a failure to recognise the owner: `errSecAuthFailed` in all but two cases, as on Apple's

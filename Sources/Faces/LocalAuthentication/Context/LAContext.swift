@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 package import AuthenticationContext
 public import Keychain
 internal import Observation
@@ -52,12 +51,7 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         presenter: any PromptPresenter,
         application: ApplicationID
     ) {
-        let parts = ContextParts(
-            service: service,
-            presenter: presenter,
-            application: application,
-            state: .none
-        )
+        let parts = ContextParts(service: service, presenter: presenter, application: application)
         core = ContextCore { parts }
         super.init()
         trackDomainState()

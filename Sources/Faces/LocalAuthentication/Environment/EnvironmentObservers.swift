@@ -3,6 +3,7 @@
 internal import AuthenticationContext
 internal import Dispatch
 internal import Foundation
+internal import GLibRuntime
 internal import Synchronization
 internal import WhorlSupport
 

@@ -2,6 +2,7 @@
 
 internal import AuthenticationContext
 public import Foundation
+internal import GLibRuntime
 
 /// The methods by which this machine can recognise its owner, and the observers of their changes.
 ///

@@ -1,38 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
 internal import AuthenticationContext
-import StateStore
 internal import WhorlService
 
 /// The parts of the machine that an environment observes.
 struct ObservedMachine: Sendable {
-    private let service: any AuthenticationService
+    private let owner: any OwnerService
     private let application: ApplicationID
-    private let database: StateAccess
+    /// Returns numbers that differ after each change of the state by any process.
+    ///
+    /// It is cheaper than reading what changed, which may access the chip. `nil` counts as a change.
+    let mark: @Sendable () async -> [Int]?
     /// An event for each reader that comes or goes.
     let readerEvents: @Sendable () async -> AsyncStream<Void>
 
     /// Keeps only the parts that it needs, since the whole `ContextParts` would retain the environment.
     init(_ parts: ContextParts) {
-        service = parts.service
+        owner = parts.owner
         application = parts.application
-        database = parts.state
+        mark = parts.changeMark
         readerEvents = parts.readerEvents
     }
 
     /// Returns the current state of the machine.
     func state() async -> LAEnvironment.State {
-        LAEnvironment.State(await service.preflight(.biometrics, for: application))
-    }
-
-    /// Returns the change mark of the database, which differs after each change by any process.
-    ///
-    /// It is cheaper than reading what changed, which may access the chip. It is `nil` if the database does not exist
-    /// or cannot be read, which counts as a change.
-    func mark() async -> [Int]? {
-        guard let database = try? await database.existing() else { return nil }
-        return try? await database.changeMark()
+        LAEnvironment.State(await owner.preflight(.biometrics, for: application))
     }
 }
 

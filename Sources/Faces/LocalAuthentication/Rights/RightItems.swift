@@ -49,11 +49,11 @@ struct RightItems: Sendable, Hashable {
 
     // MARK: - Saving
 
-    /// Makes the key, and stores the secret with it.
+    /// Makes the key, and stores it together with the secret.
     ///
     /// - Throws: `errSecDuplicateItem` if a right of this name exists, which stays unchanged; `errSecNotAvailable` if
     ///   it requires a finger and none is enrolled; the error of the chip or the store. Nothing is kept then.
-    func save(_ requirement: LAAuthenticationRequirement, _ secret: Data?) throws -> SecKey {
+    func save(_ requirement: LAAuthenticationRequirement, _ value: Data?) throws -> SecKey {
         guard SecItemCopyMatching(key as CFDictionary, nil) != errSecSuccess else { throw duplicate }
         if requirement.needsFinger, RightItems.hasNoFinger {
             throw NSError(
@@ -62,25 +62,30 @@ struct RightItems: Sendable, Hashable {
                 "Enroll a finger first."
             )
         }
-        // The label is one of the attributes that distinguish keys: if two calls save at once, one is first.
-        let made: Query = [
+        let own: Query = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
-            kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecAttrIsPermanent: true,
+            kSecAttrTokenID: kSecAttrTokenIDSecureEnclave,
             kSecAttrAccessControl: requirement.accessControl(.privateKeyUsage),
         ]
-        let wanted = made.merging(key) { own, _ in own }
+        let wanted = own.merging(key) { own, _ in own }
         var error: Unmanaged<CFError>?
         guard let made = SecKeyCreateRandomKey(wanted as CFDictionary, &error) else {
-            let failure = error.rightFailure
-            throw failure.isStatus(errSecDuplicateItem) ? duplicate : failure
+            throw error.rightFailure
         }
-        do {
-            try replace(secret, requirement)
-            return made
-        } catch {
-            SecItemDelete(key as CFDictionary)
-            throw error
+        // The label is one of the attributes that distinguish keys: if two calls save at once, one is first.
+        var items: [Query] = [key.merging([kSecValueRef: made]) { $1 }]
+        if let value {
+            let guarded: Query = [
+                kSecValueData: value, kSecAttrAccessControl: requirement.accessControl(),
+            ]
+            items.append(secret.merging(guarded) { $1 })
         }
+        // The secret of a right that is no longer usable goes with its key.
+        let status = SecItemsTogether.add(items.map { $0 as CFDictionary }, inPlaceOf: secret as CFDictionary)
+        guard status == errSecSuccess else {
+            throw status == errSecDuplicateItem ? duplicate : failure(status)
+        }
+        return made
     }
 
     private static var hasNoFinger: Bool {
@@ -90,18 +95,6 @@ struct RightItems: Sendable, Hashable {
             error: &error
         )
         return !isReady && error?.code == LAError.biometryNotEnrolled.rawValue
-    }
-
-    /// Stores a secret, and replaces the secret of a right that is no longer usable.
-    private func replace(_ value: Data?, _ requirement: LAAuthenticationRequirement) throws {
-        let status = SecItemDelete(secret as CFDictionary)
-        guard status == errSecSuccess || status == errSecItemNotFound else { throw failure(status) }
-        guard let value else { return }
-        let item = secret.merging([
-            kSecValueData: value, kSecAttrAccessControl: requirement.accessControl(),
-        ]) { $1 }
-        let added = SecItemAdd(item as CFDictionary, nil)
-        guard added == errSecSuccess else { throw failure(added) }
     }
 
     // MARK: - Using
@@ -163,22 +156,20 @@ struct RightItems: Sendable, Hashable {
     ///
     /// - Returns: Whether there was anything to remove.
     func remove() throws -> Bool {
-        // The secret is removed first: while the key exists, no other right of this name can be saved.
-        let hadSecret = try removed(SecItemDelete(secret as CFDictionary))
-        return try removed(SecItemDelete(key as CFDictionary)) || hadSecret
+        try RightItems.removed(SecItemsTogether.delete([secret as CFDictionary, key as CFDictionary])) {
+            failure($0)
+        }
     }
 
     /// Removes the items of all rights, and nothing else.
     static func removeAll() throws {
-        for query in [secrets, keys] {
-            let status = SecItemDelete(query as CFDictionary)
-            guard status == errSecSuccess || status == errSecItemNotFound else {
-                throw NSError(right: status, "The saved rights were not removed.", nil)
-            }
+        _ = try removed(SecItemsTogether.delete([secrets as CFDictionary, keys as CFDictionary])) {
+            NSError(right: $0, "The saved rights were not removed.", nil)
         }
     }
 
-    private func removed(_ status: OSStatus) throws -> Bool {
+    /// Returns whether items were deleted, according to a status.
+    private static func removed(_ status: OSStatus, _ failure: (OSStatus) -> NSError) throws -> Bool {
         guard status != errSecItemNotFound else { return false }
         guard status == errSecSuccess else { throw failure(status) }
         return true

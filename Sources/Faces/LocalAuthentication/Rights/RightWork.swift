@@ -2,6 +2,7 @@
 
 internal import AuthenticationContext
 internal import Dispatch
+internal import GLibRuntime
 
 /// Work on the keychain for the asynchronous functions and those with a completion: it blocks a thread outside of the
 /// shared pool.

@@ -28,7 +28,7 @@ struct Owner {
 
     /// Returns the current state of the machine; there is no prompt.
     func preflight(_ policy: Policy = .biometrics) async -> Preflight {
-        await parts.service.preflight(policy, for: parts.application)
+        await parts.owner.preflight(policy, for: parts.application)
     }
 
     /// Prompts the owner for the requirements of a key.
@@ -40,7 +40,7 @@ struct Owner {
         var request = request(access.takesPasscode ? .deviceOwner : .biometrics, reason)
         request.session = session
         do {
-            let evaluation = try await parts.service.evaluate(request, presenter: presenter)
+            let evaluation = try await parts.owner.evaluate(request, presenter: presenter)
             return Recognition(evaluation: evaluation, session: session)
         } catch {
             throw LoginError(.evaluation(error))
@@ -59,7 +59,7 @@ struct Owner {
         // Only what the claims say was shown may open the key.
         request.interactionAllowed = false
         do throws(ReleaseError) {
-            return try await parts.service.signature(
+            return try await parts.items.signature(
                 over: Data(SHA256.hash(data: message)),
                 with: .sealed(key),
                 ReleaseRequest(request),
@@ -78,7 +78,7 @@ struct Owner {
         -> Signature
     {
         do throws(ReleaseError) {
-            return try await parts.service.signature(
+            return try await parts.items.signature(
                 over: Data(SHA256.hash(data: message)),
                 with: .sealed(key),
                 ReleaseRequest(request(.deviceOwner, reason)),
@@ -93,12 +93,12 @@ struct Owner {
     }
 
     /// Returns the key of a record; `nil` if it cannot be read.
-    func pair(_ record: LoginRecord.Key) -> LoginKeyPair? { LoginKeyPair(record, of: parts.service) }
+    func pair(_ record: LoginRecord.Key) -> LoginKeyPair? { LoginKeyPair(record, of: parts.items) }
 
     /// Makes a new key in the chip.
     func makeKey(_ access: AccessControl) async throws(LoginError) -> SealedItem {
         do {
-            return try await parts.service.makeKey(access: access, applicationPassword: nil)
+            return try await parts.items.makeKey(access: access, applicationPassword: nil)
         } catch {
             throw LoginError(.vault(error))
         }
@@ -108,7 +108,7 @@ struct Owner {
     /// without a prompt; `nil` if none is known.
     func loss(of key: SealedItem, madeFor fingers: Data?) async throws(LoginError) -> LoginError.Reason? {
         do throws(VaultError) {
-            switch try await parts.service.standing(of: [key]).first {
+            switch try await parts.items.standing(of: [key]).first {
             case .enrollmentChanged: return .fingersChanged
             case .tampered, nil: return .keyLost
             case .valid, .unknown: break

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
 internal import AuthenticationContext
 internal import Dispatch
 internal import Foundation
 internal import Keychain
 internal import LoginAssertion
+internal import WhorlService
 
 /// A store of records: one generic password of the keychain for each, with the server as its service and the user as
 /// its account.
@@ -40,8 +40,7 @@ struct RecordStore: Sendable {
             guard let item = try store.items(match(account, store), withValues: true, limit: 1).first else {
                 return nil
             }
-            // A value that cannot be decrypted or decoded was edited from outside.
-            return try store.soundValue(of: item).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
+            return RecordStore.decoded(item)
         }
     }
 
@@ -53,8 +52,8 @@ struct RecordStore: Sendable {
     /// Changes the current record in one transaction: an earlier read of it does not count.
     ///
     /// `change` returns the new record, or `nil` to leave it unchanged. Its argument is `nil` if there is no record, or
-    /// none that can be read; the record that it returns then is added. The change is on the disk when this returns;
-    /// the result says whether anything was written.
+    /// none that can be read; the record that it returns then is added. It is called again if another process changes
+    /// the record first. The change is on the disk when this returns; the result says whether anything was written.
     @discardableResult
     func change<Record: Codable & Sendable>(
         _ account: String,
@@ -62,28 +61,25 @@ struct RecordStore: Sendable {
         _ change: @escaping @Sendable (Record?) -> Record?
     ) async throws(LoginError) -> Bool {
         try await inKeychain { store throws(KeychainError) in
-            let row = ItemRecord(
+            let row = KeychainRecord(
                 .genericPassword,
                 accessGroup: store.groups[0],
                 protection: .unguarded,
                 attributes: ["svce": .text(service), "acct": .text(account), "labl": .text(label)]
             )
-            func changed(_ present: Record?) throws(KeychainError) -> KeychainStore.NewContents? {
+            func changed(_ present: Record?) throws(KeychainError) -> NewKeychainRow? {
                 guard let record = change(present) else { return nil }
                 guard let value = try? JSONEncoder().encode(record) else { throw KeychainError(errSecParam) }
-                return .plain(value)
+                return NewKeychainRow(row, .plain(value))
             }
-            var isThere = false
             let count = try store.update(match(account, store)) { item throws(KeychainError) in
-                isThere = true
-                let value = try store.soundValue(of: item)
-                // As in reading: a value that is no record was edited from outside.
-                let present = value.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
-                return try changed(present).map { KeychainStore.Change(row, $0) }
+                try changed(RecordStore.decoded(item))
             }
-            guard !isThere else { return (count ?? 0) > 0 }
-            guard let contents = try changed(nil) else { return false }
-            _ = try store.add(row, contents)
+            // Either the present record stays as it is, or it was changed, or there is none.
+            guard let count else { return false }
+            guard count == 0 else { return true }
+            guard let new = try changed(nil) else { return false }
+            _ = try store.add([new])
             return true
         }
     }
@@ -91,11 +87,19 @@ struct RecordStore: Sendable {
     /// Deletes a record; a missing record is not an error.
     @discardableResult
     func delete(_ account: String) async throws(LoginError) -> Bool {
-        try await inKeychain { store throws(KeychainError) in try store.delete(match(account, store)) > 0 }
+        try await inKeychain { store throws(KeychainError) in try store.delete([match(account, store)]) > 0 }
     }
 
-    private func match(_ account: String?, _ store: KeychainStore) -> ItemMatch {
-        var match = ItemMatch(.genericPassword, groups: [store.groups[0]])
+    /// Returns the record in a row; `nil` for a value that does not decrypt or is no record, which was edited from
+    /// outside.
+    private static func decoded<Record: Decodable>(_ item: KeychainRow) -> Record? {
+        guard case .value(let value) = item.contents else { return nil }
+        // A value that is no record counts as none.
+        return try? JSONDecoder().decode(Record.self, from: value)
+    }
+
+    private func match(_ account: String?, _ store: KeychainStore) -> KeychainMatch {
+        var match = KeychainMatch(.genericPassword, groups: [store.groups[0]])
         match.attributes["svce"] = .text(service)
         if let account { match.attributes["acct"] = .text(account) }
         return match
@@ -105,8 +109,6 @@ struct RecordStore: Sendable {
     private func inKeychain<Value: Sendable>(
         _ body: @escaping @Sendable (KeychainStore) throws(KeychainError) -> Value
     ) async throws(LoginError) -> Value {
-        // The state directory is opened here first: its own error is more specific than the keychain's number.
-        do { _ = try await parts.state.existing() } catch { throw LoginError(.store(error)) }
         let parts = parts
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Value, KeychainError>, Never>) in
@@ -120,7 +122,8 @@ struct RecordStore: Sendable {
         }
         switch result {
         case .success(let value): return value
-        case .failure(let error): throw LoginError(.keychain(error.status))
+        // The error of the state is more specific than the keychain's number.
+        case .failure(let error): throw LoginError(error.cause.map { .store($0) } ?? .keychain(error.status))
         }
     }
 }

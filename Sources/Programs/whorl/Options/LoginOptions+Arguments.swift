@@ -8,6 +8,7 @@ import SecretMemory
 import TerminalPrompt
 import WhorlService
 import WhorlSupport
+import WhorlSystem
 
 /// The options that name the server, and say how the owner is asked.
 struct ServerOptions: ParsableArguments {
@@ -90,7 +91,7 @@ extension Session {
         _ options: LoginOptions,
         handing passcode: SecretBox?
     ) throws(Failure) -> LoginClient {
-        let parts = ContextParts(of: root, presenter: presenter(handing: passcode))
+        let parts = ContextParts(of: root.services, presenter: presenter(handing: passcode))
         return LoginClient(server: server, transport: try HelperTransport(), options: options) { parts }
     }
 }

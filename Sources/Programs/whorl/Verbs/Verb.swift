@@ -75,12 +75,12 @@ struct Session: Sendable {
     /// The place of the engine that answers.
     let place: ServicePlace
     /// The root that made the services; only the login needs it, whose records are rows of the keychain.
-    let root: SystemServices
+    let root: InProcessRoot
 
     init(options: GlobalOptions, console: Console, _ configuration: SystemConfiguration) throws(Failure) {
         self.options = options
         self.console = console
-        root = SystemServices(configuration)
+        root = InProcessRoot(configuration)
         place = try ServicePlace(configuration)
         services =
             if let transport = place.transport {

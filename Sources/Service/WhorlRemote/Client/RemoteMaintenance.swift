@@ -25,6 +25,12 @@ struct RemoteMaintenance: MaintenanceService {
             .parameters.value
     }
 
+    func changeMark() async -> [Int]? {
+        // A mark that cannot be read counts as a change.
+        try? await client.call(MaintenanceInterface.changeMark, NoValue(), failing: StateError.self)
+            .parameters.value
+    }
+
     func vaultStatus() async throws(VaultError) -> VaultStatus {
         try await client.call(MaintenanceInterface.status, NoValue(), failing: VaultError.self).parameters
     }

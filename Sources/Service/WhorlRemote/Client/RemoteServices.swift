@@ -22,6 +22,7 @@ extension Services {
             owner: RemoteOwner(client: client),
             items: RemoteItems(client: client),
             namedItems: RemoteNamedItems(client: client),
+            keychain: UnservedKeychain(application: application),
             fingers: RemoteFingers(client: client),
             passcode: RemotePasscode(client: client),
             readers: RemoteReaders(client: client),

@@ -18,6 +18,9 @@ extension ServiceHost {
         onMaintenance(&router, MaintenanceInterface.hasState) { (_, service) async throws(StateError) in
             Valued(try await service.hasState())
         }
+        onMaintenance(&router, MaintenanceInterface.changeMark) { (_, service) async throws(StateError) in
+            Optionally(await service.changeMark())
+        }
         onMaintenance(&router, MaintenanceInterface.status) { (_, service) async throws(VaultError) in
             try await service.vaultStatus()
         }

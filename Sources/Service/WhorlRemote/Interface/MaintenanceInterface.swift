@@ -16,6 +16,7 @@ enum MaintenanceInterface {
 
     static let facts = ServiceMethod<NoValue, Facts>("io.whorl.Maintenance.Facts")
     static let hasState = ServiceMethod<NoValue, Valued<Bool>>("io.whorl.Maintenance.HasState")
+    static let changeMark = ServiceMethod<NoValue, Optionally<[Int]>>("io.whorl.Maintenance.ChangeMark")
     static let status = ServiceMethod<NoValue, VaultStatus>("io.whorl.Maintenance.Status")
     static let provision = ServiceMethod<NoValue, NoValue>("io.whorl.Maintenance.Provision")
     static let reset = ServiceMethod<Valued<Bool>, VaultReset>("io.whorl.Maintenance.Reset")

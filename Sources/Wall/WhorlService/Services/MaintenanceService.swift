@@ -20,6 +20,11 @@ public protocol MaintenanceService: Sendable {
     /// - Throws: the reason why the state cannot be used.
     func hasState() async throws(StateError) -> Bool
 
+    /// Returns numbers that differ after each change of the state, by any process; the chip is not asked.
+    ///
+    /// - Returns: The numbers; `nil` if nothing was ever stored, or if the state cannot be read.
+    func changeMark() async -> [Int]?
+
     /// Returns the status of the directory and its chip, and changes nothing.
     func vaultStatus() async throws(VaultError) -> VaultStatus
 

@@ -15,6 +15,8 @@ public struct Services: Sendable {
     public let items: any ItemService
     /// Items that are stored under a name.
     public let namedItems: any NamedItemService
+    /// The rows of the keychain.
+    public let keychain: any KeychainRowService
     /// The enrolled fingers.
     public let fingers: any FingerService
     /// The owner's passcode.
@@ -31,6 +33,7 @@ public struct Services: Sendable {
         owner: any OwnerService,
         items: any ItemService,
         namedItems: any NamedItemService,
+        keychain: any KeychainRowService,
         fingers: any FingerService,
         passcode: any PasscodeService,
         readers: any ReaderService,
@@ -41,6 +44,7 @@ public struct Services: Sendable {
         self.owner = owner
         self.items = items
         self.namedItems = namedItems
+        self.keychain = keychain
         self.fingers = fingers
         self.passcode = passcode
         self.readers = readers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The program that is measured: it uses Whorl as any program would, and does what `turns` asks of it on stdin.
+// The program that is measured: it does what `turns` asks of it on stdin.
 //
 //   enroll N     touch…, ok                the finger of number N
 //   export       ok                        writes the templates, for the C program, into the directory N by N
@@ -12,7 +12,7 @@
 //   oldest N     ok                        makes N the finger that matched longest ago
 //   objects      NAME=LIVE/MADE…           the GObjects, where the fourth argument was `count`
 //
-// usage: FP_VIRTUAL_IMAGE=SOCKET subject STATE-DIRECTORY PROFILE TEMPLATE-DIRECTORY [count]
+// usage: FP_VIRTUAL_IMAGE=SOCKET LatencySubject STATE-DIRECTORY PROFILE TEMPLATE-DIRECTORY [count]
 
 import CObjectCount
 import Glibc

@@ -4,18 +4,20 @@ internal import Authentication
 internal import Enrollment
 internal import Fingerprint
 internal import Foundation
-internal import MockReader
+internal import KeychainRows
+package import MockReader
 internal import SecretMemory
 internal import StateStore
 internal import Synchronization
-internal import WhorlService
+package import WhorlService
 internal import WhorlSupport
 
 /// The real engine over a scripted reader and a temporary state directory, and the vault in memory.
-final class TestService: AuthenticationService {
+package final class PretendedMachine: AuthenticationService {
     static let profile = "owner"
 
-    let reader: MockReader
+    /// The scripted reader.
+    package let reader: MockReader
     let clock = TestClock()
     let passcode: TestPasscode
     let state: StateAccess
@@ -25,7 +27,8 @@ final class TestService: AuthenticationService {
     private let folder: TemporaryFolder
     private let listeners = Mutex<[UUID: AsyncStream<Void>.Continuation]>([:])
 
-    init() {
+    /// Makes a machine with a reader, and without fingers and passcode.
+    package init() {
         var script = MockScript()
         script.settings.stages = 1
         let reader = MockReader(script)
@@ -38,7 +41,7 @@ final class TestService: AuthenticationService {
         self.folder = folder
         self.state = state
         engine = AuthenticationEngine(
-            profile: TestService.profile,
+            profile: PretendedMachine.profile,
             state: state,
             passcode: passcode,
             time: clock.time,
@@ -46,11 +49,11 @@ final class TestService: AuthenticationService {
         )
     }
 
-    func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
+    package func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         await engine.preflight(policy, for: application)
     }
 
-    func evaluate(
+    package func evaluate(
         _ request: EvaluationRequest,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
@@ -59,40 +62,41 @@ final class TestService: AuthenticationService {
         return evaluation
     }
 
-    func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
+    package func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
         try await engine.isOptedOut(application)
     }
 
-    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {
+    package func setOptedOut(_ optedOut: Bool, for application: ApplicationID)
+        async throws(AuthenticationError)
+    {
         try await engine.setOptedOut(optedOut, for: application)
     }
 
-    func store() async throws(EnrollmentError) -> EnrollmentStore {
-        do throws(StateError) {
-            return EnrollmentStore(database: try await state.created())
-        } catch {
-            throw EnrollmentError(.store(error))
+    /// Returns the keychain's rows of an application.
+    package func keychain(of application: ApplicationID) -> any KeychainRowService {
+        KeychainRows(of: Self.profile, in: [application.rawValue]) {
+            [state] creating async throws(StateError) in
+            creating ? try await state.created() : try await state.existing()
         }
     }
 
-    /// Gives the owner's consent without a prompt, since the person who runs the test is the owner.
-    func consent(
-        to change: OwnerConsent.Change,
-        _ store: EnrollmentStore
-    ) async throws(EnrollmentError) -> OwnerConsent {
-        OwnerConsent(to: change, in: try await store.standing(of: TestService.profile), by: .passcode)
+    /// Returns numbers that differ after each change of the state; `nil` if they are unknown.
+    package func changeMark() async -> [Int]? {
+        // A state that cannot be read has no mark, and counts as changed.
+        guard let database = try? await state.existing() else { return nil }
+        return try? await database.changeMark()
     }
 
     /// Returns the current state that new items are bound to.
     func standing() async -> TestVault.Standing {
-        let fingers = try? await store().state(of: TestService.profile, application: "")?.generation
+        let fingers = try? await store().state(of: PretendedMachine.profile, application: "")?.generation
         return TestVault.Standing(fingers: fingers, passcode: passcode.serial)
     }
 
     // MARK: - Events
 
     /// Returns an event for each reader that comes or goes, and each change of the passcode.
-    func events() -> AsyncStream<Void> {
+    package func events() -> AsyncStream<Void> {
         let (stream, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
         listeners.withLock { $0[id] = sink }

@@ -10,7 +10,7 @@ import WhorlSystem
 
 /// One profile on the one reader of this process.
 final class Subject {
-    private let services: SystemServices
+    private let services: InProcessRoot
     private let reader: any FingerprintReader
     private let templates: String
     private var gallery: [GalleryEntry] = []
@@ -22,7 +22,7 @@ final class Subject {
         configuration.stateDirectory = state
         configuration.profile = profile
         configuration.application = ApplicationID(rawValue: "org.example.bench")
-        services = SystemServices(configuration)
+        services = InProcessRoot(configuration)
         reader = try await services.services.readers.chosenReader()
         self.templates = templates
     }

@@ -1,30 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import GRDB
 internal import StateStore
+import WhorlService
 internal import WhorlSupport
 
 /// A keychain item as stored in its row, whose authentication code has been verified.
-package struct KeychainItem: Sendable, Hashable {
+struct StoredRow: Sendable {
     /// The row's number, which never changes.
-    package let id: Int64
+    let id: Int64
     /// The profile that owns the item.
-    package let profile: String
+    let profile: String
     /// Class, attributes and protection.
-    package var record: ItemRecord { didSet { encodedRecord = record.encoded } }
+    let record: KeychainRecord
     /// The record as stored in the row; the value's encryption is bound to it.
-    private(set) var encodedRecord: Data
+    private let encodedRecord: Data
     /// The value, sealed.
-    package var contents: ItemContents
-
-    /// The persistent reference of the item.
-    package var reference: PersistentReference { PersistentReference(record.itemClass, id) }
+    let contents: StoredContents
+    /// The row's authentication code.
+    private let mac: Data
 
     /// Returns the decrypted value, if the store encrypts it and it was read whole; `nil` if it was not encrypted for
     /// this item.
     func value(_ keys: StateKeys) -> Data? {
         guard case .sealed(let sealed) = contents else { return nil }
         return ValueSeal(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
+    }
+
+    /// The name of the row in this state.
+    var version: KeychainRowVersion { KeychainRowVersion(id: id, revision: mac) }
+
+    /// Returns the row for a caller.
+    func row(withValue: Bool, _ keys: StateKeys) -> KeychainRow {
+        let shown: KeychainContents =
+            switch contents {
+            case .sealed: withValue ? value(keys).map { .value($0) } ?? .damaged : .encrypted
+            case .secret(let item), .key(let item): .sealed(item)
+            }
+        return KeychainRow(version, record, shown)
     }
 
     /// Returns an unused row number: microseconds since 1970, then 12 random bits, so that older items come first.
@@ -63,7 +77,7 @@ package struct KeychainItem: Sendable, Hashable {
     ///   - columns: The columns of ``selected``, and `value`: for a value that the store encrypts at least its tag.
     ///   - profile: The profile that owns the row.
     ///   - keys: The keys that verify the row's authentication code.
-    init?(_ columns: ItemColumns, of profile: String, _ keys: StateKeys) {
+    init?(_ columns: RowColumns, of profile: String, _ keys: StateKeys) {
         guard let id = Int64.fromDatabaseValue(columns.id),
             let record = Data.fromDatabaseValue(columns.record),
             let sealing = Int.fromDatabaseValue(columns.sealing),
@@ -72,7 +86,7 @@ package struct KeychainItem: Sendable, Hashable {
             // The code is checked first, so that foreign data is not even parsed.
             keys.isValid(
                 mac,
-                for: KeychainItem.code(
+                for: StoredRow.code(
                     id,
                     profile,
                     record,
@@ -81,22 +95,44 @@ package struct KeychainItem: Sendable, Hashable {
                 ),
                 .keychainRows
             ),
-            let decoded = ItemRecord(own: record),
-            let contents = ItemContents(sealing: sealing, encoded: value)
+            let decoded = KeychainRecord(own: record),
+            let contents = StoredContents(sealing: sealing, encoded: value)
         else { return nil }
         self.id = id
         self.profile = profile
         self.record = decoded.normalized
         self.contents = contents
+        self.mac = mac
         encodedRecord = record
     }
 
-    init(id: Int64, profile: String, record: ItemRecord, contents: ItemContents) {
+    /// Makes a row that is to be written.
+    init(
+        id: Int64,
+        profile: String,
+        record: KeychainRecord,
+        contents: StoredContents,
+        _ keys: StateKeys
+    ) {
         self.id = id
         self.profile = profile
         self.record = record
         self.contents = contents
         encodedRecord = record.encoded
+        let code = StoredRow.code(id, profile, encodedRecord, contents.sealing, contents.covered)
+        mac = keys.code(for: code, .keychainRows)
+    }
+
+    /// Makes a row that is to be written, with a value that is encrypted for it unless the chip has sealed it.
+    init(id: Int64, profile: String, _ new: NewKeychainRow, _ keys: StateKeys) throws {
+        let contents: StoredContents
+        switch new.contents {
+        case .plain(let value):
+            let seal = ValueSeal(keys: keys)
+            contents = .sealed(try seal.seal(value, for: id, of: profile, new.record.encoded))
+        case .sealed(let item): contents = StoredContents(item)
+        }
+        self.init(id: id, profile: profile, record: new.record, contents: contents, keys)
     }
 
     /// - Throws: `SQLITE_CONSTRAINT` if such an item exists already.
@@ -130,13 +166,10 @@ package struct KeychainItem: Sendable, Hashable {
             profile, record.itemClass.rawValue, record.accessGroup, record.accessible,
             keys.code(for: record.identity(of: profile), .keychainRows),
         ]
-        for column in KeychainItem.columns {
+        for column in StoredRow.columns {
             arguments += [record.attributes[column]?.encoded]
         }
-        let code = KeychainItem.code(id, profile, encodedRecord, contents.sealing, contents.covered)
-        arguments += [
-            encodedRecord, contents.sealing, contents.encoded, keys.code(for: code, .keychainRows),
-        ]
+        arguments += [encodedRecord, contents.sealing, contents.encoded, mac]
         return arguments
     }
 }

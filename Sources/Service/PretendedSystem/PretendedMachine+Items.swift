@@ -3,13 +3,13 @@
 internal import Authentication
 internal import Crypto
 import Enrollment
-internal import Foundation
-internal import SecretMemory
-internal import WhorlService
+package import Foundation
+package import SecretMemory
+package import WhorlService
 
 // Protected items, with the same refusals and the same prompts as a chip's.
-extension TestService {
-    func make(
+extension PretendedMachine {
+    package func make(
         _ item: NewItem,
         access: AccessControl,
         applicationPassword: SecretBox?
@@ -24,14 +24,14 @@ extension TestService {
         }
     }
 
-    func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
+    package func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
         guard let item = PretendedItem(encoded: encoded) else {
             throw VaultError(.itemTampered, "sealed item", cause: "it is not a test device's")
         }
         return item.sealed
     }
 
-    func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
+    package func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
         let now = await standing()
         return items.map { item in
             guard let entry = vault.entry(item) else { return .tampered }
@@ -64,7 +64,7 @@ extension TestService {
         )
     }
 
-    func use(
+    package func use(
         _ item: ProtectedItem,
         for use: ItemUse,
         _ request: ReleaseRequest,

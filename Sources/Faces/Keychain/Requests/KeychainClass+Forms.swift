@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A class of items that the keychain stores.
-package enum ItemClass: String, Sendable, Hashable, CaseIterable {
-    /// `kSecClassGenericPassword`.
-    case genericPassword = "genp"
-    /// `kSecClassInternetPassword`.
-    case internetPassword = "inet"
-    /// `kSecClassKey`.
-    case key = "keys"
-    /// `kSecClassCertificate`.
-    case certificate = "cert"
+internal import WhorlService
 
+/// The attributes of each class, as Apple's dictionaries have them.
+extension KeychainClass {
     /// The form in which the value of an attribute may be given.
     enum Form: Sendable {
         case text
@@ -29,30 +22,10 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     /// The attributes that items of the class have, apart from those of access group and protection.
     var forms: [String: Form] {
         switch self {
-        case .genericPassword: ItemClass.ofGenericPasswords
-        case .internetPassword: ItemClass.ofInternetPasswords
-        case .key: ItemClass.ofKeys
-        case .certificate: ItemClass.ofCertificates
-        }
-    }
-
-    /// The attributes that distinguish two items of a group: Apple's primary keys.
-    var identifying: [String] {
-        let own =
-            switch self {
-            case .genericPassword: ["acct", "svce"]
-            case .internetPassword: ["acct", "sdmn", "srvr", "ptcl", "atyp", "port", "path"]
-            case .key: ["kcls", "klbl", "crtr", "type", "bsiz", "esiz", "sdat", "edat", "atag"]
-            case .certificate: ["ctyp", "issr", "slnr"]
-            }
-        return own + ["vwht"]
-    }
-
-    /// The attributes that are stored as bytes, even if given as text.
-    var ofBytes: [String] {
-        switch self {
-        case .key: ["klbl", "atag"]
-        case .genericPassword, .internetPassword, .certificate: []
+        case .genericPassword: KeychainClass.ofGenericPasswords
+        case .internetPassword: KeychainClass.ofInternetPasswords
+        case .key: KeychainClass.ofKeys
+        case .certificate: KeychainClass.ofCertificates
         }
     }
 
@@ -128,7 +101,7 @@ package enum ItemClass: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-extension ItemClass.Form {
+extension KeychainClass.Form {
     /// The maximum size of an attribute's text or data, in bytes.
     static let longest = 64 << 10
 
@@ -137,7 +110,7 @@ extension ItemClass.Form {
     /// - Throws: `errSecParam` for a value of another type, and for more than 64 KiB.
     func value(_ object: Any) throws(KeychainError) -> AttributeValue {
         let value = try reading(object)
-        guard value.size <= ItemClass.Form.longest else { throw KeychainError(errSecParam) }
+        guard value.size <= KeychainClass.Form.longest else { throw KeychainError(errSecParam) }
         return value
     }
 
@@ -147,20 +120,20 @@ extension ItemClass.Form {
         case .textOrData:
             if let text = DictionaryObjects.text(object) { return .text(text) }
             if let data = object as? Data { return .data(data) }
-            if let number = ItemClass.Form.number(object) { return .number(number) }
+            if let number = KeychainClass.Form.number(object) { return .number(number) }
         case .bytes:
             if let text = DictionaryObjects.text(object) { return .data(Data(text.utf8)) }
             if let data = object as? Data { return .data(data) }
         case .textOrNumber:
             if let text = DictionaryObjects.text(object) { return .text(text) }
-            if let number = ItemClass.Form.number(object) { return .number(number) }
+            if let number = KeychainClass.Form.number(object) { return .number(number) }
         case .number:
-            if let number = ItemClass.Form.number(object) { return .number(number) }
+            if let number = KeychainClass.Form.number(object) { return .number(number) }
             if let text = DictionaryObjects.text(object), let number = Int64(text) { return .number(number) }
         case .code:
             if let text = DictionaryObjects.text(object) { return .text(text) }
-            if let number = ItemClass.Form.number(object) { return .text(String(number)) }
-        case .flag: if let number = ItemClass.Form.number(object) { return .number(number == 0 ? 0 : 1) }
+            if let number = KeychainClass.Form.number(object) { return .text(String(number)) }
+        case .flag: if let number = KeychainClass.Form.number(object) { return .number(number == 0 ? 0 : 1) }
         case .date: if let date = object as? Date { return .date(date.timeIntervalSince1970) }
         }
         throw KeychainError(errSecParam)

@@ -2,11 +2,11 @@
 
 internal import GRDB
 
-/// The columns of ``KeychainItem/selected`` and `value`, as stored in a row.
+/// The columns of ``StoredRow/selected`` and `value`, as stored in a row.
 ///
 /// GRDB's `Row` builds a table of the columns' names for each query, which takes as long as the query itself.
-/// `ItemColumns` reads the columns by position, without names.
-struct ItemColumns: StatementColumnConvertible {
+/// `RowColumns` reads the columns by position, without names.
+struct RowColumns: StatementColumnConvertible {
     let id: DatabaseValue
     let record: DatabaseValue
     let sealing: DatabaseValue
@@ -26,10 +26,10 @@ struct ItemColumns: StatementColumnConvertible {
     }
 }
 
-extension ItemColumns: DatabaseValueConvertible {
+extension RowColumns: DatabaseValueConvertible {
     /// The row's number, which represents the row.
     var databaseValue: DatabaseValue { id }
 
     /// Returns `nil`, since a single value is not a row.
-    static func fromDatabaseValue(_ value: DatabaseValue) -> ItemColumns? { nil }
+    static func fromDatabaseValue(_ value: DatabaseValue) -> RowColumns? { nil }
 }

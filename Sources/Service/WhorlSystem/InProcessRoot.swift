@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Authentication
-public import Enrollment
+package import Authentication
+package import Enrollment
 import Fingerprint
-public import StateStore
+internal import KeychainRows
+package import StateStore
 package import Vault
 public import WhorlService
 internal import WhorlSupport
 
-/// The parts of Whorl put together for one configuration: the only type that knows every part.
+/// The root of services in this process, for one configuration: the only type that knows every part.
 ///
 /// The initializer opens nothing. The readers are looked for, and the store is opened, when they are first needed.
-public final class SystemServices: Sendable {
-    /// The services that the faces use, configured from this process's environment.
-    public static let shared = SystemServices(SystemConfiguration())
+public final class InProcessRoot: Sendable {
+    /// The root of the services that the faces use, configured from this process's environment.
+    public static let shared = InProcessRoot(SystemConfiguration())
 
     /// The profile whose fingers are meant.
     public let profile: String
@@ -22,9 +23,9 @@ public final class SystemServices: Sendable {
     /// The keychain's access groups that the program may use in addition to its own.
     public let accessGroups: [String]
     /// The directory of the state.
-    public let stateDirectory: StateDirectory
+    package let stateDirectory: StateDirectory
     /// The engine behind the services.
-    public let engine: AuthenticationEngine
+    package let engine: AuthenticationEngine
     /// The access to the database, for the keychain, which keeps rows of its own there.
     package let stateAccess: StateAccess
 
@@ -32,6 +33,7 @@ public final class SystemServices: Sendable {
     let chip: ChipChoice
     let state: ProtectedState
     private let generations: VaultGenerations
+    private let keychain: KeychainRows
 
     /// Makes the services of a configuration.
     public init(_ configuration: SystemConfiguration) {
@@ -68,6 +70,11 @@ public final class SystemServices: Sendable {
             created: { () async throws(StateError) in try await state.created() }
         )
         stateAccess = access
+        let program = application.rawValue
+        keychain = KeychainRows(of: profile, in: [program] + accessGroups) {
+            creating async throws(StateError) in
+            creating ? try await state.created() : try await state.existing()
+        }
         engine = AuthenticationEngine(
             profile: profile,
             state: access,
@@ -88,6 +95,7 @@ public final class SystemServices: Sendable {
             owner: engine,
             items: engine,
             namedItems: InProcessItems(profile: profile, state: state),
+            keychain: keychain,
             fingers: InProcessFingers(
                 engine: engine,
                 application: application,
@@ -105,7 +113,7 @@ public final class SystemServices: Sendable {
     package func vault() async throws(VaultError) -> Vault { try await state.madeVault() }
 
     /// Returns the store, which is made if it does not exist.
-    public func store() async throws(StateError) -> EnrollmentStore {
+    package func store() async throws(StateError) -> EnrollmentStore {
         EnrollmentStore(database: try await state.created(), generations: generations)
     }
 
@@ -113,7 +121,7 @@ public final class SystemServices: Sendable {
     ///
     /// Where a finger is enrolled or a passcode is set, changes need the consent of the owner, for which
     /// `AuthenticationEngine.consent(to:_:presenter:)` asks.
-    public func enroller() async throws(StateError) -> FingerEnroller {
+    package func enroller() async throws(StateError) -> FingerEnroller {
         engine.enroller(try await store(), for: application)
     }
 

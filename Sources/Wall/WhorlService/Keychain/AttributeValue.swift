@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Foundation
 internal import WhorlSupport
 
-/// The value of an attribute.
+/// The value of an attribute of a keychain item.
 ///
 /// Two values are equal if their bytes are equal: texts that differ only in Unicode normalization are different.
-package enum AttributeValue: Sendable, Hashable {
+public enum AttributeValue: Sendable, Hashable {
     /// A text.
     case text(String)
     /// Bytes.
@@ -16,7 +17,7 @@ package enum AttributeValue: Sendable, Hashable {
     case date(Double)
 
     /// The encoding that is stored, compared and indexed: a byte for the kind, then the value.
-    var encoded: Data {
+    package var encoded: Data {
         switch self {
         case .text(let text): return Data([1] + text.utf8)
         case .data(let data): return Data([2]) + data
@@ -26,10 +27,10 @@ package enum AttributeValue: Sendable, Hashable {
     }
 
     /// Returns the same as ``encoded`` for a text with these bytes.
-    static func encodedText(_ bytes: Data) -> Data { Data([1]) + bytes }
+    package static func encodedText(_ bytes: Data) -> Data { Data([1]) + bytes }
 
     /// The size of the value in bytes, without the byte for the kind.
-    var size: Int {
+    package var size: Int {
         switch self {
         case .text(let text): text.utf8.count
         case .data(let data): data.count
@@ -38,7 +39,7 @@ package enum AttributeValue: Sendable, Hashable {
     }
 
     /// Decodes a value; `nil` for bytes that ``encoded`` does not produce.
-    init?(encoded: Slice<UnsafeRawBufferPointer>) {
+    package init?(encoded: Slice<UnsafeRawBufferPointer>) {
         var bytes = ByteReader(encoded)
         guard let kind = bytes.number(UInt8.self) else { return nil }
         let rest = bytes.rest
@@ -57,18 +58,8 @@ package enum AttributeValue: Sendable, Hashable {
         }
     }
 
-    /// The value as an object for the program.
-    var object: AnyObject {
-        switch self {
-        case .text(let text): text as NSString
-        case .data(let data): data as NSData
-        case .number(let number): NSNumber(value: number)
-        case .date(let seconds): Date(timeIntervalSince1970: seconds) as NSDate
-        }
-    }
-
     /// Whether the value means the same as a missing attribute: empty, or 0.
-    var isDefault: Bool {
+    package var isDefault: Bool {
         switch self {
         case .text(let text): text.isEmpty
         case .data(let data): data.isEmpty
@@ -78,7 +69,7 @@ package enum AttributeValue: Sendable, Hashable {
     }
 
     /// Whether both values have the same bytes.
-    package static func == (first: AttributeValue, second: AttributeValue) -> Bool {
+    public static func == (first: AttributeValue, second: AttributeValue) -> Bool {
         switch (first, second) {
         case (.text(let first), .text(let second)): first.utf8.elementsEqual(second.utf8)
         case (.data(let first), .data(let second)): first == second
@@ -89,11 +80,36 @@ package enum AttributeValue: Sendable, Hashable {
     }
 
     /// Hashes the bytes.
-    package func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 
     private func numbered(_ kind: UInt8, _ bits: UInt64) -> Data {
         var bytes = ByteWriter(CollectionOfOne(kind))
         bytes.append(bits)
         return bytes.data
+    }
+}
+
+/// The form on a wire is ``encoded``, which keeps every bit of a text and of a date.
+extension AttributeValue: Codable {
+    /// Decodes a value.
+    ///
+    /// - Throws: an error for bytes that ``encoded`` does not produce.
+    public init(from decoder: any Decoder) throws {
+        let bytes = try decoder.singleValueContainer().decode(Data.self)
+        guard let value = bytes.withUnsafeBytes({ AttributeValue(encoded: $0[...]) }) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "the bytes are not an attribute's value"
+                )
+            )
+        }
+        self = value
+    }
+
+    /// Encodes the value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(encoded)
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import StateStore
-package import WhorlService
+import WhorlService
 internal import WhorlSupport
 
 /// The value of an item as stored in its row.
-package enum ItemContents: Sendable, Hashable {
+enum StoredContents: Sendable, Hashable {
     /// A value encrypted with a key derived from the state key; the bytes are made by ``ValueSeal``.
     case sealed(Data)
     /// A secret that the chip unseals.
@@ -30,6 +31,14 @@ package enum ItemContents: Sendable, Hashable {
         }
     }
 
+    /// Makes the contents that the chip has sealed.
+    init(_ item: SealedItem) {
+        switch item.kind {
+        case .secret: self = .secret(item)
+        case .key: self = .key(item)
+        }
+    }
+
     init?(sealing: Int, encoded: Data) {
         switch sealing {
         case 1: self = .sealed(encoded)
@@ -49,14 +58,6 @@ package enum ItemContents: Sendable, Hashable {
         switch self {
         case .sealed(let bytes): bytes.suffix(SaltedCipher.tagSize)
         case .secret, .key: encoded
-        }
-    }
-
-    /// The sealed item of the chip; `nil` for a value that the store encrypts.
-    package var item: SealedItem? {
-        switch self {
-        case .sealed: nil
-        case .secret(let item), .key(let item): item
         }
     }
 }

@@ -1,56 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
+import WhorlService
 internal import WhorlSupport
 
-/// The class, attributes and protection of an item: all of its data except the value.
-package struct ItemRecord: Sendable, Hashable {
-    /// The class of the item.
-    package let itemClass: ItemClass
-    /// The access group: the programs that may use the item.
-    package var accessGroup: String
-    /// The times at which the item can be opened: a `kSecAttrAccessible…` value.
-    package var accessible: String
-    /// The authentication that opening the item requires.
-    package var flags: SecAccessControlCreateFlags
-    /// Whether the item may leave the device.
-    package var isSynchronizable: Bool
-    /// All other attributes.
-    package var attributes: [String: AttributeValue]
-
-    /// Makes a record.
-    package init(
-        _ itemClass: ItemClass,
-        accessGroup: String,
-        protection: SecAccessControl,
-        isSynchronizable: Bool = false,
-        attributes: [String: AttributeValue]
-    ) {
-        self.itemClass = itemClass
-        self.accessGroup = accessGroup
-        accessible = protection.protection
-        flags = protection.flags
-        self.isSynchronizable = isSynchronizable
-        self.attributes = attributes
-    }
-
-    /// The access control of the item.
-    package var protection: SecAccessControl {
-        get { SecAccessControl(protection: accessible, flags: flags) }
-        set {
-            accessible = newValue.protection
-            flags = newValue.flags
-        }
-    }
-
+/// The form of a record in its row.
+extension KeychainRecord {
     private static let form: StaticString = "whorl keychain item v1"
 
     /// The unique encoding of the record: the attributes are sorted by name.
     var encoded: Data {
-        var bytes = ByteWriter(ItemRecord.form)
+        var bytes = ByteWriter(KeychainRecord.form)
         bytes.append(sized: itemClass.rawValue)
         bytes.append(sized: accessGroup)
         bytes.append(sized: accessible)
-        bytes.append(UInt64(flags.rawValue))
+        bytes.append(flags)
         bytes.append(UInt8(isSynchronizable ? 1 : 0))
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             bytes.append(sized: name)
@@ -70,16 +34,16 @@ package struct ItemRecord: Sendable, Hashable {
     init?(own encoded: Data) {
         let record = encoded.withUnsafeBytes { bytes in
             var bytes = ByteReader(bytes)
-            return ItemRecord(&bytes)
+            return KeychainRecord(&bytes)
         }
         guard let record else { return nil }
         self = record
     }
 
     private init?(_ bytes: inout ByteReader<UnsafeRawBufferPointer>) {
-        guard let start = bytes.take(ItemRecord.form.utf8CodeUnitCount),
-            ItemRecord.form.isEqual(to: start),
-            let itemClass = bytes.text().flatMap(ItemClass.init(rawValue:)),
+        guard let start = bytes.take(KeychainRecord.form.utf8CodeUnitCount),
+            KeychainRecord.form.isEqual(to: start),
+            let itemClass = bytes.text().flatMap(KeychainClass.init(rawValue:)),
             let accessGroup = bytes.text(), let accessible = bytes.text(),
             let flags = bytes.number(UInt64.self), let synchronizable = bytes.number(UInt8.self),
             synchronizable <= 1
@@ -91,16 +55,18 @@ package struct ItemRecord: Sendable, Hashable {
             else { return nil }
             attributes[name] = value
         }
-        self.itemClass = itemClass
-        self.accessGroup = accessGroup
-        self.accessible = accessible
-        self.flags = SecAccessControlCreateFlags(rawValue: UInt(flags))
-        isSynchronizable = synchronizable == 1
-        self.attributes = attributes
+        self.init(
+            itemClass,
+            accessGroup: accessGroup,
+            accessible: accessible,
+            flags: flags,
+            isSynchronizable: synchronizable == 1,
+            attributes: attributes
+        )
     }
 
     /// The record with data for the attributes that the class stores as data: rows may store them as text.
-    var normalized: ItemRecord {
+    var normalized: KeychainRecord {
         guard !itemClass.ofBytes.isEmpty else { return self }
         var normalized = self
         for name in itemClass.ofBytes {
@@ -130,6 +96,16 @@ package struct ItemRecord: Sendable, Hashable {
         wanted.allSatisfy { name, value in
             guard let own = attributes[name] else { return value.isDefault }
             return own == value || own.isDefault && value.isDefault
+        }
+    }
+}
+
+extension KeychainClass {
+    /// The attributes that are stored as bytes, even if given as text.
+    var ofBytes: [String] {
+        switch self {
+        case .key: ["klbl", "atag"]
+        case .genericPassword, .internetPassword, .certificate: []
         }
     }
 }

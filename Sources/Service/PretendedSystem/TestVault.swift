@@ -61,7 +61,7 @@ final class TestVault: Sendable {
             }
         return PretendedItem(
             kind: publicKey == nil ? .secret : .key,
-            profile: TestService.profile,
+            profile: PretendedMachine.profile,
             access: entry.access,
             publicKey: publicKey,
             id: id

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import GLibRuntime
 internal import Synchronization
 internal import WhorlSupport
 

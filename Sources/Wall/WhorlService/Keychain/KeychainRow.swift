@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// A row of the keychain as it was read; its authentication code was verified.
+public struct KeychainRow: Sendable, Hashable {
+    /// The name of the row in this state.
+    public let version: KeychainRowVersion
+    /// Class, attributes and protection.
+    public let record: KeychainRecord
+    /// The value.
+    public let contents: KeychainContents
+
+    /// The row's number, which never changes.
+    public var id: Int64 { version.id }
+
+    /// Makes a row.
+    public init(_ version: KeychainRowVersion, _ record: KeychainRecord, _ contents: KeychainContents) {
+        self.version = version
+        self.record = record
+        self.contents = contents
+    }
+}
+
+/// The name of one state of a row: each change of the row gives it another revision.
+public struct KeychainRowVersion: Sendable, Hashable, Codable {
+    /// The row's number, which never changes.
+    public let id: Int64
+    /// The authentication code of the row's present contents.
+    public let revision: Data
+
+    /// Makes the name of a state.
+    public init(id: Int64, revision: Data) {
+        self.id = id
+        self.revision = revision
+    }
+}
+
+/// The value of a row as it was read.
+public enum KeychainContents: Sendable, Hashable {
+    /// A value that the service encrypts, and that was not asked for.
+    case encrypted
+    /// A value that the service has decrypted.
+    case value(Data)
+    /// A value that was changed from outside and does not decrypt.
+    case damaged
+    /// A secret or a key that only the chip opens.
+    case sealed(SealedItem)
+
+    /// The sealed item of the chip; `nil` for a value that the service encrypts.
+    package var item: SealedItem? {
+        guard case .sealed(let item) = self else { return nil }
+        return item
+    }
+}
+
+/// A value that is to be stored in a row.
+public enum NewKeychainContents: Sendable, Hashable {
+    /// A value that the service encrypts.
+    case plain(Data)
+    /// A secret or a key that the chip has already sealed.
+    case sealed(SealedItem)
+}
+
+/// An item that is to be stored in a row.
+public struct NewKeychainRow: Sendable, Hashable {
+    /// Class, attributes and protection.
+    public var record: KeychainRecord
+    /// The value.
+    public var contents: NewKeychainContents
+
+    /// Makes a description.
+    public init(_ record: KeychainRecord, _ contents: NewKeychainContents) {
+        self.record = record
+        self.contents = contents
+    }
+}
+
+/// A new record and value for a row.
+public struct KeychainRowChange: Sendable, Hashable {
+    /// The row, in the state that the change was made for.
+    public var version: KeychainRowVersion
+    /// The new record and value.
+    public var new: NewKeychainRow
+
+    /// Makes a change.
+    public init(_ version: KeychainRowVersion, to new: NewKeychainRow) {
+        self.version = version
+        self.new = new
+    }
+}
+
+/// The outcome of a change to the keychain's rows: unless all of them were stored, nothing was changed.
+public enum KeychainOutcome: Sendable, Hashable {
+    /// The rows as they are stored, without their values.
+    case stored([KeychainRow])
+    /// Another row has the same identifying attributes.
+    case taken(by: KeychainRow)
+    /// One of the rows is no longer in the state that its change was made for.
+    case stale
+    /// One of the items needs a passcode, and none is set.
+    case noPasscode
+    /// The program may not use the access group of one of the items.
+    case groupRefused
+}
