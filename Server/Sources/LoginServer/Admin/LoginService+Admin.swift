@@ -19,6 +19,7 @@ extension LoginService {
         let enabledAt: Int
         let lastUsedAt: Int?
         let approvedBy: String?
+        let attested: String?
     }
 
     private struct AdminDevicesAnswer: Encodable {
@@ -156,7 +157,8 @@ extension LoginService {
                 name: $0.name,
                 enabledAt: $0.enabledAt,
                 lastUsedAt: $0.lastUsedAt,
-                approvedBy: $0.approval?.words
+                approvedBy: $0.approval?.words,
+                attested: $0.attestation?.level.rawValue
             )
         }
         return try JSON.response(AdminDevicesAnswer(devices: devices))

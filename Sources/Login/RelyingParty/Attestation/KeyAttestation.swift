@@ -41,7 +41,7 @@ public struct KeyAttestation: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// The ways to open the key, each as a word: ``Fingers/rawValue``, and `passcode`.
+    /// The ways to open the key, each as a word: `any_finger` or `current_fingers`, and `passcode`.
     public var opensFor: [String] { [fingers.rawValue] + (takesPasscode ? ["passcode"] : []) }
 
     /// The proof as stores keep it, beside the key that it is about: an instance of an earlier version gives a device
