@@ -68,8 +68,10 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
-            resources: ["account.css", "account.html", "account.js", "icon.svg", "openapi.yaml"]
-                .map { .embedInCode("Resources/\($0)") },
+            resources: [
+                "account.css", "account.html", "account.js", "admin.yaml", "icon.svg", "openapi.yaml",
+            ]
+            .map { .embedInCode("Resources/\($0)") },
             swiftSettings: common
         ),
         .executableTarget(

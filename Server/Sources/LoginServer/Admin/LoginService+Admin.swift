@@ -51,6 +51,7 @@ extension LoginService {
             admin(.delete, user + "/devices/{device}", adminRevoke),
             admin(.put, user + "/devices/{device}/approval", adminApprove),
             admin(.get, "/v1/admin/audit", adminAudit),
+            admin(.get, "/v1/admin/openapi.yaml", Asset.adminOpenAPI.handler),
         ]
     }
 
