@@ -108,8 +108,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
     "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
-    "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory", "StateStore",
-    "SyntheticFingers", "TerminalPrompt", "TPM", "Vault", "whorl", "WhorlIPC", "WhorlService", "WhorlSupport",
+    "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty", "SecretMemory",
+    "StateStore", "SyntheticFingers", "TerminalPrompt", "TPM", "Vault", "whorl", "WhorlIPC", "WhorlService",
+    "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
 
