@@ -18,6 +18,9 @@ SWIFT_TEST_FLAGS ?=
 SERVER_TEST_FLAGS ?=
 # The login server is a package of its own, with a build of its own.
 SERVER_BUILD = .build-server
+# The installed server runs where no Swift is installed.
+SERVER_BUILD_FLAGS ?= --static-swift-stdlib
+SERVER_STAGE = $(SERVER_BUILD)/stage/$(CONFIG)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -56,7 +59,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system
+	install install-program install-udev install-service uninstall test-system build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -111,11 +114,12 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/docs
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
+	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory check-release
 
 # What the optimizer cannot compile shows in no debug build. Each has a folder of its own beside the debug build's products.
 check-release: program ## builds the program and the login server for release
-	$(SWIFT) build -c release --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
+	$(SWIFT) build -c release $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
 
 docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
 	$(SWIFT) build
@@ -223,3 +227,24 @@ uninstall: ## removes what install put there (the group fingerprint stays)
 		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi
+
+# --- the login server, for an operator --------------------------------------------------------------------------------
+
+build-server: setup ## builds the login server's release, and its man pages
+	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
+	@$(MAKE) --no-print-directory stage-server
+
+stage-server:
+	@test -x $(SERVER_BUILD)/$(CONFIG)/whorl-login-server -a -x $(PRODUCTS)/generate-manual || \
+		{ echo "the login server is not built: run make build-server first" >&2; exit 1; }
+	@rm -rf $(SERVER_STAGE) && mkdir -p $(SERVER_STAGE)/man
+	install -m 755 $(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SERVER_STAGE)/whorl-login-server
+	$(PRODUCTS)/generate-manual $(SERVER_STAGE)/whorl-login-server --multi-page --output-directory $(SERVER_STAGE)/man \
+		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
+
+install-server: ## installs the login server and its unit to PREFIX under DESTDIR, after make build-server
+	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/install $(SERVER_STAGE)
+
+uninstall-server: ## removes what install-server put there, but for options and data
+	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/uninstall

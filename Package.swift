@@ -42,8 +42,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "BiometricLoginTests": [
         "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Enrollment",
         "Fingerprint", "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport",
-        "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlService",
-        "WhorlSystem", crypto, grdb,
+        "RelyingParty", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault",
+        "WhorlService", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
         "Authentication", "ChildPipe", "Fingerprint", "GreyscalePNG", "LoginServer", "MainLoopProbe",
@@ -80,7 +80,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "ChildPipe", "Fingerprint", "KeepingProbe", "KeptThings", "Keychain", "SeededGenerator",
         "SoftwareTPM",
     ],
-    "RelyingPartyTests": ["LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", crypto, grdb],
+    "RelyingPartyTests": [
+        "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto, grdb,
+    ],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
         "Authentication", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
@@ -111,9 +113,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
     "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
-    "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "SecretMemory",
-    "StateStore",
-    "SyntheticFingers", "TerminalPrompt", "TPM", "Vault", "whorl", "WhorlIPC", "WhorlService", "WhorlSupport",
+    "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty",
+    "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "TPM", "Vault", "whorl", "WhorlIPC",
+    "WhorlService", "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
 
@@ -311,7 +313,7 @@ let house: KeyValuePairs<String, [Part]> = [
         ),
     ],
     "Login": [
-        library("LoginAssertion", uses: [crypto], settings: pure),
+        library("LoginAssertion", uses: ["WhorlSupport", crypto], settings: pure),
         // The network is a module of its own: a program that brings another one does not link it.
         library("LoginTransport", uses: ["LoginAssertion", "SecretMemory", "WhorlSupport"]),
         library(
@@ -323,7 +325,10 @@ let house: KeyValuePairs<String, [Part]> = [
         ),
         library("BiometricLoginHTTP", uses: ["LoginAssertion", "LoginTransport", "SecretMemory"]),
         // The server's half needs neither a reader nor a TPM.
-        library("RelyingParty", uses: ["LoginAssertion", crypto, grdb]),
+        library(
+            "RelyingParty",
+            uses: ["LoginAssertion", "WhorlSupport", crypto, cryptoExtras, grdb]
+        ),
         library("RelyingPartyPostgreSQL", uses: ["CPQ", "LoginAssertion", "RelyingParty", "WhorlSupport"]),
     ],
     "Programs": [

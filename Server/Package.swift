@@ -42,6 +42,8 @@ let package = Package(
     dependencies: [
         .package(name: "whorl", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -63,9 +65,13 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
             ],
-            resources: ["account.css", "account.html", "account.js", "icon.svg", "openapi.yaml"]
-                .map { .embedInCode("Resources/\($0)") },
+            resources: [
+                "account.css", "account.html", "account.js", "admin.yaml", "icon.svg", "openapi.yaml",
+            ]
+            .map { .embedInCode("Resources/\($0)") },
             swiftSettings: common
         ),
         .executableTarget(
@@ -84,6 +90,7 @@ let package = Package(
                 logging, nio, nioPosix, relyingParty,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "X509", package: "swift-certificates"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: common

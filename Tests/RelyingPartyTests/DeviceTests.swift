@@ -61,14 +61,14 @@ import Testing
         try await bank.enable(device)
         for (user, name) in [("bob", "laptop"), ("ada", "phone"), ("bob", "phone")] {
             let same = Device(user, name, key: device.privateKey)
-            #expect(await enabling(same, bank) == .keyInUse)
+            #expect(await bank.refusal(same, with: nil) == .keyInUse)
             #expect(try await !bank.party.devices(of: same.user).contains { $0.device == same.name })
             #expect(try await bank.reasons(same.user).contains("key_in_use"))
         }
         _ = try await bank.signIn(bank.answer(device))
         // Once it is revoked, the key is free.
         #expect(try await bank.party.revoke(device.name, of: device.user))
-        #expect(await enabling(Device("bob", "laptop", key: device.privateKey), bank) == nil)
+        #expect(await bank.refusal(Device("bob", "laptop", key: device.privateKey), with: nil) == nil)
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: StoreKind.all)
@@ -79,7 +79,7 @@ import Testing
         let codes = await withTaskGroup(of: RelyingPartyError.Code?.self) { group in
             for number in 0..<20 {
                 group.addTask {
-                    await enabling(Device("user\(number)", "laptop", key: key), banks[number % 2])
+                    await banks[number % 2].refusal(Device("user\(number)", "laptop", key: key), with: nil)
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
@@ -114,14 +114,14 @@ import Testing
             #expect(answers.count { $0 == .tooManyDevices } == 21)
         }
         for number in 0..<4 {
-            let refused = await enabling(Device("ada", "device \(number)"), bank)
+            let refused = await bank.refusal(Device("ada", "device \(number)"), with: nil)
             #expect(refused == (number < 3 ? nil : .tooManyDevices))
         }
         let devices = try await bank.party.devices(of: #require(LoginName("ada")))
         #expect(devices.count == 3)
         // One that is there may have a new key all the same.
         let again = try #require(devices.first).device.text
-        #expect(await enabling(Device("ada", again), bank) == nil)
+        #expect(await bank.refusal(Device("ada", again), with: nil) == nil)
     }
 
     @Test(arguments: StoreKind.all)
@@ -141,7 +141,7 @@ import Testing
         #expect(second.domainState == device.domainState)
         #expect(second.key == device.key)
         // The same key again is no theft.
-        #expect(await enabling(device, bank) == nil)
+        #expect(await bank.refusal(device, with: nil) == nil)
     }
 
     @Test(arguments: StoreKind.all)
@@ -217,15 +217,5 @@ import Testing
         }
         #expect(try await bank.party.devices(of: device.user).isEmpty)
         #expect(try await refusal(device.key.der) == nil)
-    }
-}
-
-/// Why enabling a device is refused; `nil` where it is not.
-private func enabling(_ device: Device, _ bank: Bank) async -> RelyingPartyError.Code? {
-    do {
-        try await bank.enable(device)
-        return nil
-    } catch {
-        return (error as? RelyingPartyError)?.code ?? .store
     }
 }

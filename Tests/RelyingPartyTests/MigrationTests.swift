@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Foundation
 import GRDB
 import LoginAssertion
@@ -41,12 +42,16 @@ import Testing
         ALTER TABLE PLACE.devices DROP COLUMN approved;
         """
 
+    /// What version 4 has added to version 3 is taken away.
+    private static let third = "ALTER TABLE PLACE.devices DROP COLUMN attested;"
+
     /// Makes a database of an earlier version.
     private func make(_ version: Int, _ home: StoreHome, _ kind: StoreKind) async throws {
         let store = try await home.open()
         _ = try await store.register(device.registered, audit: device.entry)
         _ = try await store.setDocument("keys", to: Data([1]), ifWas: nil)
-        let undo = Self.second(kind) + (version == 1 ? Self.first : "")
+        let undo =
+            Self.third + (version < 3 ? Self.second(kind) : "") + (version == 1 ? Self.first : "")
         switch kind {
         case .sqlite:
             try await DatabaseQueue(path: home.path).writeWithoutTransaction { db in
@@ -61,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, [1, 2])
+    @Test(arguments: StoreKind.all, [1, 2, 3])
     func `is brought up to date once, where many open it together`(
         _ kind: StoreKind,
         version: Int
@@ -85,6 +90,48 @@ import Testing
         #expect(try await store.challengeKey().count == 32)
         #expect(try await store.challengeKey() == home.open(ifMissing: .refuse).challengeKey())
         #expect(try await store.use(.another(), audit: nil))
+    }
+
+    @Test(.enabled(if: PostgreSQLServer.isAvailable, "no PostgreSQL server is installed"))
+    func `whose instance gives an attested device another key beside one of this tells nothing of it`()
+        async throws
+    {
+        let home = try StoreHome(.postgresql)
+        try await make(3, home, .postgresql)
+        // The statement of the version before, on a connection that it opened before.
+        var old = try PostgreSQLConnection.open(url: try #require(home.url))
+        let store = try await home.open(ifMissing: .refuse)
+        let chip = SoftChip()
+        let proof = KeyAttestation(
+            level: .tpm,
+            fingers: .current,
+            takesPasscode: true,
+            policy: Data(repeating: 1, count: 32)
+        )
+        let attested = RegisteredDevice(
+            user: device.user,
+            device: device.name,
+            key: device.key,
+            name: "a laptop",
+            enabledAt: 1,
+            lastUsedAt: nil,
+            domainState: nil,
+            attestation: proof
+        )
+        _ = try await store.register(attested, audit: device.entry)
+        #expect(try await store.devices(of: device.user).map(\.attestation) == [proof])
+        let key = try #require(LoginKey(x963: chip.signer.publicKey.x963Representation))
+        let enable = """
+            INSERT INTO whorl_login.devices
+                ("user", device, key_id, key, name, enabled_at, last_used_at, domain_state, approved)
+                VALUES ('ada', 'laptop', $1, $2, 'a laptop', 2, NULL, NULL, NULL)
+                ON CONFLICT ("user", device) DO UPDATE SET
+                    key_id = excluded.key_id, key = excluded.key, enabled_at = excluded.enabled_at
+            """
+        _ = try old.run(enable, [.text(key.id), .bytes(key.der)])
+        let found = try await store.devices(of: device.user)
+        #expect(found.map(\.key) == [key])
+        #expect(found.map(\.attestation) == [nil])
     }
 
     @Test(.enabled(if: PostgreSQLServer.isAvailable, "no PostgreSQL server is installed"))

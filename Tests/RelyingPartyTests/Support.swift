@@ -79,14 +79,32 @@ final class Bank: Sendable {
         try await self.init(StoreHome(kind), configuration, Clock())
     }
 
-    private init(_ home: StoreHome, _ configuration: RelyingParty.Configuration, _ clock: Clock) async throws
-    {
+    /// A server that takes attestations of these chips.
+    convenience init(
+        _ kind: StoreKind = .sqlite,
+        trusting chips: SoftChip...,
+        change: (inout RelyingParty.Configuration) -> Void = { _ in }
+    ) async throws {
+        var configuration = RelyingParty.Configuration(origin: Self.origin)
+        configuration.limits.perAddress = nil
+        configuration.attestationPolicy = .allow
+        change(&configuration)
+        try await self.init(StoreHome(kind), configuration, Clock(), KnownChips(chips: chips))
+    }
+
+    private init(
+        _ home: StoreHome,
+        _ configuration: RelyingParty.Configuration,
+        _ clock: Clock,
+        _ endorsements: any EndorsementAuthority = NoEndorsements()
+    ) async throws {
         self.home = home
         self.clock = clock
         let events = EventBox()
         party = RelyingParty(
             store: try await home.open(),
             configuration: configuration,
+            endorsements: endorsements,
             events: { events.append($0) },
             now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }
         )
@@ -99,25 +117,43 @@ final class Bank: Sendable {
     ) async throws -> Bank {
         var configuration = party.configuration
         change(&configuration)
-        return try await Bank(home, configuration, clock)
+        return try await Bank(home, configuration, clock, party.endorsements)
+    }
+
+    /// The same server, which trusts other chips.
+    func another(trusting chips: SoftChip...) async throws -> Bank {
+        try await Bank(home, party.configuration, clock, KnownChips(chips: chips))
     }
 
     /// Enables a device.
     @discardableResult
-    func enable(_ device: Device) async throws -> RegisteredDevice {
+    func enable(
+        _ device: Device,
+        with attestation: AttestationStatement? = nil
+    ) async throws(RelyingPartyError) -> RegisteredDevice {
         let challenge = try await party.challenge(
             for: device.user,
             device: device.name,
             purpose: .enable,
             from: ""
         )
+        // A key of software signs whatever it is given.
+        let assertion = known(
+            try? device.assertion(answering: challenge.challenge, at: clock.now, purpose: .enable)
+        )
         return try await party.enable(
-            assertion: device.assertion(answering: challenge.challenge, at: clock.now, purpose: .enable),
+            assertion: assertion,
             publicKey: device.key.der,
             name: "a laptop",
             as: device.user,
-            from: "192.0.2.1"
+            from: "192.0.2.1",
+            attestation: attestation
         )
+    }
+
+    /// Why a device is not enabled; `nil` where it is.
+    func refusal(_ device: Device, with attestation: AttestationStatement?) async -> RelyingPartyError.Code? {
+        await code { () async throws(RelyingPartyError) in _ = try await enable(device, with: attestation) }
     }
 
     func challenge(

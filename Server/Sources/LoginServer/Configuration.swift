@@ -41,6 +41,8 @@ extension LoginServer {
         public var trustedProxies: [String] = []
         /// The configuration of the relying party, which judges assertions.
         public var relyingParty: RelyingParty.Configuration
+        /// The file with the certificates of the makers of TPMs that are trusted, PEM; `nil` for none.
+        public var attestationRoots: String?
         /// The time that a request may take to arrive, and that a connection may be idle, in seconds.
         public var requestTimeout = 10
         /// The maximum number of connections at once.
@@ -85,6 +87,13 @@ extension LoginServer {
                     .options,
                     "a Unix socket has no TLS",
                     hint: "give --socket or --tls-certificate"
+                )
+            }
+            guard (attestationRoots == nil) == (relyingParty.attestationPolicy == .none) else {
+                throw ServerError(
+                    .options,
+                    "attestations are judged by the makers of TPMs that you trust, and those serve nothing else",
+                    hint: "give --attestation and --attestation-roots together"
                 )
             }
             guard adminTokenFile == nil || operations != nil else {

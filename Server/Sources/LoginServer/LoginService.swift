@@ -52,6 +52,8 @@ extension LoginService {
         let party = RelyingParty(
             store: store,
             configuration: configuration.relyingParty,
+            endorsements: try configuration.attestationRoots.map { try EndorsementRoots(file: $0) }
+                ?? NoEndorsements(),
             events: { $0.write(to: logger) },
             now: now
         )

@@ -15,7 +15,7 @@ struct Device: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Lists a user's devices, one a line: name, key, by whom approved, when enabled, when last used, name for people."
+                "Lists a user's devices, one a line: name, key, by whom approved, what its chip has proven, when enabled, when last used, name for people."
         )
         @OptionGroup var store: StoreOptions
         @OptionGroup var output: OutputOptions
@@ -28,6 +28,7 @@ struct Device: AsyncParsableCommand {
             let enabledAt: Int
             let lastUsedAt: Int?
             let approvedBy: String?
+            let attested: String?
         }
 
         private static func word(for approval: RegisteredDevice.Approval) -> String {
@@ -47,12 +48,16 @@ struct Device: AsyncParsableCommand {
                     name: $0.name,
                     enabledAt: $0.enabledAt,
                     lastUsedAt: $0.lastUsedAt,
-                    approvedBy: $0.approval.map(Self.word(for:))
+                    approvedBy: $0.approval.map(Self.word(for:)),
+                    attested: $0.attestation.map {
+                        ([$0.level.rawValue] + $0.opensFor).joined(separator: " ")
+                    }
                 )
             }
             try output.write("devices", rows) { row in
                 [
                     row.device, row.keyID, row.approvedBy ?? "not approved",
+                    row.attested ?? "not attested",
                     OutputOptions.time(row.enabledAt),
                     row.lastUsedAt.map(OutputOptions.time) ?? "never", row.name,
                 ]
@@ -62,7 +67,7 @@ struct Device: AsyncParsableCommand {
 
     struct Approve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Approves a device's key: its tokens say hwk then, and with the password mfa.",
+            abstract: "Approves a device's key: its tokens say mfa then, where the password came too.",
             discussion: """
                 A thief of the user's password can enable a key that is in no chip. Have the user read the key to you, as \
                 `whorl login status --json` shows it on the device, and approve that one.

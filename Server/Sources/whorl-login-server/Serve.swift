@@ -113,6 +113,22 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Let devices sign in also where other fingers are enrolled than when they were enabled.")
     var allowChangedFingers = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Whether a TPM may or must prove what guards a key that is enabled: none, allow, require.",
+            valueName: "policy"
+        )
+    )
+    var attestation = AttestationChoice.none
+
+    @Option(
+        help: ArgumentHelp(
+            "The certificates of the makers of TPMs that are trusted, a PEM file.",
+            valueName: "file"
+        )
+    )
+    var attestationRoots: String?
+
     @Flag(help: "Print where it listens as JSON.")
     var json = false
 
@@ -191,6 +207,8 @@ struct Serve: AsyncParsableCommand {
         settings.passwordLimits.perAddress = passwordTriesPerAddress
         settings.connections = connections
         settings.connectionsPerAddress = connectionsPerAddress
+        settings.relyingParty.attestationPolicy = attestation.policy
+        settings.attestationRoots = attestationRoots
         if allowChangedFingers { settings.relyingParty.domainStatePolicy = .allow }
         return settings
     }
@@ -211,5 +229,20 @@ struct Serve: AsyncParsableCommand {
             ? #"{"event":"listening","host":"\#(listening.host)","port":\#(listening.port),"url":"\#(url)"}"#
             : "listening on \(url) as \(origin)"
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+}
+
+/// The values of `--attestation`.
+enum AttestationChoice: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case allow
+    case require
+
+    var policy: RelyingParty.Configuration.AttestationPolicy {
+        switch self {
+        case .none: .none
+        case .allow: .allow
+        case .require: .require
+        }
     }
 }

@@ -141,7 +141,7 @@ struct `what a token and a password are worth` {
             try await phone.enable(client, at: now, authorization: try token(session))
             try await other.enable(client, at: now, authorization: anna)
             let answer = try await phone.signIn(client, at: now, password: "correct horse")
-            #expect(try claims(answer)["amr"] as? [String] == ["hwk", "fpt", "pwd", "mfa"])
+            #expect(try claims(answer)["amr"] as? [String] == ["pop", "fpt", "pwd", "mfa"])
             let list = try await client.send("GET", "/v1/devices", authorization: try token(session))
             let devices = try #require(list.json["devices"] as? [[String: Any]])
             let approved = devices.filter { $0["approved"] as? Bool == true }

@@ -84,7 +84,7 @@ struct `signing in over HTTP` {
             let payload = try #require(try token(answer).split(separator: ".").dropFirst().first)
             let claims = try #require(Base64URL.decode(String(payload)))
             let json = try #require(try JSONSerialization.jsonObject(with: claims) as? [String: Any])
-            #expect(json["amr"] as? [String] == ["hwk", "fpt", "pwd", "mfa"])
+            #expect(json["amr"] as? [String] == ["pop", "fpt", "pwd", "mfa"])
             #expect(try await device.signIn(client, at: now, password: "wrong").code == "unauthorized")
         }
     }

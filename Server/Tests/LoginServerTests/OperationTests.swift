@@ -66,7 +66,8 @@ struct `what an operator relies on` {
                 #expect(text.contains(#"whorl_login_request_duration_seconds_count{route="\#(route)"} 1"#))
             }
             for name in [
-                "connected_addresses 0", "passwords_under_way 0", "signing_key_age_seconds",
+                "connections ", "connections_refused_total 0", "connected_addresses 0",
+                "passwords_under_way 0", "signing_key_age_seconds",
                 "upkeep_failures_total 0",
                 "log_lines_dropped_total",
             ] { #expect(text.contains("\nwhorl_login_\(name)"), "\(name)") }

@@ -99,7 +99,7 @@ enum PostgreSQLStatements {
     /// The columns of `devices`, by name: an instance of another version may add some while this one runs.
     static let deviceColumns = [
         #""user""#, "device", "key_id", "key", "name", "enabled_at", "last_used_at", "domain_state",
-        "approved",
+        "approved", "attested",
     ].map { "devices." + $0 }.joined(separator: ", ")
 
     /// The statement that reads a device.

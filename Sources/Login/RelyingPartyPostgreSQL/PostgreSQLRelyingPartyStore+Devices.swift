@@ -171,17 +171,20 @@ extension PostgreSQLConnection {
         _ = try run(
             """
             INSERT INTO whorl_login.devices
-                ("user", device, key_id, key, name, enabled_at, last_used_at, domain_state, approved)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                ("user", device, key_id, key, name, enabled_at, last_used_at, domain_state, approved,
+                attested)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
                 ON CONFLICT ("user", device) DO UPDATE SET
                     key_id = excluded.key_id, key = excluded.key, name = excluded.name,
                     enabled_at = excluded.enabled_at, last_used_at = excluded.last_used_at,
-                    domain_state = excluded.domain_state, approved = excluded.approved
+                    domain_state = excluded.domain_state, approved = excluded.approved,
+                    attested = excluded.attested
             """,
             [
                 .text(device.user.text), .text(device.device.text), .text(device.keyID),
                 .bytes(device.key.der), .text(device.name), .int(device.enabledAt),
                 .int(device.lastUsedAt), .bytes(device.domainState), .text(device.approval?.text),
+                .text(device.attestation?.text(of: device.key)),
             ]
         )
         try PostgreSQLAudit.write(audit, &self)
@@ -209,7 +212,8 @@ extension PostgreSQLRows {
                     lastUsedAt: int(row, first + 6),
                     domainState: bytes(row, first + 7),
                     // An approval that a newer version has written, and this one does not know, does not count here.
-                    approval: text(row, first + 8).flatMap(RegisteredDevice.Approval.init(text:))
+                    approval: text(row, first + 8).flatMap(RegisteredDevice.Approval.init(text:)),
+                    attestation: text(row, first + 9).flatMap { KeyAttestation(text: $0, of: key) }
                 )
             )
         }

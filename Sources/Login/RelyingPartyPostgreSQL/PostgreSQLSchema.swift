@@ -4,7 +4,7 @@ internal import RelyingParty
 
 /// The tables, in a schema of their own; a missing device is stored as an empty string.
 enum PostgreSQLSchema {
-    static let version = 3
+    static let version = 4
     /// The lock that makes instances wait for each other when they start at the same time: "WhLi" in ASCII.
     private static let lock = 0x5768_4c69
 
@@ -75,6 +75,11 @@ enum PostgreSQLSchema {
         CREATE TABLE whorl_login.used_nonces (
             nonce bytea PRIMARY KEY CHECK (length(nonce) = 16)
         );
+        """,
+        """
+        -- What the chip has proven of a key, beside the name of that key: an instance of the version before gives a
+        -- device another key and leaves this column.
+        ALTER TABLE whorl_login.devices ADD COLUMN attested text;
         """,
     ]
 

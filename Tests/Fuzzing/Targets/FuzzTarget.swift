@@ -15,7 +15,7 @@ struct FuzzTarget: Sendable {
     static let all: [FuzzTarget] =
         mockTargets + pictureTargets + textTargets + configurationTargets + enrollmentTargets + attemptTargets
         + databaseTargets + libfprintTargets + vaultTargets + keychainTargets + keyTargets
-        + loginTargets + loginClientTargets + serviceTargets
+        + loginTargets + attestationTargets + loginClientTargets + serviceTargets
 }
 
 /// What a target promises and did not keep.

@@ -19,6 +19,7 @@ extension LoginService {
         let enabledAt: Int
         let lastUsedAt: Int?
         let approvedBy: String?
+        let attested: String?
     }
 
     private struct AdminDevicesAnswer: Encodable {
@@ -50,6 +51,7 @@ extension LoginService {
             admin(.delete, user + "/devices/{device}", adminRevoke),
             admin(.put, user + "/devices/{device}/approval", adminApprove),
             admin(.get, "/v1/admin/audit", adminAudit),
+            admin(.get, "/v1/admin/openapi.yaml", Asset.adminOpenAPI.handler),
         ]
     }
 
@@ -156,7 +158,8 @@ extension LoginService {
                 name: $0.name,
                 enabledAt: $0.enabledAt,
                 lastUsedAt: $0.lastUsedAt,
-                approvedBy: $0.approval?.words
+                approvedBy: $0.approval?.words,
+                attested: $0.attestation?.level.rawValue
             )
         }
         return try JSON.response(AdminDevicesAnswer(devices: devices))

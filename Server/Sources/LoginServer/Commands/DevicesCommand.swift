@@ -22,7 +22,7 @@ public struct DevicesCommand: Sendable {
         try await store.devices(of: user)
     }
 
-    /// Approves a device's key: from now on its tokens say `hwk`, and with the password `mfa`.
+    /// Approves a device's key: from now on its tokens say `mfa` if the password came too.
     ///
     /// - Parameters:
     ///   - device: The device.

@@ -8,7 +8,13 @@ internal import Synchronization
 final class ConnectionCounter: Sendable {
     private let most: Int
     private let isExempt: @Sendable (ClientAddress) -> Bool
-    private let counts = Mutex<[String: Int]>([:])
+    private let state = Mutex(State())
+
+    private struct State {
+        var counts: [String: Int] = [:]
+        var open = 0
+        var refused = 0
+    }
 
     /// - Parameters:
     ///   - most: The maximum number of connections from one address.
@@ -19,26 +25,37 @@ final class ConnectionCounter: Sendable {
     }
 
     /// The number of addresses that have a connection.
-    var addresses: Int { counts.withLock { $0.count } }
+    var addresses: Int { state.withLock { $0.counts.count } }
+    /// The number of open connections, those that are not counted for their address too.
+    var open: Int { state.withLock { $0.open } }
+    /// The number of connections that were refused because their address had as many as it may have.
+    var refused: Int { state.withLock { $0.refused } }
 
     /// Adds a connection to the count.
     ///
     /// - Returns: Whether this peer may have one more connection; a counted connection is removed by ``leave(_:)``.
     func enter(_ peer: SocketAddress?) -> Bool {
-        guard let network = network(of: peer) else { return true }
-        return counts.withLock { counts in
-            guard counts[network, default: 0] < most else { return false }
-            counts[network, default: 0] += 1
+        let network = network(of: peer)
+        return state.withLock { state in
+            if let network {
+                guard state.counts[network, default: 0] < most else {
+                    state.refused += 1
+                    return false
+                }
+                state.counts[network, default: 0] += 1
+            }
+            state.open += 1
             return true
         }
     }
 
     /// Removes a connection that was counted.
     func leave(_ peer: SocketAddress?) {
-        guard let network = network(of: peer) else { return }
-        counts.withLock { counts in
-            guard let count = counts[network] else { return }
-            counts[network] = count > 1 ? count - 1 : nil
+        let network = network(of: peer)
+        state.withLock { state in
+            state.open -= 1
+            guard let network, let count = state.counts[network] else { return }
+            state.counts[network] = count > 1 ? count - 1 : nil
         }
     }
 

@@ -13,6 +13,9 @@ extension Problem {
         case .malformed: code = .malformed
         case .challengeUnknown: code = .challengeUnknown
         case .assertionRefused, .rawRefused: code = .assertionRefused
+        case .attestationRefused(.malformed): code = .malformed
+        case .attestationRefused: code = .attestationRefused
+        case .attestationRequired: code = .attestationRequired
         case .unknownKey: code = .unknownKey
         case .keyInUse: code = .keyInUse
         case .reenableRequired: code = .reenableRequired

@@ -9,6 +9,8 @@ struct Problem: Error, Equatable {
     /// The code of a problem, for programs; the texts may change.
     enum Code: String, Sendable, CaseIterable {
         case assertionRefused = "assertion_refused"
+        case attestationRefused = "attestation_refused"
+        case attestationRequired = "attestation_required"
         case challengeUnknown = "challenge_unknown"
         case conflict = "conflict"
         case `internal` = "internal"
@@ -33,7 +35,7 @@ struct Problem: Error, Equatable {
             case .malformed: .badRequest
             case .methodNotAllowed: .methodNotAllowed
             case .notFound: .notFound
-            case .reenableRequired: .forbidden
+            case .attestationRefused, .attestationRequired, .reenableRequired: .forbidden
             case .tooLarge: .contentTooLarge
             case .tooManyRequests: .tooManyRequests
             case .unavailable: .serviceUnavailable

@@ -27,6 +27,8 @@ final class Metrics: Sendable {
 
     /// Values of now.
     struct Gauges {
+        var connections = 0
+        var refusedConnections = 0
         var connectedAddresses = 0
         var passwordsWaiting = 0
         var signingKeyAge = 0
@@ -108,6 +110,12 @@ final class Metrics: Sendable {
                 "# HELP whorl_login_start_time_seconds When the server started, in seconds since 1970.",
                 "# TYPE whorl_login_start_time_seconds gauge",
                 "whorl_login_start_time_seconds \(startedAt)",
+                "# HELP whorl_login_connections Open connections.",
+                "# TYPE whorl_login_connections gauge",
+                "whorl_login_connections \(gauges.connections)",
+                "# HELP whorl_login_connections_refused_total Connections of addresses that had as many as they may have.",
+                "# TYPE whorl_login_connections_refused_total counter",
+                "whorl_login_connections_refused_total \(gauges.refusedConnections)",
                 "# HELP whorl_login_connected_addresses Addresses that have a connection, but for this machine and proxies.",
                 "# TYPE whorl_login_connected_addresses gauge",
                 "whorl_login_connected_addresses \(gauges.connectedAddresses)",

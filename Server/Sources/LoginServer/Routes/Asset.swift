@@ -9,6 +9,7 @@ struct Asset: Sendable {
     let bytes: [UInt8]
 
     static let openAPI = Asset(mediaType: "application/yaml", bytes: PackageResources.openapi_yaml)
+    static let adminOpenAPI = Asset(mediaType: "application/yaml", bytes: PackageResources.admin_yaml)
     static let accountPage = Asset(
         mediaType: "text/html; charset=utf-8",
         bytes: PackageResources.account_html

@@ -43,6 +43,7 @@ extension LoginService {
     var endpoints: [Endpoint] {
         [
             Endpoint(.post, "/v1/challenges", issueChallenge),
+            Endpoint(.post, "/v1/attestations", makeCredential),
             Endpoint(.post, "/v1/devices", enableDevice),
             Endpoint(.get, "/v1/devices", listDevices),
             Endpoint(.delete, "/v1/devices", revokeAllDevices),

@@ -24,6 +24,7 @@ extension LoginService {
             let lastUsedAt: Int?
             let current: Bool
             let approved: Bool
+            let attested: String?
         }
 
         let devices: [Device]
@@ -34,11 +35,13 @@ extension LoginService {
         let assertion: String
         let publicKey: Data
         let name: String
+        let attestation: AttestationStatement?
 
         init(_ members: consuming RequestMembers) throws {
             assertion = try members.required("assertion")
             publicKey = try members.bytes("publicKey")
             name = try members.name("name").text
+            attestation = try members.attestation()
             try members.end()
         }
     }
@@ -73,6 +76,7 @@ extension LoginService {
             as: sender.user,
             from: address,
             approval: try await approval(by: sender),
+            attestation: wish.attestation,
             provided: try await condition(of: sender)
         )
     }
@@ -110,7 +114,8 @@ extension LoginService {
                         enabledAt: device.enabledAt,
                         lastUsedAt: device.lastUsedAt,
                         current: device.device == sender.device,
-                        approved: device.approval != nil
+                        approved: device.approval != nil,
+                        attested: device.attestation?.level.rawValue
                     )
                 }
             )

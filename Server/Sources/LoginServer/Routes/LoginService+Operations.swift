@@ -23,6 +23,8 @@ extension LoginService {
 
     private var gauges: Metrics.Gauges {
         Metrics.Gauges(
+            connections: connections.open,
+            refusedConnections: connections.refused,
             connectedAddresses: connections.addresses,
             passwordsWaiting: passwords.underWay,
             signingKeyAge: tokens.signingKeyAge(at: now)

@@ -88,6 +88,7 @@ extension LoginService {
             credential: signIn.device.keyID,
             methods: methods,
             app: proven.claims.app,
+            attestation: signIn.device.attestation,
             lifetime: tokenLifetime,
             at: now
         )
@@ -117,11 +118,12 @@ extension LoginService {
     /// Returns the methods that recognised the user, in the words of RFC 8176: a key, and what the device says has
     /// unlocked it.
     ///
-    /// A thief of the password can register a key made in software. So a key counts as one in hardware, and as a second
-    /// factor, only if it was approved; otherwise the token says only that a key has answered (`pop`).
+    /// A thief of the password can register a key of his own. So a key counts as a second factor only if it was approved.
+    /// It counts as one in hardware (`hwk`) only if its chip has proven that; otherwise the token says only that a key
+    /// has answered (`pop`).
     private static func methods(_ proven: ProvenAssertion, withPassword: Bool) -> [String] {
         let isApproved = proven.device.approval != nil
-        var methods = [isApproved ? "hwk" : "pop"]
+        var methods = [proven.device.attestation == nil ? "pop" : "hwk"]
         switch proven.claims.method {
         case .finger: methods.append("fpt")
         case .passcode: methods.append("pin")

@@ -32,11 +32,35 @@ struct SessionClaims: JWTPayload, Equatable {
     /// A service compares them with the operation that it is asked for.
     var app: [String: String]?
 
+    /// The part of the key's protection that the device's chip has proven; `nil` if it has proven nothing.
+    var attestation: Attestation?
+
+    /// The proof of a chip.
+    struct Attestation: Codable, Equatable {
+        /// The strength of the proof: `tpm`.
+        var level: String
+        /// The key's policy in words: `current_fingers` or `any_finger`, and `passcode`.
+        var opensFor: [String]
+        /// The digest of the policy, in Base64url.
+        var policy: String
+
+        init(_ attestation: KeyAttestation) {
+            level = attestation.level.rawValue
+            opensFor = attestation.opensFor
+            policy = Base64URL.encode(attestation.policy)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case level, policy
+            case opensFor = "opens_for"
+        }
+    }
+
     /// The account page as a client.
     static let accountPage = "account"
 
     private enum CodingKeys: String, CodingKey {
-        case iss, aud, sub, device, credential, iat, exp, jti, amr, app
+        case iss, aud, sub, device, credential, iat, exp, jti, amr, app, attestation
         case clientID = "client_id"
         case authenticatedAt = "auth_time"
     }

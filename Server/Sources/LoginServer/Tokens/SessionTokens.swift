@@ -4,6 +4,7 @@ internal import Crypto
 internal import Foundation
 internal import JWTKit
 internal import LoginAssertion
+internal import RelyingParty
 internal import Synchronization
 
 /// Writes and reads session tokens: JWTs for access (RFC 9068) with ES256 (RFC 7518).
@@ -66,6 +67,7 @@ final class SessionTokens: Sendable {
     ///   - credential: The thumbprint of the device's key, or the name of the password.
     ///   - methods: The methods that recognised the user (RFC 8176).
     ///   - app: The additional claims of the app.
+    ///   - attestation: The proof of the device's chip; `nil` if there is none.
     ///   - lifetime: The lifetime in seconds.
     ///   - now: The current time in seconds since 1970.
     /// - Returns: The token, and the time when it expires.
@@ -77,6 +79,7 @@ final class SessionTokens: Sendable {
         credential: String,
         methods: [String],
         app: [String: String] = [:],
+        attestation: KeyAttestation? = nil,
         lifetime: Int,
         at now: Int
     ) async throws -> (token: String, expiresAt: Int) {
@@ -94,7 +97,8 @@ final class SessionTokens: Sendable {
             exp: now + lifetime,
             jti: Base64URL.encode(SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }),
             amr: methods,
-            app: app.isEmpty ? nil : app
+            app: app.isEmpty ? nil : app,
+            attestation: attestation.map(SessionClaims.Attestation.init)
         )
         var header = JWTHeader()
         header.typ = Self.type

@@ -33,7 +33,7 @@ extension VaultError {
     /// The status for a key that the vault or the chip refused to use or to make.
     var keyStatus: OSStatus {
         switch code {
-        case .noChip, .passcodeNotSet: errSecNotAvailable
+        case .noChip, .passcodeNotSet, .noEndorsement: errSecNotAvailable
         // An item that can never be opened again counts as missing.
         case .enrollmentChanged, .noSuchItem, .itemTampered, .chipCleared, .counterLost: errSecItemNotFound
         case .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .passcodeWrong,
@@ -41,7 +41,7 @@ extension VaultError {
             errSecAuthFailed
         case .accessRefused, .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize,
             .passcodeWrongSize,
-            .publicKeyRefused:
+            .publicKeyRefused, .credentialRefused:
             errSecParam
         case .itemExists, .passcodeExists: errSecDuplicateItem
         case .chipBusy, .chipCrowded, .chipFailed, .chipFull, .ownerAuthorizationNeeded, .passcodeNeeded,

@@ -49,10 +49,11 @@ package struct KeychainError: Error, Sendable, Hashable {
         case .itemExists: self.init(errSecDuplicateItem)
         case .itemTampered: self.init(errSecInvalidRecord)
         // Apple's systems return this status if an item requires a passcode that is not set.
-        case .passcodeNotSet, .passcodeNeeded, .passcodeExists, .noChip, .chipCleared, .accessRefused:
+        case .passcodeNotSet, .passcodeNeeded, .passcodeExists, .noChip, .chipCleared, .accessRefused,
+            .noEndorsement:
             self.init(errSecNotAvailable)
         case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .passcodeWrongSize,
-            .publicKeyRefused:
+            .publicKeyRefused, .credentialRefused:
             self.init(errSecParam)
         case .store(let error): self.init(error)
         case .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded, .chipFull, .counterLost:

@@ -85,6 +85,36 @@ enum PublicArea {
         return area
     }
 
+    /// The attributes of an attestation key: it signs only what its TPM states, and needs no value of its own.
+    static let attestationKeyAttributes =
+        bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA
+        | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_SIGN_ENCRYPT
+
+    /// Returns the template of an attestation key: ECC P-256, ECDSA with SHA-256, restricted.
+    static func attestationKey() -> TPM2B_PUBLIC {
+        var area = empty(TPM2_ALG_ECC, attributes: attestationKeyAttributes)
+        area.publicArea.parameters.eccDetail.symmetric.algorithm = TPM2_ALG_NULL
+        area.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_ECDSA
+        area.publicArea.parameters.eccDetail.scheme.details.ecdsa.hashAlg = TPM2_ALG_SHA256
+        setCurve(&area)
+        return area
+    }
+
+    /// Returns the template of the endorsement key for P-256, which the maker's certificate is about.
+    ///
+    /// Source: TCG EK Credential Profile 2.x, template L-2, and B.6.2 "PolicyA" for the policy.
+    static func endorsementKey() throws(TPMError) -> TPM2B_PUBLIC {
+        var area = storageRoot()
+        area.publicArea.objectAttributes =
+            bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_ADMINWITHPOLICY | TPMA_OBJECT_RESTRICTED
+            | TPMA_OBJECT_DECRYPT
+        area.publicArea.authPolicy = try TPM2B_DIGEST(public: [
+            0x83, 0x71, 0x97, 0x67, 0x44, 0x84, 0xb3, 0xf8, 0x1a, 0x90, 0xcc, 0x8d, 0x46, 0xa5, 0xd7, 0x24,
+            0xfd, 0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
+        ])
+        return area
+    }
+
     private static func empty(_ type: TPM2_ALG_ID, attributes: UInt32) -> TPM2B_PUBLIC {
         var area = TPM2B_PUBLIC()
         area.publicArea.type = type

@@ -77,6 +77,20 @@ extension TPMCommands {
         try connection.withCounter(counter) { (index) throws(TPMError) in try connection.undefine(index) }
     }
 
+    /// Returns a counter's public area as a TPMS_NV_PUBLIC, which its name is computed from.
+    ///
+    /// - Throws: ``TPMError/Code-swift.enum/nvMissing`` if the index has another name.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_NV_ReadPublic.
+    public func publicArea(of counter: NVCounter) throws(TPMError) -> [UInt8] {
+        try connection.withCounter(counter) { (index) throws(TPMError) in
+            var area = try connection.publicArea(ofIndex: index)
+            let bytes = try Marshalling.bytes(Tss2_MU_TPMS_NV_PUBLIC_Marshal, of: &area)
+            guard TPMName(ofPublicArea: bytes) == counter.name else { throw TPMError(.nvMissing) }
+            return bytes
+        }
+    }
+
     /// Returns the state of a counter; two commands if it is unchanged, one if it is gone.
     public func check(_ counter: NVCounter) throws(TPMError) -> NVCounterCheck {
         do throws(TPMError) {
@@ -197,7 +211,7 @@ extension Connection {
         return bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    fileprivate func publicArea(ofIndex index: ESYS_TR) throws(TPMError) -> TPMS_NV_PUBLIC {
+    func publicArea(ofIndex index: ESYS_TR) throws(TPMError) -> TPMS_NV_PUBLIC {
         var area: UnsafeMutablePointer<TPM2B_NV_PUBLIC>?
         try call("TPM2_NV_ReadPublic") {
             Esys_NV_ReadPublic($0, index, Fixed.none, Fixed.none, Fixed.none, &area, nil)

@@ -148,6 +148,16 @@ extension TPMCommands {
         auth: SecretBox?,
         data: SecretBox?
     ) throws(TPMError) -> TPMObject {
+        try createWithTicket(template, under: root, auth: auth, data: data).object
+    }
+
+    /// Makes an object, and returns the TPM's ticket that it has made it.
+    func createWithTicket(
+        _ template: TPM2B_PUBLIC,
+        under root: StorageRoot,
+        auth: SecretBox?,
+        data: SecretBox?
+    ) throws(TPMError) -> CreatedObject {
         try connection.withSequence(root) { (parent) throws(TPMError) in
             var session = try Session(.hmac, saltedTo: parent, on: connection)
             do throws(TPMError) {
@@ -167,12 +177,16 @@ extension Connection {
         by session: inout Session,
         auth: SecretBox?,
         data: SecretBox?
-    ) throws(TPMError) -> TPMObject {
+    ) throws(TPMError) -> CreatedObject {
         var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
         var publicArea: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        var creationHash: UnsafeMutablePointer<TPM2B_DIGEST>?
+        var ticket: UnsafeMutablePointer<TPMT_TK_CREATION>?
         defer {
             CMemory.release(privateArea)
             CMemory.release(publicArea)
+            CMemory.release(creationHash)
+            CMemory.release(ticket)
         }
         try CMemory.withSecret(TPM2B_SENSITIVE_CREATE.self) { (sensitive) throws(TPMError) in
             try sensitive.fill(auth: auth, data: data)
@@ -194,16 +208,20 @@ extension Connection {
                         &privateArea,
                         &publicArea,
                         nil,
-                        nil,
-                        nil
+                        &creationHash,
+                        &ticket
                     )
                 }
             }
         }
-        guard let privateArea, let publicArea else {
+        guard let privateArea, let publicArea, let creationHash, let ticket else {
             throw TPMError(.other, command: "TPM2_Create", cause: "no value after success")
         }
-        return try TPMObject(publicArea, privateArea)
+        return CreatedObject(
+            object: try TPMObject(publicArea, privateArea),
+            creationHash: creationHash.pointee,
+            ticket: ticket.pointee
+        )
     }
 
     fileprivate func changeAuth(

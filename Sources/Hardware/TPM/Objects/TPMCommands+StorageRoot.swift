@@ -65,7 +65,7 @@ extension TPMCommands {
 
     private func makeStorageRoot(at handle: UInt32) throws(TPMError) -> StorageRoot {
         try connection.asOwner { () throws(TPMError) in
-            let primary = try connection.createPrimary()
+            let primary = try connection.createPrimary(PublicArea.storageRoot(), in: Fixed.owner)
             defer { connection.flush(primary) }
             var persistent = Fixed.none
             try connection.call("TPM2_EvictControl") {
@@ -114,9 +114,9 @@ extension Connection {
         }
     }
 
-    /// Makes the storage root's key; the caller flushes it.
-    fileprivate func createPrimary() throws(TPMError) -> ESYS_TR {
-        var template = PublicArea.storageRoot()
+    /// Makes a primary key of a hierarchy whose authorization value is empty; the caller flushes it.
+    func createPrimary(_ template: TPM2B_PUBLIC, in hierarchy: ESYS_TR) throws(TPMError) -> ESYS_TR {
+        var template = template
         var sensitive = TPM2B_SENSITIVE_CREATE()
         var outside = TPM2B_DATA()
         var registers = TPML_PCR_SELECTION()
@@ -124,7 +124,7 @@ extension Connection {
         try call("TPM2_CreatePrimary") {
             Esys_CreatePrimary(
                 $0,
-                Fixed.owner,
+                hierarchy,
                 Fixed.password,
                 Fixed.none,
                 Fixed.none,

@@ -20,6 +20,17 @@ public struct ECDSASignature: Sendable, Hashable {
 
     /// Both numbers, 64 bytes.
     public var raw: [UInt8] { r + s }
+
+    /// Reads the TPM's form; `nil` if it is no signature on P-256.
+    init?(_ signature: TPMT_SIGNATURE) {
+        guard signature.sigAlg == TPM2_ALG_ECDSA else { return nil }
+        let ecdsa = signature.signature.ecdsa
+        guard let r = padded(Sized.bytes(ecdsa.signatureR.buffer, ecdsa.signatureR.size), to: 32),
+            let s = padded(Sized.bytes(ecdsa.signatureS.buffer, ecdsa.signatureS.size), to: 32)
+        else { return nil }
+        self.r = r
+        self.s = s
+    }
 }
 
 extension TPMCommands {
@@ -189,18 +200,9 @@ extension Connection {
         try call("TPM2_Sign") {
             Esys_Sign($0, key, session, Fixed.none, Fixed.none, &digest, &scheme, &ticket, &signature)
         }
-        let numbers = try CMemory.take(signature, of: "TPM2_Sign") { signature -> ([UInt8], [UInt8])? in
-            guard signature.pointee.sigAlg == TPM2_ALG_ECDSA else { return nil }
-            let ecdsa = signature.pointee.signature.ecdsa
-            return (
-                Sized.bytes(ecdsa.signatureR.buffer, ecdsa.signatureR.size),
-                Sized.bytes(ecdsa.signatureS.buffer, ecdsa.signatureS.size)
-            )
-        }
-        guard let numbers, let r = padded(numbers.0, to: 32), let s = padded(numbers.1, to: 32) else {
-            throw TPMError(.other, command: "TPM2_Sign", cause: "no P-256 signature")
-        }
-        return ECDSASignature(r: r, s: s)
+        let numbers = try CMemory.take(signature, of: "TPM2_Sign") { ECDSASignature($0.pointee) }
+        guard let numbers else { throw TPMError(.other, command: "TPM2_Sign", cause: "no P-256 signature") }
+        return numbers
     }
 
     fileprivate func unseal(_ object: ESYS_TR, session: ESYS_TR) throws(TPMError) -> SecretBytes {
@@ -234,7 +236,7 @@ extension Connection {
 
 extension SecretBytes {
     /// Copies the front of a buffer of the TPM's structures, which its owner wipes.
-    fileprivate init<Buffer>(copying buffer: borrowing Buffer, count: UInt16) {
+    init<Buffer>(copying buffer: borrowing Buffer, count: UInt16) {
         self = Swift.withUnsafeBytes(of: buffer) { bytes in
             SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(count))).bytes)
         }

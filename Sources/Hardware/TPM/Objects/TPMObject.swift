@@ -17,6 +17,8 @@ public struct TPMObject: Sendable, Hashable {
         case signingKey
         /// A P-256 key for ECDSA and for ECDH.
         case agreementKey
+        /// A P-256 key that signs only what its TPM states.
+        case attestationKey
     }
 
     /// The largest serialized form that is accepted, in bytes.
@@ -88,10 +90,13 @@ public struct TPMObject: Sendable, Hashable {
         self.policy = policy.isEmpty ? nil : PolicyDigest(bytes: policy)
         publicPoint =
             switch kind {
-            case .signingKey, .agreementKey: ECPoint(area.publicArea.unique.ecc)
+            case .signingKey, .agreementKey, .attestationKey: ECPoint(area.publicArea.unique.ecc)
             case .authority, .sealed: nil
             }
     }
+
+    /// The public area as a TPMT_PUBLIC, which the name is computed from.
+    public var publicArea: [UInt8] { Array(publicBlob.dropFirst(2)) }
 
     /// The form to store; it contains no secret that another TPM, or this one without the policy, would reveal.
     public var serialized: [UInt8] { [Self.version] + publicBlob + privateBlob }
@@ -122,6 +127,8 @@ extension TPMObject.Kind {
             && area.objectAttributes & TPMA_OBJECT_RESTRICTED == 0:
             let agrees = area.objectAttributes & TPMA_OBJECT_DECRYPT != 0
             self = agrees ? .agreementKey : .signingKey
+        case TPM2_ALG_ECC where area.objectAttributes == PublicArea.attestationKeyAttributes:
+            self = .attestationKey
         default: return nil
         }
     }

@@ -135,4 +135,5 @@ enum Fixed {
     static let none = ESYS_TR_NONE
     static let password = ESYS_TR_PASSWORD
     static let owner = ESYS_TR_RH_OWNER
+    static let endorsement = ESYS_TR_RH_ENDORSEMENT
 }

@@ -52,7 +52,7 @@ extension LoginDesk {
         guard let device = LoginName(called) else { throw LoginError(.keychain(errSecInvalidRecord)) }
 
         let challenge = try await challenge(.enable, for: user, on: device)
-        let item = try await owner.makeKey(access)
+        let (item, attestation) = try await makeKey(access, for: user, on: device)
         let reason = self.reason(reason, for: user)
         let recognition = try await owner.recognise(for: access, reason)
         var key = LoginRecord.Key(
@@ -63,7 +63,14 @@ extension LoginDesk {
         )
         guard let pair = owner.pair(key) else { throw LoginError(.notReleased) }
         key.enabledAt = try await register(pair, of: user, on: device, challenge, recognition, reason) {
-            .enable($0, key: pair.key, name: deviceName, authorization: authorization, to: server)
+            .enable(
+                $0,
+                key: pair.key,
+                name: deviceName,
+                attestation: attestation,
+                authorization: authorization,
+                to: server
+            )
         }
 
         let known = key

@@ -86,6 +86,8 @@ extension LoginError.Refusal {
         case .assertionRefused: "The server does not take what the device signed."
         case .keyInUse: "The server has this key for another user or device."
         case .tooManyDevices: "The server keeps no more devices for this user."
+        case .attestationRequired: "The server takes only keys whose TPM proves what guards them."
+        case .attestationRefused: "The server does not take the proof of this machine’s TPM."
         case .other: "The server refused."
         }
     }
@@ -97,6 +99,10 @@ extension LoginError.Refusal {
         case .assertionRefused: "Check this machine’s clock, then try again."
         case .keyInUse: "Enable the login again: that makes a new key."
         case .tooManyDevices: "Revoke a device that is not used any more."
+        case .attestationRequired:
+            "Enable the login with an attestation (`--attest`); it names this machine’s TPM to the server."
+        case .attestationRefused:
+            "Enable the login without one, or ask who runs the server whether the TPM’s maker is trusted."
         }
     }
 }

@@ -99,6 +99,10 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         case keyInUse = "key_in_use"
         /// The user has too many devices.
         case tooManyDevices = "too_many_devices"
+        /// The server takes only keys whose chip proves what guards them.
+        case attestationRequired = "attestation_required"
+        /// The server does not take the chip's proof.
+        case attestationRefused = "attestation_refused"
         /// Anything else.
         case other
     }

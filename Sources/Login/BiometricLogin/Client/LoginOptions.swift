@@ -16,6 +16,10 @@ public struct LoginOptions: Sendable {
     public var fingers = Fingers.currentSet
     /// Whether the passcode also opens it, if one is set; the default is `true`.
     public var takesPasscode = true
+    /// Whether a new key is enabled with an attestation, by which the server sees that a TPM guards the key.
+    ///
+    /// The attestation names this machine's TPM to the server, for as long as the TPM exists; the default is `false`.
+    public var attests = false
     /// Whether several users may enable the login to one server on this device.
     public var allowsSeveralAccounts = false
     /// The presenter of the prompt; `nil` for the default.

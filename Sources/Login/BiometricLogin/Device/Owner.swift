@@ -104,6 +104,23 @@ struct Owner {
         }
     }
 
+    /// Returns the chip's identity, with a new attestation key.
+    func chipIdentity() async throws(LoginError) -> ChipIdentity {
+        do { return try await parts.items.chipIdentity() } catch { throw LoginError(.vault(error)) }
+    }
+
+    /// Makes a new key in the chip, with the chip's evidence.
+    func makeKey(
+        _ access: AccessControl,
+        attestedFor credential: ChipCredential
+    ) async throws(LoginError) -> AttestedKey {
+        do {
+            return try await parts.items.makeKey(access: access, attestedFor: credential)
+        } catch {
+            throw LoginError(.vault(error))
+        }
+    }
+
     /// Returns the reason why a key that was made for a set of `fingers` can no longer be used, as far as it is known
     /// without a prompt; `nil` if none is known.
     func loss(of key: SealedItem, madeFor fingers: Data?) async throws(LoginError) -> LoginError.Reason? {
@@ -144,7 +161,7 @@ extension LoginError {
         case .chipCleared, .itemTampered: self.init(.mustEnableAgain(.keyLost))
         case .counterLost, .noChip, .chipBusy, .chipCrowded, .chipFailed, .ownerAuthorizationNeeded,
             .chipFull,
-            .chipLockedOut,
+            .chipLockedOut, .noEndorsement, .credentialRefused,
             .nameRefused, .noSuchItem, .itemExists, .measuredBootChanged, .accessDenied,
             .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty, .secretTooLarge,
             .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeNotSet, .passcodeExists,

@@ -46,6 +46,22 @@ extension LoginResponse {
         return try Self.date(answer.enabledAt)
     }
 
+    /// Returns a server's credential for this device's chip, which alone can tell whether it is one.
+    func credential() throws(LoginError) -> (nonce: Data, credential: Data, secret: Data) {
+        struct Answer: Decodable {
+            let nonce: String
+            let credential: String
+            let secret: String
+            let expiresAt: Int
+        }
+        let answer = try decoded(as: Answer.self, status: 201)
+        guard let nonce = Base64URL.decode(answer.nonce), nonce.count == 16,
+            let credential = Base64URL.decode(answer.credential),
+            let secret = Base64URL.decode(answer.secret)
+        else { throw LoginError(.answerRefused(.malformed)) }
+        return (nonce, credential, secret)
+    }
+
     /// Returns the session, after validation of its token.
     func session() throws(LoginError) -> (token: SecretBox, expiresAt: Date) {
         /// The decoder makes a text of the token: a copy that cannot be wiped. It exists only briefly, and is copied

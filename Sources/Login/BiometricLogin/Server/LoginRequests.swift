@@ -4,6 +4,7 @@ internal import Foundation
 internal import LoginAssertion
 internal import LoginTransport
 internal import SecretMemory
+internal import WhorlService
 
 /// A credential that identifies the user to a server, other than the key.
 public enum LoginCredential: Sendable {
@@ -44,14 +45,32 @@ extension LoginRequest {
         _ assertion: String,
         key: LoginKey,
         name: String,
+        attestation: AttestationStatement?,
         authorization: SecretBox,
         to origin: LoginOrigin
     ) -> LoginRequest {
-        let body = JSONText.object([
+        var members: [(String, JSONText.Value)] = [
             ("assertion", .text(assertion)), ("publicKey", .text(Base64URL.encode(key.der))),
             ("name", .text(name)),
-        ])
+        ]
+        if let attestation { members.append(("attestation", .text(Base64URL.encode(attestation.encoded)))) }
+        let body = JSONText.object(members)
         return LoginRequest(to: origin, .post, "/v1/devices", authorization: authorization, body: body)
+    }
+
+    static func credential(
+        for user: LoginName,
+        on device: LoginName,
+        _ identity: ChipIdentity,
+        to origin: LoginOrigin
+    ) -> LoginRequest {
+        let body = JSONText.object([
+            ("user", .text(user.text)), ("device", .text(device.text)),
+            ("endorsementKey", .text(Base64URL.encode(identity.endorsementKey))),
+            ("certificate", .text(Base64URL.encode(identity.certificate))),
+            ("attestationKey", .text(Base64URL.encode(identity.attestationKey))),
+        ])
+        return LoginRequest(to: origin, .post, "/v1/attestations", body: body)
     }
 
     static func signIn(_ assertion: String, password: SecretBox?, to origin: LoginOrigin) -> LoginRequest {

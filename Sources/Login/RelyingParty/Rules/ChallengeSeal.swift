@@ -34,6 +34,20 @@ struct ChallengeSeal: Sendable {
         nonce.bytes + HMAC<SHA256>.authenticationCode(for: terms.sealed(nonce), using: key).prefix(Self.size)
     }
 
+    /// Returns the secret of an attestation's credential, which only this server can compute.
+    ///
+    /// - Parameters:
+    ///   - nonce: The nonce of the credential.
+    ///   - terms: The server, user and device that it is made for.
+    ///   - chip: The names of the endorsement key and the attestation key.
+    /// - Returns: The secret, 32 bytes.
+    func secret(_ nonce: Nonce, for terms: Terms, chip: Data) -> Data {
+        let heading = Data("whorl-login credential 1\n".utf8)
+        return Data(
+            HMAC<SHA256>.authenticationCode(for: heading + terms.sealed(nonce) + chip, using: key)
+        )
+    }
+
     /// Returns the nonce of a challenge that was issued for these terms; `nil` for any other bytes.
     func nonce(of challenge: Data, for terms: Terms) -> Nonce? {
         guard challenge.count == LoginClaims.challengeSize,

@@ -14,6 +14,16 @@ extension RelyingParty {
             case requireReenable
         }
 
+        /// The policy for attestations, by which a device's TPM proves what guards its key.
+        public enum AttestationPolicy: String, Sendable, Hashable, CaseIterable {
+            /// None is taken.
+            case none
+            /// A key is enabled with or without one; one that does not hold is refused.
+            case allow
+            /// No key is enabled without one.
+            case require
+        }
+
         /// A limit of events in a window of time.
         public struct Limit: Sendable, Hashable {
             /// The number of events that are allowed within the window.
@@ -49,6 +59,8 @@ extension RelyingParty {
         public var clockSkew = 30
         /// The policy for a device whose enrolled fingers have changed.
         public var domainStatePolicy = DomainStatePolicy.requireReenable
+        /// The policy for attestations.
+        public var attestationPolicy = AttestationPolicy.none
         /// The limits of tries.
         public var limits = Limits()
         /// The maximum number of devices of one user.

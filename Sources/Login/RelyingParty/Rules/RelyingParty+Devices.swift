@@ -17,6 +17,7 @@ extension RelyingParty {
     ///   - address: The client's address; empty if it is not known.
     ///   - approval: The operator or device that vouches for the key; `nil` for a password, since a thief of the
     ///     password can register a key made in software.
+    ///   - attestation: The proof of the device's chip, which ``Configuration/attestationPolicy`` may ask for.
     ///   - condition: The device or password that has authenticated `user`: if it is revoked before the device is
     ///     registered, nothing is registered.
     /// - Returns: The device as it is registered now.
@@ -29,6 +30,7 @@ extension RelyingParty {
         as user: LoginName,
         from address: String,
         approval: RegisteredDevice.Approval? = nil,
+        attestation: AttestationStatement? = nil,
         provided condition: RegistrationCondition? = nil
     ) async throws(RelyingPartyError) -> RegisteredDevice {
         let address = ClientAddress(address)
@@ -48,6 +50,7 @@ extension RelyingParty {
         return try await settle(claimed, nonce, .enableRefused, address) {
             () async throws(RelyingPartyError) in
             let claims = try verify(unverified, with: key)
+            let proven = try await self.attestation(of: key, attestation, for: user, claims.device)
             let registered = RegisteredDevice(
                 user: user,
                 device: claims.device,
@@ -56,7 +59,8 @@ extension RelyingParty {
                 enabledAt: now,
                 lastUsedAt: nil,
                 domainState: claims.domainState,
-                approval: approval
+                approval: approval,
+                attestation: proven
             )
             try await register(registered, using: nonce, condition, address)
             return registered
@@ -74,7 +78,8 @@ extension RelyingParty {
             event: .enabled,
             user: device.user,
             device: device.device,
-            address: address.text
+            address: address.text,
+            reason: device.attestation.map { "attested \($0.level.rawValue)" }
         )
         let registration = try await store.register(
             device,

@@ -275,7 +275,8 @@ extension RelyingParty {
             enabledAt: device.enabledAt,
             lastUsedAt: now,
             domainState: device.domainState,
-            approval: device.approval
+            approval: device.approval,
+            attestation: device.attestation
         )
         let entry = AuditEntry(
             at: now,
@@ -311,7 +312,9 @@ extension RelyingPartyError {
     fileprivate var isOfSigner: Bool {
         switch code {
         case .assertionRefused(let fault): fault == .expired || fault == .notYetValid
-        case .reenableRequired, .keyInUse, .tooManyDevices, .authorizationRevoked: true
+        case .reenableRequired, .keyInUse, .tooManyDevices, .authorizationRevoked, .attestationRequired,
+            .attestationRefused:
+            true
         case .malformed, .challengeUnknown, .unknownKey, .tooManyTries, .rawRefused, .store: false
         }
     }

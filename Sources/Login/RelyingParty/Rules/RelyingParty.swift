@@ -23,6 +23,7 @@ public struct RelyingParty: Sendable {
     public let configuration: Configuration
     /// The store of devices, answered challenges and the audit log.
     public let store: any RelyingPartyStore
+    let endorsements: any EndorsementAuthority
     let events: @Sendable (RelyingPartyEvent) -> Void
     let clock: @Sendable () -> Date
     let keys = ChallengeKeys()
@@ -34,16 +35,19 @@ public struct RelyingParty: Sendable {
     /// - Parameters:
     ///   - store: The store of devices, answered challenges and the audit log.
     ///   - configuration: The origin, the policy and the limits.
+    ///   - endorsements: The judge of endorsement certificates, for attestations; by default no certificate is trusted.
     ///   - events: Is called for each event; it must return soon, since the request waits.
     ///   - now: The clock.
     public init(
         store: any RelyingPartyStore,
         configuration: Configuration,
+        endorsements: any EndorsementAuthority = NoEndorsements(),
         events: @escaping @Sendable (RelyingPartyEvent) -> Void = { _ in },
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.store = store
         self.configuration = configuration
+        self.endorsements = endorsements
         self.events = events
         clock = now
     }

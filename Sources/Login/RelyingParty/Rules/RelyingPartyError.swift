@@ -26,6 +26,10 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case tooManyDevices
         /// The session or password that was to enable a device has been revoked.
         case authorizationRevoked
+        /// The server wants an attestation, and none came with the key.
+        case attestationRequired
+        /// The attestation does not hold.
+        case attestationRefused(AttestationFault)
         /// A bare signature says nothing about fingers, and the server's policy asks about them.
         case rawRefused
         /// The store failed; the result of the request is unknown.
@@ -55,6 +59,8 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .tooManyTries(let seconds): "There were too many tries; the next one may come in \(seconds) s."
         case .tooManyDevices: "The user has as many devices as one may have."
         case .authorizationRevoked: "The session or password that was to enable the device has been revoked."
+        case .attestationRequired: "The server takes only keys whose chip proves what guards them."
+        case .attestationRefused(let fault): "The attestation is refused: \(fault.words)."
         case .rawRefused:
             "A bare signature is refused, since it does not say whether the fingers have changed."
         case .store: "The server's database cannot be used."
@@ -73,6 +79,8 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .tooManyTries: "Wait, then try again."
         case .tooManyDevices: "Revoke a device that is no longer used."
         case .authorizationRevoked: "Sign in again, then enable the device."
+        case .attestationRequired: "Enable the device with an attestation."
+        case .attestationRefused(let fault): fault.remedy
         case .rawRefused: "Sign an assertion, or have the server's policy allow changed fingers."
         case .store: "Look into the server's log, and try again when the database is back."
         }
@@ -90,6 +98,8 @@ public struct RelyingPartyError: Error, Sendable, Hashable, CustomStringConverti
         case .tooManyTries: "too_many_tries"
         case .tooManyDevices: "too_many_devices"
         case .authorizationRevoked: "authorization_revoked"
+        case .attestationRequired: "attestation_required"
+        case .attestationRefused(let fault): "attestation_\(fault.rawValue)"
         case .rawRefused: "raw_refused"
         case .store: "store"
         }
@@ -121,6 +131,28 @@ extension AssertionFault {
         case .origin: "Name the server by its own origin."
         case .malformed, .purpose, .user, .device, .key, .challenge, .signature:
             "Ask for a new challenge and sign that one with the key of this device."
+        }
+    }
+}
+
+extension AttestationFault {
+    fileprivate var words: String {
+        switch self {
+        case .malformed: "it is not what a device sends"
+        case .endorsement: "the chip's certificate is not of a maker that this server trusts"
+        case .credential: "it answers no credential of this server, or one that is too old"
+        case .statement: "the chip's statement is not about this key"
+        case .key: "the key is not bound to its chip and its policy"
+        case .policy: "the key's policy is not one that is known"
+        }
+    }
+
+    fileprivate var remedy: String {
+        switch self {
+        case .malformed: "Send what Docs/LoginProtocol.md describes."
+        case .endorsement: "Have the operator name the authority that has signed the chip's certificate."
+        case .credential: "Ask for a new credential, and enable the device again."
+        case .statement, .key, .policy: "Make a new key on the device, and enable that one."
         }
     }
 }

@@ -33,12 +33,14 @@ extension SQLiteRelyingPartyStore {
             try db.run(
                 """
                 INSERT OR REPLACE INTO devices
-                    (user, device, key_id, key, name, enabled_at, last_used_at, domain_state, approved)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (user, device, key_id, key, name, enabled_at, last_used_at, domain_state, approved,
+                    attested)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     device.user.text, device.device.text, device.keyID, device.key.der, device.name,
                     device.enabledAt, device.lastUsedAt, device.domainState, device.approval?.text,
+                    device.attestation?.text(of: device.key),
                 ]
             )
             try db.write(audit)
@@ -147,6 +149,7 @@ extension RegisteredDevice {
             let key = LoginKey(der: row["key"]), key.id == row["key_id"]
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of devices") }
         let approval: String? = row["approved"]
+        let attestation: String? = row["attested"]
         self.init(
             user: user,
             device: device,
@@ -156,7 +159,8 @@ extension RegisteredDevice {
             lastUsedAt: row["last_used_at"],
             domainState: row["domain_state"],
             // An approval that a newer version has written, and this one does not know, does not count here.
-            approval: approval.flatMap(RegisteredDevice.Approval.init(text:))
+            approval: approval.flatMap(RegisteredDevice.Approval.init(text:)),
+            attestation: attestation.flatMap { KeyAttestation(text: $0, of: key) }
         )
     }
 }

@@ -6,7 +6,7 @@ internal import GRDB
 ///
 /// Names are compared byte by byte, which is SQLite's default; a missing device is stored as an empty string.
 enum SQLiteSchema {
-    static let version = 3
+    static let version = 4
 
     static func create(_ db: Database) throws {
         try createFirst(db)
@@ -36,6 +36,10 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         -- Lines are kept for a time, and those of each user up to a number.
         DROP INDEX audit_others;
+        """,
+        """
+        -- What the chip has proven of a key, beside the name of that key; not at all where it is NULL.
+        ALTER TABLE devices ADD COLUMN attested TEXT;
         """,
     ]
 

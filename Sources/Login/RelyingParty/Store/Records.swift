@@ -59,6 +59,8 @@ public struct RegisteredDevice: Sendable, Hashable {
     public let domainState: Data?
     /// The operator or device that has approved this key; `nil` for a key that was enabled with the password alone.
     public let approval: Approval?
+    /// The part of its protection that its chip has proven; `nil` for a key that came without an attestation.
+    public let attestation: KeyAttestation?
 
     /// The thumbprint of its key (RFC 7638).
     public var keyID: String { key.id }
@@ -72,8 +74,10 @@ public struct RegisteredDevice: Sendable, Hashable {
         enabledAt: Int,
         lastUsedAt: Int?,
         domainState: Data?,
-        approval: Approval? = nil
+        approval: Approval? = nil,
+        attestation: KeyAttestation? = nil
     ) {
+        self.attestation = attestation
         self.approval = approval
         self.user = user
         self.device = device

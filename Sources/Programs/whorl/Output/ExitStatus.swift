@@ -72,7 +72,7 @@ extension ExitStatus {
             switch code {
             // Everything that prevents use of the chip, also when it keeps the state key; the error's code says what.
             case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
-                .chipFull:
+                .chipFull, .noEndorsement, .credentialRefused:
                 .noTPM
             case .noSuchItem: .noSuchItem
             case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: .noLongerValid

@@ -39,6 +39,8 @@ struct Login: AsyncParsableCommand {
         var anyFinger = false
         @Flag(help: "The passcode does not open the key.")
         var noPasscode = false
+        @Flag(help: "Proves to the server that a TPM guards the key; this names this machine’s TPM to it.")
+        var attest = false
         @Flag(help: "Another user may have enabled the login on this device.")
         var severalAccounts = false
         @OptionGroup var password: PasswordOption
@@ -52,6 +54,7 @@ struct Login: AsyncParsableCommand {
             var options = server.options(global)
             options.fingers = anyFinger ? .any : .currentSet
             options.takesPasscode = !noPasscode
+            options.attests = attest
             options.allowsSeveralAccounts = severalAccounts
             let client = try session.login(origin, options, handing: try await passcode.preset())
             let secret = try await password.read("Password of \(user) at \(origin)")

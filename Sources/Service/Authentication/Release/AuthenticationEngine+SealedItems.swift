@@ -54,7 +54,7 @@ extension AuthenticationEngine {
     /// Returns the vault, ready to bind a new item to the conditions of its access control.
     ///
     /// Fingers that were enrolled before a chip was in use get their counter when they are read.
-    private func vaultForNew(_ access: AccessControl) async throws(VaultError) -> Vault {
+    func vaultForNew(_ access: AccessControl) async throws(VaultError) -> Vault {
         let vault = try await self.vault.made()
         guard access.isBoundToCurrentSet else { return vault }
         try await vault.provision()

@@ -88,7 +88,7 @@ struct LooseItem: KeptItem {
         switch object.kind {
         case .sealed: break
         case .agreementKey: guard body.isEmpty else { return nil }
-        case .authority, .signingKey: return nil
+        case .authority, .signingKey, .attestationKey: return nil
         }
         self.profile = profile
         self.access = access

@@ -25,15 +25,29 @@ extension Vault {
             @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
             TPMObject
     ) async throws(VaultError) -> MadeItem {
+        let (binding, object) = try await bind(owner, access, password, under: authority, create)
+        return MadeItem(binding: binding, object: object)
+    }
+
+    /// Has the chip make something with the policy of a new item.
+    func bind<Made: Sendable>(
+        _ owner: ItemOwner,
+        _ access: AccessControl,
+        _ password: SecretBox?,
+        under authority: VaultAuthority,
+        _ create:
+            @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
+            Made
+    ) async throws(VaultError) -> (ItemBinding, Made) {
         let (binding, authorization) = try await binding(owner, access, password)
         guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
             throw VaultError(.accessRefused("it cannot be bound"))
         }
         let digest = policy.digest
-        let object = try await chip(about: owner.spoken) { commands throws(TPMError) in
+        let made = try await chip(about: owner.spoken) { commands throws(TPMError) in
             try create(commands, authority.root, digest, authorization)
         }
-        return MadeItem(binding: binding, object: object)
+        return (binding, made)
     }
 
     /// Returns the objects that a new item's policy names, and the item's own authorization value.

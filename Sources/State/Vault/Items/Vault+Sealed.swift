@@ -168,7 +168,7 @@ extension Vault {
         }
     }
 
-    private func sealed(
+    func sealed(
         _ profile: String,
         _ access: AccessControl,
         _ made: MadeItem,

@@ -66,7 +66,7 @@ extension AuthenticationError {
             .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty,
             .secretTooLarge, .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeExists,
             .passcodeWrongSize,
-            .passcodeNeeded:
+            .passcodeNeeded, .noEndorsement, .credentialRefused:
             self.init(error, as: .storeFailed)
         }
     }

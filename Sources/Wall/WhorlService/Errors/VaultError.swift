@@ -23,6 +23,11 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The counter that binds keys to a set of fingers was removed from the chip, or was replaced by a new one.
         case counterLost
 
+        /// The chip has no certificate of its maker for a P-256 endorsement key.
+        case noEndorsement
+        /// A server's credential is for another chip, or for another attestation key.
+        case credentialRefused
+
         /// The name cannot be used for an item.
         case nameRefused(ItemName.Refusal)
         /// No secret or key has this name.
@@ -105,6 +110,8 @@ extension VaultError.Code {
         case .chipFull: "chipFull"
         case .chipLockedOut: "chipLockedOut"
         case .counterLost: "counterLost"
+        case .noEndorsement: "noEndorsement"
+        case .credentialRefused: "credentialRefused"
         case .nameRefused: "nameRefused"
         case .noSuchItem: "noSuchItem"
         case .itemExists: "itemExists"

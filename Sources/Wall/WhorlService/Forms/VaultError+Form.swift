@@ -55,6 +55,7 @@ extension VaultError: Codable {
             .measuredBootChanged, .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong,
             .secretEmpty, .publicKeyRefused, .passcodeNotSet, .passcodeExists, .passcodeWrongSize,
             .passcodeWrong,
+            .noEndorsement, .credentialRefused,
         ].map { ($0.name, $0) }
     )
 

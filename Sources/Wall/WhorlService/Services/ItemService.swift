@@ -23,6 +23,24 @@ public protocol ItemService: Sendable {
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SealedItem
 
+    /// Returns the chip's identity, with a new attestation key; the owner is not asked.
+    ///
+    /// - Throws: `noChip`; `noEndorsement` if the chip's maker has put no certificate into it.
+    func chipIdentity() async throws(VaultError) -> ChipIdentity
+
+    /// Makes a key that the caller stores, and has the chip state how it is protected; the owner is not asked.
+    ///
+    /// - Parameters:
+    ///   - access: The access control that must be met to use the key.
+    ///   - credential: A server's credential for this chip.
+    /// - Returns: The key, and the chip's evidence.
+    /// - Throws: `credentialRefused` if the credential is for another chip; and as
+    ///   ``make(_:access:applicationPassword:)``.
+    func makeKey(
+        access: AccessControl,
+        attestedFor credential: ChipCredential
+    ) async throws(VaultError) -> AttestedKey
+
     /// Decodes an item that the caller stored; neither the owner nor a chip is asked, so the item may not open.
     ///
     /// - Parameter encoded: The ``SealedItem/encoded`` bytes of one of this service's items.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import Foundation
+internal import RelyingParty
+internal import SwiftASN1
+internal import X509
+
+/// The makers of TPMs that the operator trusts: the certificates of a file.
+struct EndorsementRoots: EndorsementAuthority {
+    /// The largest file that is read, in bytes.
+    private static let largestFile = 4 << 20
+
+    private let roots: CertificateStore
+
+    /// Reads a file of certificates in PEM, roots or those below them; each of them is trusted.
+    ///
+    /// - Throws: ``ServerError`` if there is none in it.
+    init(file: String) throws(ServerError) {
+        do {
+            guard let handle = FileHandle(forReadingAtPath: file),
+                let bytes = try handle.read(upToCount: Self.largestFile + 1), bytes.count <= Self.largestFile
+            else { throw CocoaError(.fileReadUnknown) }
+            let documents = try PEMDocument.parseMultiple(pemString: String(decoding: bytes, as: UTF8.self))
+            let certificates = try documents.map { try Certificate(pemDocument: $0) }
+            guard !certificates.isEmpty else { throw CocoaError(.fileReadCorruptFile) }
+            roots = CertificateStore(certificates)
+        } catch {
+            throw ServerError(
+                .certificate,
+                "\(file) holds no certificates of makers of TPMs: \(error)",
+                hint: "it is a PEM file with one certificate after the other, of 4 MiB at most"
+            )
+        }
+    }
+
+    /// Returns the key of an endorsement certificate that one of the makers has signed.
+    ///
+    /// The time is the machine's own: a certificate that has expired is refused.
+    func endorsedPoint(in certificate: Data) async -> Data? {
+        // What is no certificate is refused, whatever it is.
+        guard let leaf = try? Certificate(derEncoded: Array(certificate)),
+            let key = P256.Signing.PublicKey(leaf.publicKey)
+        else { return nil }
+        var verifier = Verifier(rootCertificates: roots) {
+            RFC5280Policy()
+            EndorsementPolicy()
+        }
+        switch await verifier.validate(leaf: leaf, intermediates: CertificateStore()) {
+        case .validCertificate: return key.x963Representation
+        case .couldNotValidate: return nil
+        }
+    }
+}
+
+/// The demands of the TCG on the certificate of an endorsement key.
+///
+/// Source: TCG EK Credential Profile 2.x, 3.2.
+private struct EndorsementPolicy: VerifierPolicy {
+    /// tcg-kp-EKCertificate, 2.23.133.8.1.
+    private static let purpose: ASN1ObjectIdentifier = [2, 23, 133, 8, 1]
+
+    /// The alternative name is critical where the subject is empty; it names the TPM's maker and model, which the key
+    /// does not depend on.
+    let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
+        .X509ExtensionID.subjectAlternativeName, .X509ExtensionID.extendedKeyUsage,
+    ]
+
+    mutating func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) async
+        -> PolicyEvaluationResult
+    {
+        // An extension that cannot be read, or is there twice, does not name the purpose.
+        let purposes = try? chain.leaf.extensions.extendedKeyUsage
+        guard let purposes, purposes.contains(ExtendedKeyUsage.Usage(oid: Self.purpose)) else {
+            return .failsToMeetPolicy(reason: "it is not for an endorsement key")
+        }
+        return .meetsPolicy
+    }
+}

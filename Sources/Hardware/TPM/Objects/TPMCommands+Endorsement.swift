@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTSS2
+public import SecretMemory
+
+/// The identity of the TPM.
+extension TPMCommands {
+    /// Returns the endorsement key for P-256 and its certificate; `nil` if the maker has put none into the TPM.
+    ///
+    /// The key is made again from the TCG's template, and nothing stays in the TPM. The key identifies the machine for as
+    /// long as it exists.
+    ///
+    /// - Throws: ``TPMError/Code-swift.enum/unsupported`` if the endorsement hierarchy has an authorization value, and
+    ///   what any command throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_CreatePrimary; TCG EK Credential Profile 2.x, 2.2.1.4 and B.3.
+    public func endorsement() throws(TPMError) -> Endorsement? {
+        guard let certificate = try connection.endorsementCertificate() else { return nil }
+        return try connection.sequence { () throws(TPMError) in
+            let key = try EndorsementKey(on: connection)
+            return Endorsement(publicArea: try key.publicArea(), certificate: certificate)
+        }
+    }
+
+    /// Takes the secret out of a credential that was made for this TPM and an attestation key.
+    ///
+    /// - Parameters:
+    ///   - credential: The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
+    ///   - ephemeral: The ephemeral point, TPMS_ECC_POINT.
+    ///   - key: The attestation key.
+    ///   - root: The attestation key's parent.
+    /// - Returns: The secret, at most 32 bytes; it crosses the bus encrypted.
+    /// - Throws: ``TPMError/Code-swift.enum/foreignBlob`` if the credential is for another TPM or another key, and what
+    ///   any command throws.
+    ///
+    /// Source: TPM 2.0 Library Part 3, TPM2_ActivateCredential.
+    public func activate(
+        credential: [UInt8],
+        ephemeral: [UInt8],
+        for key: TPMObject,
+        under root: StorageRoot
+    ) throws(TPMError) -> SecretBytes {
+        try connection.withSequence(root) { (root) throws(TPMError) in
+            // Three slots are all that a chip may have, and the endorsement key takes one of the cache's.
+            connection.cache.flushIdle(on: connection)
+            let loaded = try LoadedObject(key, under: root, on: connection)
+            let endorsement = try EndorsementKey(on: connection)
+            var session = try Session(.policy, saltedTo: root, on: connection)
+            try connection.showEndorsement(to: session.handle)
+            return try session.spend(.encryptsResponse) { (session) throws(TPMError) in
+                try connection.activate(credential, ephemeral, loaded.handle, endorsement.handle, session)
+            }
+        }
+    }
+}
+
+/// The endorsement key in one of the TPM's slots, for the lifetime of this value.
+private struct EndorsementKey: ~Copyable {
+    let handle: ESYS_TR
+    private let connection: Connection
+
+    init(on connection: Connection) throws(TPMError) {
+        self.connection = connection
+        do throws(TPMError) {
+            handle = try connection.createPrimary(PublicArea.endorsementKey(), in: Fixed.endorsement)
+        } catch {
+            throw error.code == .authFailed ? error.told(as: .unsupported) : error
+        }
+    }
+
+    func publicArea() throws(TPMError) -> [UInt8] { try connection.publicAreaBytes(of: handle) }
+
+    deinit { connection.flush(handle) }
+}
+
+extension Connection {
+    /// The index of the certificate of the endorsement key for P-256.
+    private static let certificateIndex: UInt32 = 0x01c0_000a
+    /// The largest certificate that is read, in bytes.
+    private static let largestCertificate = 4096
+    /// The number of bytes that are read at once, which every TPM can.
+    private static let chunk: UInt16 = 512
+
+    fileprivate func endorsementCertificate() throws(TPMError) -> [UInt8]? {
+        do throws(TPMError) {
+            return try withPublic(Self.certificateIndex) { (index) throws(TPMError) in
+                let size = try publicArea(ofIndex: index).dataSize
+                guard size <= Self.largestCertificate else { return nil }
+                var bytes: [UInt8] = []
+                while bytes.count < size {
+                    let count = min(Self.chunk, size - UInt16(bytes.count))
+                    bytes += try read(count, at: UInt16(bytes.count), of: index)
+                }
+                return Self.certificate(atFrontOf: bytes)
+            }
+        } catch {
+            guard error.saysMissingHandle || error.code == .nvUnwritten else { throw error }
+            return nil
+        }
+    }
+
+    /// Returns the certificate without what the maker has put behind it; `nil` if there is none.
+    private static func certificate(atFrontOf bytes: [UInt8]) -> [UInt8]? {
+        // SEQUENCE, with a length in two bytes.
+        guard bytes.count > 4, bytes[0] == 0x30, bytes[1] == 0x82 else { return nil }
+        let end = 4 + Int(bytes[2]) << 8 + Int(bytes[3])
+        return end <= bytes.count ? Array(bytes[..<end]) : nil
+    }
+
+    private func read(_ count: UInt16, at offset: UInt16, of index: ESYS_TR) throws(TPMError) -> [UInt8] {
+        var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
+        // The index is read with its own value, which is empty: there is nothing to hide.
+        try call("TPM2_NV_Read") {
+            Esys_NV_Read($0, index, index, Fixed.password, Fixed.none, Fixed.none, count, offset, &data)
+        }
+        let bytes = try CMemory.take(data, of: "TPM2_NV_Read") {
+            Sized.bytes($0.pointee.buffer, $0.pointee.size)
+        }
+        guard bytes.count == count else {
+            throw TPMError(.other, command: "TPM2_NV_Read", cause: "another number of bytes")
+        }
+        return bytes
+    }
+
+    fileprivate func publicAreaBytes(of object: ESYS_TR) throws(TPMError) -> [UInt8] {
+        var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        try call("TPM2_ReadPublic") {
+            Esys_ReadPublic($0, object, Fixed.none, Fixed.none, Fixed.none, &area, nil, nil)
+        }
+        defer { CMemory.release(area) }
+        guard let area else {
+            throw TPMError(.other, command: "TPM2_ReadPublic", cause: "no value after success")
+        }
+        return Array(try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: area).dropFirst(2))
+    }
+
+    /// Meets the policy of endorsement keys: the endorsement hierarchy's value, which is empty.
+    fileprivate func showEndorsement(to policy: ESYS_TR) throws(TPMError) {
+        try call("TPM2_PolicySecret") {
+            Esys_PolicySecret(
+                $0,
+                Fixed.endorsement,
+                policy,
+                Fixed.password,
+                Fixed.none,
+                Fixed.none,
+                nil,
+                nil,
+                nil,
+                0,
+                nil,
+                nil
+            )
+        }
+    }
+
+    fileprivate func activate(
+        _ credential: [UInt8],
+        _ ephemeral: [UInt8],
+        _ key: ESYS_TR,
+        _ endorsement: ESYS_TR,
+        _ session: ESYS_TR
+    ) throws(TPMError) -> SecretBytes {
+        var blob = TPM2B_ID_OBJECT()
+        try credential.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
+            try Sized.fill(&blob.credential, &blob.size, with: bytes)
+        }
+        var point = TPM2B_ENCRYPTED_SECRET()
+        try ephemeral.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
+            try Sized.fill(&point.secret, &point.size, with: bytes)
+        }
+        var secret: UnsafeMutablePointer<TPM2B_DIGEST>?
+        do throws(TPMError) {
+            try call("TPM2_ActivateCredential") {
+                Esys_ActivateCredential(
+                    $0,
+                    key,
+                    endorsement,
+                    Fixed.password,
+                    session,
+                    Fixed.none,
+                    &blob,
+                    &point,
+                    &secret
+                )
+            }
+        } catch {
+            if case .parameter = error.culprit { throw error.told(as: .foreignBlob) }
+            throw error
+        }
+        return try CMemory.take(secret, of: "TPM2_ActivateCredential") { secret in
+            SecretBytes(copying: secret.pointee.buffer, count: secret.pointee.size)
+        }
+    }
+}

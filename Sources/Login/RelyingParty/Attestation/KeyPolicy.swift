@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import Foundation
+internal import LoginAssertion
+internal import WhorlSupport
+
+/// The policy of a device's key, computed again from its parts as the TPM computes it.
+///
+/// | opens for | policy |
+/// |---|---|
+/// | any enrolled finger | PolicySecret(authority) |
+/// | the fingers of that day | PolicySecret(authority) ∧ PolicyNV(counter == value) |
+/// | and the passcode | PolicyOR of that and PolicySecret(passcode) |
+///
+/// No other policy is known here, and a key with another one is refused. Source: TPM 2.0 Library Part 3, the
+/// "policyDigest" formula of each command.
+struct KeyPolicy: Sendable, Hashable {
+    let digest: Data
+    let fingers: KeyAttestation.Fingers
+    let takesPasscode: Bool
+
+    /// Computes the policy of these parts; `nil` if one of them is not what it is sent for.
+    init?(_ statement: AttestationStatement) {
+        guard let authority = TPMPublicArea(statement.authority), authority.isAuthority else { return nil }
+        let shown = Self.secret(of: authority.name)
+        var finger = shown
+        if statement.counter.isEmpty {
+            guard statement.counterValue == 0 else { return nil }
+            fingers = .any
+        } else {
+            guard let counter = TPMCounter(statement.counter), counter.writePolicy == shown else {
+                return nil
+            }
+            finger = Self.extended(
+                finger,
+                .policyNV,
+                Self.equal(statement.counterValue) + counter.name
+            )
+            fingers = .current
+        }
+        takesPasscode = !statement.passcode.isEmpty
+        guard takesPasscode else {
+            digest = finger
+            return
+        }
+        guard let passcode = TPMPublicArea(statement.passcode), passcode.isCountedAuthority,
+            passcode.name != authority.name
+        else { return nil }
+        digest = Self.extended(Self.zero, .policyOR, finger + Self.secret(of: passcode.name))
+    }
+
+    private enum Command: UInt32 {
+        case policyNV = 0x149
+        case policySecret = 0x151
+        case policyOR = 0x171
+    }
+
+    private static let zero = Data(count: 32)
+
+    private static func secret(of name: Data) -> Data {
+        // The second extension is by policyRef, which is empty.
+        Data(SHA256.hash(data: extended(zero, .policySecret, name)))
+    }
+
+    /// The digest of operandB, offset and operation: eight bytes, at 0, equal.
+    private static func equal(_ value: UInt64) -> Data {
+        var arguments = ByteWriter()
+        arguments.append(value)
+        arguments.append(UInt32(0))
+        return Data(SHA256.hash(data: arguments.bytes))
+    }
+
+    private static func extended(_ digest: Data, _ command: Command, _ arguments: Data) -> Data {
+        var bytes = ByteWriter(digest)
+        bytes.append(command.rawValue)
+        bytes.append(raw: arguments)
+        return Data(SHA256.hash(data: bytes.bytes))
+    }
+}
+
+/// The public area of a counter in a TPM, TPMS_NV_PUBLIC, with the attributes that a device gives it.
+///
+/// Source: TPM 2.0 Library Part 2, 13.5 and 13.6.
+struct TPMCounter: Sendable, Hashable {
+    /// A counter that only its policy increments, that was incremented, and that is read with its own empty value.
+    private static let attributes: UInt32 = 1 << 4 | 1 << 3 | 1 << 18 | 1 << 25 | 1 << 29
+
+    /// The digest of the policy under which it is incremented.
+    let writePolicy: Data
+    /// Its name, 34 bytes.
+    let name: Data
+
+    /// Reads a public area; `nil` for anything else.
+    init?(_ area: Data) {
+        var bytes = ByteReader(area)
+        guard bytes.number(UInt32.self) != nil, bytes.number(UInt16.self) == TPMAlgorithm.sha256,
+            bytes.number(UInt32.self) == Self.attributes, let policy = bytes.sized(by: UInt16.self),
+            policy.count == 32, bytes.number(UInt16.self) == 8, bytes.isAtEnd
+        else { return nil }
+        writePolicy = Data(policy)
+        name = TPMAlgorithm.name(of: area)
+    }
+}

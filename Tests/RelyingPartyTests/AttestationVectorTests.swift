@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import LoginAssertion
+import SoftwareTPM
+import Testing
+
+@testable import RelyingParty
+
+/// What is accepted, and each way in which something is not; Python reads the same file.
+@Suite struct `The vectors of attestations` {
+    @Test func `are there, and have each result`() throws {
+        let vectors = try #require(AttestationVectors.all).attestations
+        // A certificate is judged by its authority, which is none of the vectors' business.
+        let faults = Set(AttestationFault.allCases.map(\.rawValue)).subtracting(["endorsement"])
+        #expect(Set(vectors.map(\.result)) == faults.union(["accepted"]))
+        #expect(Set(vectors.map(\.name)).count == vectors.count)
+    }
+
+    @Test(arguments: AttestationVectors.all?.attestations ?? [])
+    func `each has the result that it says`(vector: AttestationVectors.Attestation) throws {
+        let (result, opensFor) = try Self.result(of: vector)
+        #expect(result == vector.result)
+        #expect(opensFor == vector.opensFor)
+    }
+
+    @Test func `have the same results in Python`() throws {
+        let count = try #require(AttestationVectors.all).attestations.count + 1
+        let answer = try AttestationVectors.python(["check", AttestationVectors.file.path])
+        #expect(answer == "\(count) vectors, 0 wrong")
+    }
+
+    /// The certificate is judged elsewhere, and the credential's secret depends on the chip's two keys.
+    @Test func `no byte of an attestation can be changed, but for what the credential depends on`() throws {
+        let vector = try #require(AttestationVectors.all?.attestations.first)
+        let statement = try #require(
+            Base64URL.decode(vector.attestation).flatMap(AttestationStatement.init(encoded:))
+        )
+        let bytes = statement.encoded
+        let before = 9 + 2 + statement.nonce.count + 2
+        let parts = [statement.endorsementKey, statement.certificate, statement.attestationKey]
+        let free = before..<before + parts.reduce(4) { $0 + $1.count }
+        for index in bytes.indices where !free.contains(index) {
+            var changed = bytes
+            changed[index] ^= 1
+            var vector = vector
+            vector.attestation = Base64URL.encode(changed)
+            #expect(try Self.result(of: vector).0 != "accepted", "byte \(index)")
+        }
+    }
+
+    @Test(arguments: AttestationVectors.all?.credentials ?? [])
+    func `a credential has the bytes that Python computes`(vector: AttestationVectors.Credential) throws {
+        let own = try P256.KeyAgreement.PrivateKey(
+            rawRepresentation: try #require(Base64URL.decode(vector.ephemeralPrivate))
+        )
+        let secret = try #require(Base64URL.decode(vector.secret))
+        let name = try #require(Base64URL.decode(vector.name))
+        let point = try #require(Base64URL.decode(vector.endorsementPoint))
+        let sealed = try #require(CredentialSeal(secret, for: name, to: point, with: own))
+        #expect(Base64URL.encode(sealed.credential) == vector.credential)
+        #expect(Base64URL.encode(sealed.ephemeral) == vector.ephemeral)
+    }
+
+    @Test(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
+    func `a credential opens in a TPM, by tpm2-tools, and for the named key only`() throws {
+        let chip = try SoftwareTPM()
+        func run(_ arguments: String...) throws -> ToolResult {
+            let result = try chip.tool(arguments: arguments)
+            try chip.tool("flushcontext", "-t")
+            return result
+        }
+        #expect(try run("createek", "-G", "ecc", "-c", "ek.ctx", "-u", "ek.pub").status == 0)
+        for name in ["ak", "other"] {
+            let made = try run(
+                "createak",
+                "-C",
+                "ek.ctx",
+                "-c",
+                "\(name).ctx",
+                "-G",
+                "ecc",
+                "-g",
+                "sha256",
+                "-s",
+                "ecdsa",
+                "-u",
+                "\(name).pub",
+                "-n",
+                "\(name).name"
+            )
+            #expect(made.status == 0, "\(made.errors)")
+            try chip.tool("flushcontext", "-s")
+        }
+        // tpm2-tools write a size before the area.
+        let endorsement = try #require(TPMPublicArea(Data(try chip.read("ek.pub").dropFirst(2))))
+        let signer = try #require(TPMPublicArea(Data(try chip.read("ak.pub").dropFirst(2))))
+        #expect(signer.attestationPoint != nil)
+        #expect(Array(signer.name) == (try chip.read("ak.name")))
+        let secret = Data((0..<32).map { UInt8($0) })
+        let point = try #require(endorsement.endorsementPoint)
+        let sealed = try #require(CredentialSeal(secret, for: signer.name, to: point))
+        // The form of tpm2-tools: a magic number and a version, then both parts after their sizes.
+        let blob: [UInt8] =
+            [0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1, 0, UInt8(sealed.credential.count)] + sealed.credential
+            + [0, UInt8(sealed.ephemeral.count)] + sealed.ephemeral
+        try chip.write(blob, to: "credential")
+        func open(_ name: String) throws -> ToolResult {
+            try chip.tool("startauthsession", "--policy-session", "-S", "session.ctx")
+            try chip.tool("policysecret", "-S", "session.ctx", "-c", "e")
+            defer { _ = try? chip.tool("flushcontext", "session.ctx") }
+            return try run(
+                "activatecredential",
+                "-c",
+                "\(name).ctx",
+                "-C",
+                "ek.ctx",
+                "-i",
+                "credential",
+                "-o",
+                "secret",
+                "-P",
+                "session:session.ctx"
+            )
+        }
+        let right = try open("ak")
+        #expect(right.status == 0, "\(right.errors)")
+        #expect(try chip.read("secret") == Array(secret))
+        // TPM_RC_INTEGRITY: the credential is for an object of another name.
+        let wrong = try open("other")
+        #expect(wrong.status != 0 && wrong.errors.contains("integrity check failed"), "\(wrong.errors)")
+    }
+
+    private static func result(of vector: AttestationVectors.Attestation) throws -> (String, [String]) {
+        let key = try #require(Base64URL.decode(vector.publicKey).flatMap { LoginKey(der: $0) })
+        let secret = try #require(Base64URL.decode(vector.secret))
+        guard
+            let statement = Base64URL.decode(vector.attestation).flatMap(AttestationStatement.init(encoded:))
+        else { return ("malformed", []) }
+        do throws(AttestationFault) {
+            return ("accepted", try AttestationCheck(statement: statement).run(key, secret: secret).opensFor)
+        } catch {
+            return (error.rawValue, [])
+        }
+    }
+}
+
+/// The vectors of the protocol, and the verifier in another language beside them (Docs/LoginProtocol.md).
+enum AttestationVectors {
+    struct Attestation: Codable, Sendable, CustomTestStringConvertible {
+        var name: String
+        var attestation: String
+        var secret: String
+        var publicKey: String
+        var result: String
+        var opensFor: [String]
+
+        var testDescription: String { name }
+    }
+
+    struct Credential: Codable, Sendable {
+        var name: String
+        var secret: String
+        var endorsementPoint: String
+        var ephemeralPrivate: String
+        var credential: String
+        var ephemeral: String
+    }
+
+    struct File: Codable, Sendable {
+        var attestations: [Attestation]
+        var credentials: [Credential]
+    }
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Docs/vectors")
+    static let file = folder.appending(path: "attestation.json")
+    static let all = try? JSONDecoder().decode(File.self, from: Data(contentsOf: file))
+
+    /// Runs the verifier in Python, and gives what it prints.
+    static func python(_ arguments: [String], input: Data = Data()) throws -> String {
+        let process = Process()
+        // Debian's, which has Debian's cryptography.
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = [folder.appending(path: "attestation.py").path] + arguments
+        let (feed, answer) = (Pipe(), Pipe())
+        process.standardInput = feed
+        process.standardOutput = answer
+        try process.run()
+        try feed.fileHandleForWriting.write(contentsOf: input)
+        try feed.fileHandleForWriting.close()
+        let output = try answer.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
+        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
