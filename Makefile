@@ -116,6 +116,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/test-install debug
 	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory check-release
+	@$(MAKE) --no-print-directory test-system
 
 # What the optimizer cannot compile shows in no debug build. Each has a folder of its own beside the debug build's products.
 check-release: program ## builds the program and the login server for release
@@ -132,9 +133,17 @@ bench: setup-test program ## measures what Docs/Benchmarks.md tells
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LatencySubject
 	WHORL=$(WHORL) scripts/bench
 
+# GUEST names a program that runs a command in a booted Debian 12 with a TPM (scripts/test-system).
+ifneq ($(wildcard ../shared/tools/guest),)
+GUEST ?= $(abspath ../shared/tools/guest)
+endif
+test-system: ## attacks the installed release in a booted system, where GUEST names a program that runs one
+	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG); \
+	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
+
 nightly: setup-test ## all tests under the thread and the address sanitizer (slow)
 	@status=0; for kind in thread address; do \
-		WHORL_KILLS=200 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
+		WHORL_KILLS=200 WHORL_CALLS=24000 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
 	done; exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each

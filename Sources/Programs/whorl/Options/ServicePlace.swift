@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlIPC
 import WhorlRemote
 import WhorlSupport
 import WhorlSystem
