@@ -14,11 +14,19 @@ package enum ThisProcess {
     }()
 
     /// The name of the process's effective user, from the user database, not from a variable.
-    package static var userName: String {
-        guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else {
-            return "uid-\(geteuid())"
+    package static var userName: String { userName(of: geteuid()) }
+
+    /// The name of a user, from the user database; `uid-` and the number if it has none.
+    package static func userName(of uid: UInt32) -> String {
+        // As long as any line of the database that the C library reads.
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            guard let place = room.baseAddress, getpwuid_r(uid, &entry, place, room.count, &found) == 0,
+                found != nil, let name = entry.pw_name
+            else { return "uid-\(uid)" }
+            return String(cString: name)
         }
-        return String(cString: name)
     }
 
     /// The home folder of the process's effective user, from the user database; `nil` if it has none.

@@ -29,8 +29,10 @@ struct SystemService {
         // A start for which no client comes ends too.
         count.set(0)
         await count.waitUntilIdle { await wait() }
-        ServiceManager.notify("STOPPING=1")
         // Clients that connect from now on wait in the socket, for which systemd starts the service again.
+        server.stopListening()
+        while server.connectionCount > 0 { await OffPoolTimer.waitUncancelled(.milliseconds(50)) }
+        ServiceManager.notify("STOPPING=1")
         await roots.close()
     }
 
@@ -54,7 +56,7 @@ private final class RootsOfUsers: Sendable {
         if let kept = roots.withLock({ $0[uid] }) { return kept }
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = "\(service.stateRoot)/\(uid)"
-        configuration.profile = userName(of: uid)
+        configuration.profile = ThisProcess.userName(of: uid)
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
@@ -69,10 +71,5 @@ private final class RootsOfUsers: Sendable {
     /// Closes what the engines hold of the chip.
     func close() async {
         for services in roots.withLock({ Array($0.values) }) { await services.maintenance.close() }
-    }
-
-    private func userName(of uid: UInt32) -> String {
-        guard let entry = getpwuid(uid), let name = entry.pointee.pw_name else { return "uid-\(uid)" }
-        return String(cString: name)
     }
 }

@@ -85,12 +85,19 @@ package final class ServiceServer: Sendable {
         try begin(socket)
     }
 
-    /// Stops listening and hangs up on all clients.
-    package func stop() {
+    /// Stops listening; connections that are open go on, and those that come from now on wait in the socket.
+    package func stopListening() {
         listening.withLock { listening in
             listening?.source.cancel()
             listening = nil
         }
+        // What is being accepted at this moment is open then.
+        queue.sync {}
+    }
+
+    /// Stops listening and hangs up on all clients.
+    package func stop() {
+        stopListening()
         let open = connections.withLock { connections in
             connections.isStopped = true
             return Array(connections.open.values)
