@@ -11,8 +11,11 @@ import WhorlService
 @Suite("The interfaces' texts")
 struct InterfaceTests {
     @Test func `every method that is served is described, and none else`() throws {
-        let served = ServiceHost { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
-            .router(version: "test").methods.filter { !$0.hasPrefix("org.varlink.") }
+        let served = ServiceHost(
+            services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
+            keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+        )
+        .router(version: "test").methods.filter { !$0.hasPrefix("org.varlink.") }
         let described = InterfaceText.all.flatMap { interface in
             interface.text.matches(of: /(?m)^method (\w+)\(/).map { "\(interface.name).\($0.1)" }
         }

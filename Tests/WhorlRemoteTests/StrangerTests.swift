@@ -13,7 +13,10 @@ import WhorlService
 @Suite("A stranger at the socket")
 struct StrangerTests {
     @Test func `another user is refused whatever the message says`() async throws {
-        let host = ServiceHost { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+        let host = ServiceHost(
+            services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
+            keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+        )
         let server = ServiceServer(host.router(version: "test"))
         defer { server.stop() }
         for method in ["io.whorl.Fingers.List", "io.whorl.Items.List", "io.whorl.Maintenance.Facts"] {

@@ -21,6 +21,9 @@ struct PrivateService {
         let host = ServiceHost { peer throws(ServiceRefusal) in
             guard peer.uid == user else { throw ServiceRefusal("io.whorl.NotYours") }
             return services
+        } keychain: { peer, groups throws(ServiceRefusal) in
+            guard peer.uid == user else { throw ServiceRefusal("io.whorl.NotYours") }
+            return root.keychain(in: groups)
         }
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()

@@ -18,7 +18,11 @@ struct SystemService {
     func run() async throws {
         let listener = try ListeningSocket.inherited()
         let roots = RootsOfUsers(self)
-        let host = ServiceHost { user throws(ServiceRefusal) in try roots.services(of: user.uid) }
+        let host = ServiceHost { user throws(ServiceRefusal) in
+            roots.root(of: user.uid).services
+        } keychain: { user, groups throws(ServiceRefusal) in
+            roots.root(of: user.uid).keychain(in: groups)
+        }
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.
@@ -47,12 +51,12 @@ struct SystemService {
 /// The engines of the users who have connected, each made at the first call.
 private final class RootsOfUsers: Sendable {
     private let service: SystemService
-    private let roots = Mutex<[UInt32: Services]>([:])
+    private let roots = Mutex<[UInt32: InProcessRoot]>([:])
 
     init(_ service: SystemService) { self.service = service }
 
-    /// Returns a user's services, whose state lies in a folder named by the user's number.
-    func services(of uid: UInt32) throws(ServiceRefusal) -> Services {
+    /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
+    func root(of uid: UInt32) -> InProcessRoot {
         if let kept = roots.withLock({ $0[uid] }) { return kept }
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = "\(service.stateRoot)/\(uid)"
@@ -60,7 +64,7 @@ private final class RootsOfUsers: Sendable {
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
-        let made = InProcessRoot(configuration).services
+        let made = InProcessRoot(configuration)
         return roots.withLock { roots in
             if let kept = roots[uid] { return kept }
             roots[uid] = made
@@ -70,6 +74,6 @@ private final class RootsOfUsers: Sendable {
 
     /// Closes what the engines hold of the chip.
     func close() async {
-        for services in roots.withLock({ Array($0.values) }) { await services.maintenance.close() }
+        for root in roots.withLock({ Array($0.values) }) { await root.services.maintenance.close() }
     }
 }

@@ -109,6 +109,14 @@ public final class InProcessRoot: Sendable {
         )
     }
 
+    /// Returns the keychain's rows in other access groups than this program's, as a service does for its callers.
+    package func keychain(in groups: [String]) -> any KeychainRowService {
+        let state = state
+        return KeychainRows(of: profile, in: groups) { creating async throws(StateError) in
+            creating ? try await state.created() : try await state.existing()
+        }
+    }
+
     /// Returns the vault, which is made if nothing was ever stored.
     package func vault() async throws(VaultError) -> Vault { try await state.madeVault() }
 

@@ -84,7 +84,12 @@ struct Session: Sendable {
         place = try ServicePlace(configuration)
         services =
             if let transport = place.transport {
-                .remote(profile: root.profile, application: root.application, over: transport)
+                .remote(
+                    profile: root.profile,
+                    application: root.application,
+                    accessGroups: root.accessGroups,
+                    over: transport
+                )
             } else {
                 root.services
             }

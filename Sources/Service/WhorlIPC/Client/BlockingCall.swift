@@ -10,6 +10,8 @@ package struct BlockingCall: ~Copyable {
 
     private let socket: Descriptor
     private var reader = FrameReader()
+    /// The messages that came with an earlier one.
+    private var waiting: [Frame] = []
 
     /// Takes over a connected socket.
     package init(_ socket: Descriptor) { self.socket = socket }
@@ -21,24 +23,31 @@ package struct BlockingCall: ~Copyable {
     ///   - parameters: What the method takes.
     ///   - descriptors: At most 8, such as secrets; parameters name them by their index.
     ///   - type: What the reply's parameters become.
+    ///   - update: Is called for each update before the reply. Without it none is asked for.
     /// - Returns: The reply.
-    /// - Throws: The service's refusal, or the reason for which there is no reply, also after 30 seconds without one.
+    /// - Throws: The service's refusal, or the reason for which there is no reply, also after 30 seconds without one; what
+    ///   `update` throws.
     package mutating func call<Parameters: Encodable & Sendable, Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: Parameters,
         descriptors: [Descriptor] = [],
-        returning type: Result.Type = Result.self
+        returning type: Result.Type = Result.self,
+        update: ((CallReply<Result>) throws(ServiceCallError) -> Void)? = nil
     ) throws(ServiceCallError) -> CallReply<Result> {
+        let message = CallMessage(method: method, parameters: parameters, more: update == nil ? nil : true)
         // The encoder's words name our own types alone.
-        guard let bytes = try? Wire.encode(CallMessage(method: method, parameters: parameters)) else {
-            throw .malformed
-        }
+        guard let bytes = try? Wire.encode(message) else { throw .malformed }
         do throws(SystemCallError) { try send(bytes + [0], descriptors) } catch { throw .connection(error) }
-        let message = try receive()
-        guard case .reply(let parameters) = try ReplyReader.read(message, as: Result.self) else {
-            throw .malformed
+        while true {
+            let answer = try receive()
+            switch try ReplyReader.read(answer, as: Result.self) {
+            case .reply(let parameters):
+                return CallReply(parameters: parameters, descriptors: answer.descriptors)
+            case .update(let parameters):
+                guard let update else { throw .malformed }
+                try update(CallReply(parameters: parameters, descriptors: answer.descriptors))
+            }
         }
-        return CallReply(parameters: parameters, descriptors: message.descriptors)
     }
 
     private func send(_ bytes: [UInt8], _ descriptors: [Descriptor]) throws(SystemCallError) {
@@ -65,6 +74,7 @@ package struct BlockingCall: ~Copyable {
     }
 
     private mutating func receive() throws(ServiceCallError) -> Frame {
+        if !waiting.isEmpty { return waiting.removeFirst() }
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             do throws(SystemCallError) { try wait(for: POLLIN) } catch { throw .connection(error) }
@@ -82,7 +92,8 @@ package struct BlockingCall: ~Copyable {
                 // A stream that is no message says nothing more.
                 let messages = try? reader.take(chunk[..<count], descriptors)
             else { throw .malformed }
-            if let message = messages.first { return message }
+            waiting += messages
+            if !waiting.isEmpty { return waiting.removeFirst() }
         }
     }
 

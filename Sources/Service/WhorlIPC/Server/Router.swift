@@ -11,7 +11,7 @@ package struct ServiceCall: Sendable {
     /// The descriptors beside the call, at most 8.
     package let descriptors: [Descriptor]
     let body: [UInt8]
-    let send: @Sendable ([UInt8]) -> Void
+    let send: @Sendable ([UInt8], [Descriptor]) -> Void
 
     /// A secret that came beside the call.
     ///
@@ -28,13 +28,17 @@ package struct ServiceCall: Sendable {
     }
 
     /// Sends an update before the reply; dropped where the caller takes none.
-    package func update(_ parameters: some Encodable & Sendable) {
+    ///
+    /// - Parameters:
+    ///   - parameters: The update's values.
+    ///   - descriptors: At most 8, which the values name by their index.
+    package func update(_ parameters: some Encodable & Sendable, descriptors: [Descriptor] = []) {
         guard wantsMore else { return }
         // A value of ours that cannot be encoded is a mistake in the service, which its tests find.
         guard let bytes = try? Wire.encode(ReplyMessage(parameters: parameters, continues: true)) else {
             return
         }
-        send(bytes)
+        send(bytes, descriptors)
     }
 }
 

@@ -82,7 +82,7 @@ final class ServerConnection: @unchecked Sendable {
             wantsMore: head.more == true && head.oneway != true,
             descriptors: message.descriptors,
             body: message.bytes,
-            send: { [channel] in channel.send($0) }
+            send: { [channel] in channel.send($0, $1) }
         )
         running = Task { [router, channel] in
             let answer = await Self.answer(head, call, router)

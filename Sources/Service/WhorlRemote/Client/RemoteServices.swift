@@ -8,11 +8,13 @@ extension Services {
     /// - Parameters:
     ///   - profile: The profile, which the service gives to this user.
     ///   - application: The program that asks.
+    ///   - accessGroups: The keychain's access groups that it may use in addition to its own.
     ///   - transport: Opens connections to the service.
     /// - Returns: The services, which connect when they are used.
     package static func remote(
         profile: String,
         application: ApplicationID,
+        accessGroups: [String] = [],
         over transport: any ServiceTransport
     ) -> Services {
         let client = ServiceClient(transport: transport)
@@ -22,7 +24,7 @@ extension Services {
             owner: RemoteOwner(client: client),
             items: RemoteItems(client: client),
             namedItems: RemoteNamedItems(client: client),
-            keychain: UnservedKeychain(application: application),
+            keychain: RemoteKeychain(client: client, groups: [application.rawValue] + accessGroups),
             fingers: RemoteFingers(client: client),
             passcode: RemotePasscode(client: client),
             readers: RemoteReaders(client: client),

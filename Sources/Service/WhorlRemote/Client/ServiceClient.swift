@@ -45,11 +45,17 @@ struct ServiceClient: Sendable {
         _ method: ServiceMethod<Parameters, Result>,
         _ parameters: Parameters,
         _ attachments: Attachments = Attachments(),
-        failing: Failure.Type
+        failing: Failure.Type,
+        update: ((CallReply<Result>) throws(ServiceCallError) -> Void)? = nil
     ) throws(Failure) -> CallReply<Result> {
         do throws(ServiceCallError) {
             var call = BlockingCall(try socket())
-            return try call.call(method.name, parameters, descriptors: attachments.descriptors)
+            return try call.call(
+                method.name,
+                parameters,
+                descriptors: attachments.descriptors,
+                update: update
+            )
         } catch {
             throw Failure(error)
         }

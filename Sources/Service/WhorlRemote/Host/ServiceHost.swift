@@ -10,14 +10,24 @@ package struct ServiceHost: Sendable {
     /// Returns the services of a user.
     package typealias ServicesOfUser = @Sendable (PeerUser) throws(ServiceRefusal) -> Services
 
+    /// Returns the keychain's rows of a user, in the access groups that a program of his names.
+    package typealias KeychainOfUser =
+        @Sendable (PeerUser, [String]) throws(ServiceRefusal) -> any KeychainRowService
+
     let services: ServicesOfUser
+    let keychain: KeychainOfUser
     let prompts = PromptBoard()
     let sessions = SessionBoard()
 
     /// Makes a host.
     ///
-    /// - Parameter services: Returns the services of the user who connected.
-    package init(services: @escaping ServicesOfUser) { self.services = services }
+    /// - Parameters:
+    ///   - services: Returns the services of the user who connected.
+    ///   - keychain: Returns the keychain's rows of the user who connected.
+    package init(services: @escaping ServicesOfUser, keychain: @escaping KeychainOfUser) {
+        self.services = services
+        self.keychain = keychain
+    }
 
     /// The methods, for a server.
     package func router(version: String) -> Router {
@@ -32,6 +42,7 @@ package struct ServiceHost: Sendable {
         addOwner(&router)
         addItems(&router)
         addNamedItems(&router)
+        addKeychain(&router)
         addFingers(&router)
         addPasscode(&router)
         addMaintenance(&router)

@@ -24,6 +24,9 @@ struct Attachments {
         return try add(secret) as Int
     }
 
+    /// Adds descriptors that were made already.
+    mutating func add(_ made: [Descriptor]) { descriptors += made }
+
     /// Adds an item, whose bytes go beside the message where they are too many for one.
     mutating func add(_ item: SealedItem) throws(SecretDescriptor.Fault) -> AttachedItem {
         guard item.encoded.count > AttachedItem.mostInside else {

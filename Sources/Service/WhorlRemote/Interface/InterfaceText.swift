@@ -8,6 +8,7 @@ enum InterfaceText {
     static let all: [(name: String, text: String)] = [
         ("io.whorl.Owner", text(PackageResources.io_whorl_Owner_varlink)),
         ("io.whorl.Items", text(PackageResources.io_whorl_Items_varlink)),
+        ("io.whorl.Keychain", text(PackageResources.io_whorl_Keychain_varlink)),
         ("io.whorl.Fingers", text(PackageResources.io_whorl_Fingers_varlink)),
         ("io.whorl.Passcode", text(PackageResources.io_whorl_Passcode_varlink)),
         ("io.whorl.Prompt", text(PackageResources.io_whorl_Prompt_varlink)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+internal import Foundation
 
 /// The form of an access control between processes: its text.
 extension AccessControl: Codable {

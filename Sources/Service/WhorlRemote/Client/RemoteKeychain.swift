@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+/// The keychain's rows that a service keeps; calls block their thread, as the keychain's do.
+struct RemoteKeychain: KeychainRowService {
+    let client: ServiceClient
+    let groups: [String]
+
+    func rows(_ match: KeychainMatch, withValues: Bool, limit: Int) throws(StateError) -> [KeychainRow] {
+        var found: [KeychainRow] = []
+        let finding = KeychainInterface.Finding(
+            groups: groups,
+            match: match,
+            withValues: withValues,
+            limit: limit
+        )
+        _ = try client.callBlocking(
+            KeychainInterface.find,
+            finding,
+            failing: StateError.self,
+            update: { update throws(ServiceCallError) in
+                found += try update.parameters.value.found(beside: update.descriptors)
+            }
+        )
+        return found
+    }
+
+    func add(
+        _ new: [NewKeychainRow],
+        replacing: [KeychainRowVersion]
+    ) throws(StateError) -> KeychainOutcome {
+        var packer = RowPacker()
+        for row in new { packer.add(row) }
+        return try outcome(
+            KeychainInterface.add,
+            .init(groups: groups, new: packer.rows, replacing: replacing),
+            packer
+        )
+    }
+
+    func update(
+        _ changes: [KeychainRowChange],
+        replacing: [KeychainRowVersion]
+    ) throws(StateError) -> KeychainOutcome {
+        var packer = RowPacker()
+        for change in changes { packer.add(change.new, to: change.version) }
+        return try outcome(
+            KeychainInterface.update,
+            .init(groups: groups, changes: packer.rows, replacing: replacing),
+            packer
+        )
+    }
+
+    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int {
+        try client.callBlocking(
+            KeychainInterface.delete,
+            .init(groups: groups, matches: matches),
+            failing: StateError.self
+        ).parameters.value
+    }
+
+    private func outcome<Parameters>(
+        _ method: ServiceMethod<Parameters, KeychainInterface.Outcome>,
+        _ parameters: Parameters,
+        _ packer: RowPacker
+    ) throws(StateError) -> KeychainOutcome {
+        let (_, attachments) = try attached(failing: StateError.self) {
+            (all) throws(SecretDescriptor.Fault) in all.add(try packer.descriptors())
+        }
+        let reply = try client.callBlocking(method, parameters, attachments, failing: StateError.self)
+        let rows: [KeychainRow]
+        do throws(ServiceCallError) {
+            rows = try reply.parameters.rows.found(beside: reply.descriptors)
+        } catch {
+            throw StateError(unanswered: error)
+        }
+        switch (reply.parameters.outcome, rows.first) {
+        case ("stored", _): return .stored(rows)
+        case ("taken", let row?): return .taken(by: row)
+        case ("stale", _): return .stale
+        case ("noPasscode", _): return .noPasscode
+        case ("groupRefused", _): return .groupRefused
+        default: throw StateError(unanswered: .malformed)
+        }
+    }
+}
+
+extension [WireRow] {
+    /// Returns the rows with the values that lie beside their message.
+    fileprivate func found(beside descriptors: [Descriptor]) throws(ServiceCallError) -> [KeychainRow] {
+        let file = try Data(besideMessage: descriptors)
+        var rows: [KeychainRow] = []
+        for row in self {
+            guard let found = row.found(file) else { throw .malformed }
+            rows.append(found)
+        }
+        return rows
+    }
+}
+
+extension Data {
+    /// Reads the values beside a message; none where there is no memory file.
+    init(besideMessage descriptors: [Descriptor]) throws(ServiceCallError) {
+        guard let first = descriptors.first else {
+            self = Data()
+            return
+        }
+        do {
+            self = try SecretDescriptor.read(first).withUnsafeBytes { Data($0) }
+        } catch {
+            throw .malformed
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    func addKeychain(_ router: inout Router) {
+        router.on(KeychainInterface.find) { (asked, call) async throws(ServiceRefusal) in
+            let rows = try await rows(asked.groups, call) { (keychain) throws(StateError) in
+                try keychain.rows(asked.match, withValues: asked.withValues, limit: asked.limit)
+            }
+            for message in RowPacker.messages(rows) {
+                call.update(Valued(message.rows), descriptors: try Self.descriptors(of: message))
+            }
+            return Valued([])
+        }
+        router.on(KeychainInterface.add.name) {
+            (asked: KeychainInterface.Adding, call) async throws(ServiceRefusal) -> ServiceReply<
+                KeychainInterface.Outcome
+            > in
+            let new = try Self.new(asked.new, call)
+            let outcome = try await rows(asked.groups, call) { (keychain) throws(StateError) in
+                try keychain.add(new, replacing: asked.replacing)
+            }
+            return try Self.reply(outcome)
+        }
+        router.on(KeychainInterface.update.name) {
+            (asked: KeychainInterface.Changing, call) async throws(ServiceRefusal) -> ServiceReply<
+                KeychainInterface.Outcome
+            > in
+            let new = try Self.new(asked.changes, call)
+            var changes: [KeychainRowChange] = []
+            for (row, new) in zip(asked.changes, new) {
+                guard let version = row.version else { throw .invalidParameter("changes.version") }
+                changes.append(KeychainRowChange(version, to: new))
+            }
+            let all = changes
+            let outcome = try await rows(asked.groups, call) { (keychain) throws(StateError) in
+                try keychain.update(all, replacing: asked.replacing)
+            }
+            return try Self.reply(outcome)
+        }
+        router.on(KeychainInterface.delete) { (asked, call) async throws(ServiceRefusal) in
+            Valued(
+                try await rows(asked.groups, call) { (keychain) throws(StateError) in
+                    try keychain.delete(asked.matches)
+                }
+            )
+        }
+    }
+
+    /// Calls the rows of the caller's program on a thread that may block.
+    private func rows<Value: Sendable>(
+        _ groups: [String],
+        _ call: ServiceCall,
+        _ body: @escaping @Sendable (any KeychainRowService) throws(StateError) -> Value
+    ) async throws(ServiceRefusal) -> Value {
+        guard !groups.isEmpty, groups.count <= 64 else { throw .invalidParameter("groups") }
+        let keychain = try keychain(call.client.user, groups)
+        let result = await withCheckedContinuation {
+            (done: CheckedContinuation<Result<Value, StateError>, Never>) in
+            Self.queue.async {
+                do throws(StateError) {
+                    done.resume(returning: .success(try body(keychain)))
+                } catch {
+                    done.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try await refusing { () async throws(StateError) in try result.get() }
+    }
+
+    private static let queue = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
+
+    private static func new(_ rows: [WireRow], _ call: ServiceCall) throws(ServiceRefusal) -> [NewKeychainRow]
+    {
+        let file: Data
+        do { file = try Data(besideMessage: call.descriptors) } catch {
+            throw .invalidParameter("descriptor")
+        }
+        var new: [NewKeychainRow] = []
+        for row in rows {
+            guard let made = row.new(file) else { throw .invalidParameter("rows") }
+            new.append(made)
+        }
+        return new
+    }
+
+    private static func descriptors(of message: RowPacker) throws(ServiceRefusal) -> [Descriptor] {
+        do { return try message.descriptors() } catch { throw ServiceRefusal("io.whorl.InternalError") }
+    }
+
+    private static func reply(
+        _ outcome: KeychainOutcome
+    ) throws(ServiceRefusal) -> ServiceReply<KeychainInterface.Outcome> {
+        var packer = RowPacker()
+        let name: String
+        switch outcome {
+        case .stored(let rows):
+            name = "stored"
+            for row in rows { packer.add(row) }
+        case .taken(let row):
+            name = "taken"
+            packer.add(row)
+        case .stale: name = "stale"
+        case .noPasscode: name = "noPasscode"
+        case .groupRefused: name = "groupRefused"
+        }
+        let descriptors = try descriptors(of: packer)
+        return ServiceReply(.init(outcome: name, rows: packer.rows), descriptors: descriptors)
+    }
+}
+
+extension RowPacker {
+    /// Puts rows into as many messages as they need.
+    static func messages(_ rows: [KeychainRow]) -> [RowPacker] {
+        var messages = [RowPacker()]
+        for row in rows {
+            if messages[messages.count - 1].isFull { messages.append(RowPacker()) }
+            messages[messages.count - 1].add(row)
+        }
+        return messages
+    }
+}

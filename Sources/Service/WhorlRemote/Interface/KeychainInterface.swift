@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+/// The keychain's rows (``KeychainRowService``), in the access groups that the program names.
+///
+/// Their values lie beside the messages, all in one memory file; a message names the ranges.
+enum KeychainInterface {
+    struct Finding: Codable, Sendable {
+        let groups: [String]
+        let match: KeychainMatch
+        let withValues: Bool
+        let limit: Int
+    }
+
+    struct Adding: Codable, Sendable {
+        let groups: [String]
+        let new: [WireRow]
+        let replacing: [KeychainRowVersion]
+    }
+
+    struct Changing: Codable, Sendable {
+        let groups: [String]
+        /// The changes: each row's version, with its new record and value.
+        let changes: [WireRow]
+        let replacing: [KeychainRowVersion]
+    }
+
+    struct Deleting: Codable, Sendable {
+        let groups: [String]
+        let matches: [KeychainMatch]
+    }
+
+    /// The outcome of a change: `stored`, `taken`, `stale`, `noPasscode` or `groupRefused`, with the rows of the first two.
+    struct Outcome: Codable, Sendable {
+        let outcome: String
+        let rows: [WireRow]
+    }
+
+    /// Finds rows; updates bring them, some at a time, and the last reply brings none.
+    static let find = ServiceMethod<Finding, Valued<[WireRow]>>("io.whorl.Keychain.Find")
+    static let add = ServiceMethod<Adding, Outcome>("io.whorl.Keychain.Add")
+    static let update = ServiceMethod<Changing, Outcome>("io.whorl.Keychain.Update")
+    static let delete = ServiceMethod<Deleting, Valued<Int>>("io.whorl.Keychain.Delete")
+}
+
+/// A row in a message.
+struct WireRow: Codable, Sendable {
+    /// The form of the value.
+    enum Kind: String, Codable, Sendable {
+        case encrypted = "encrypted"
+        case value = "value"
+        case damaged = "damaged"
+        case sealed = "sealed"
+    }
+
+    /// The row's version; `nil` for a new one.
+    let version: KeychainRowVersion?
+    let record: KeychainRecord
+    let kind: Kind
+    /// The range of the value, or of the sealed item's bytes, in the memory file beside the message.
+    let start: Int?
+    let count: Int?
+    /// The sealed item without its bytes.
+    let item: SealedItem?
+}
+
+/// Puts rows into messages, and their values into one memory file for each.
+struct RowPacker {
+    private(set) var rows: [WireRow] = []
+    private var bytes = Data()
+
+    /// Whether the message has as many rows as it should have.
+    var isFull: Bool { rows.count >= 32 || bytes.count >= 512 << 10 }
+
+    mutating func add(_ row: KeychainRow) {
+        switch row.contents {
+        case .encrypted: add(row.version, row.record, .encrypted)
+        case .damaged: add(row.version, row.record, .damaged)
+        case .value(let value): add(row.version, row.record, .value, value)
+        case .sealed(let item): add(row.version, row.record, .sealed, item.encoded, item)
+        }
+    }
+
+    mutating func add(_ new: NewKeychainRow, to version: KeychainRowVersion? = nil) {
+        switch new.contents {
+        case .plain(let value): add(version, new.record, .value, value)
+        case .sealed(let item): add(version, new.record, .sealed, item.encoded, item)
+        }
+    }
+
+    private mutating func add(
+        _ version: KeychainRowVersion?,
+        _ record: KeychainRecord,
+        _ kind: WireRow.Kind,
+        _ value: Data? = nil,
+        _ item: SealedItem? = nil
+    ) {
+        rows.append(
+            WireRow(
+                version: version,
+                record: record,
+                kind: kind,
+                start: value.map { _ in bytes.count },
+                count: value?.count,
+                item: item?.bare
+            )
+        )
+        if let value { bytes += value }
+    }
+
+    /// The memory file with the values; none where there is no value.
+    func descriptors() throws(SecretDescriptor.Fault) -> [Descriptor] {
+        guard !bytes.isEmpty else { return [] }
+        guard bytes.count <= SecretDescriptor.largest else { throw .tooLarge }
+        return [try SecretDescriptor.make(SecretBytes(copying: bytes.bytes))]
+    }
+}
+
+extension WireRow {
+    /// Returns the bytes of the value; `nil` if they do not lie in the memory file.
+    private func bytes(in file: Data) -> Data? {
+        guard let start, let count, start >= 0, count >= 0, start <= file.count, count <= file.count - start
+        else { return nil }
+        return file.dropFirst(start).prefix(count)
+    }
+
+    /// Returns the row that was found; `nil` for one that makes no sense.
+    func found(_ file: Data) -> KeychainRow? {
+        guard let version else { return nil }
+        switch kind {
+        case .encrypted: return KeychainRow(version, record, .encrypted)
+        case .damaged: return KeychainRow(version, record, .damaged)
+        case .value: return bytes(in: file).map { KeychainRow(version, record, .value(Data($0))) }
+        case .sealed:
+            guard let bytes = bytes(in: file), let item else { return nil }
+            return KeychainRow(version, record, .sealed(item.with(Data(bytes))))
+        }
+    }
+
+    /// Returns the row that is to be stored; `nil` for one that makes no sense.
+    func new(_ file: Data) -> NewKeychainRow? {
+        guard let bytes = bytes(in: file) else { return nil }
+        switch kind {
+        case .value: return NewKeychainRow(record, .plain(Data(bytes)))
+        case .sealed: return item.map { NewKeychainRow(record, .sealed($0.with(Data(bytes)))) }
+        case .encrypted, .damaged: return nil
+        }
+    }
+}
+
+extension SealedItem {
+    /// The item without its bytes.
+    fileprivate var bare: SealedItem { with(Data()) }
+
+    /// The item with other bytes.
+    fileprivate func with(_ encoded: Data) -> SealedItem {
+        SealedItem(kind: kind, profile: profile, access: access, publicKey: publicKey, encoded: encoded)
+    }
+}
