@@ -37,7 +37,7 @@ struct Whorld: AsyncParsableCommand {
         guard ThisProcess.hideMemory() else { _exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try parse()
+            let command = try parse()
             try await command.run()
             _exit(0)
         } catch {
