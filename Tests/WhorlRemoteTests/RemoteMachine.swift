@@ -29,7 +29,7 @@ final class RemoteMachine {
     init(on tpm: SoftwareTPM? = nil, reader: String = "mock:then=match", enrolled: Finger? = nil) async throws
     {
         let chip: SoftwareTPM
-        if let tpm { chip = tpm } else { chip = try await SoftwareTPM() }
+        if let tpm { chip = tpm } else { chip = try SoftwareTPM() }
         if let enrolled {
             let root = InProcessRoot(on: chip)
             try await root.enroll(enrolled)

@@ -74,8 +74,9 @@ private final class TapTransport: ServiceTransport {
     func connect() throws(SystemCallError) -> Descriptor {
         let service = try transport.connect()
         let (own, other) = try UnixSocket.pair()
-        startThread("tap") { [self] in relay(from: other, to: service) }
-        startThread("tap") { [self] in relay(from: service, to: other) }
+        guard startThread("tap", { [self] in relay(from: other, to: service) }),
+            startThread("tap", { [self] in relay(from: service, to: other) })
+        else { throw SystemCallError("pthread_create") }
         return own
     }
 
