@@ -38,7 +38,7 @@ struct RemoteKeychainTests {
         let rows = (0..<100).map {
             NewKeychainRow(record("a\($0)"), .plain($0 == 50 ? large : Data([UInt8($0)])))
         }
-        try await blocking {
+        try await blocking { () throws in
             #expect(try keychain.rows(match, withValues: true, limit: .max).isEmpty)
             guard case .stored(let stored) = try keychain.add(rows, replacing: []) else {
                 Issue.record("not stored")
@@ -73,10 +73,11 @@ struct RemoteKeychainTests {
         let machine = try await RemoteMachine()
         let keychain = machine.services.keychain
         let foreign = NewKeychainRow(record("x", group: "org.example.other"), .plain(Data([1])))
-        try await blocking {
-            #expect(try keychain.add([foreign], replacing: []) == .groupRefused)
+        try await blocking { () throws in
+            let outcome = try keychain.add([foreign], replacing: [])
             let match = KeychainMatch(.genericPassword, groups: ["org.example.other"])
-            #expect(try keychain.rows(match, withValues: true, limit: .max).isEmpty)
+            let found = try keychain.rows(match, withValues: true, limit: .max)
+            #expect(outcome == .groupRefused && found.isEmpty)
         }
     }
 
@@ -90,7 +91,7 @@ struct RemoteKeychainTests {
         )
         let keychain = services.keychain
         let row = NewKeychainRow(record("sealed"), .sealed(item))
-        try await blocking {
+        try await blocking { () throws in
             guard case .stored = try keychain.add([row], replacing: []) else {
                 Issue.record("not stored")
                 return
