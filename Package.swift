@@ -245,7 +245,9 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "WhorlRemote",
             uses: ["Fingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
-            resources: ["Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt", "Readers"].map {
+            resources: [
+                "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt", "Readers",
+            ].map {
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
             }
         ),
