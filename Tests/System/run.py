@@ -32,20 +32,25 @@ def install():
             shutil.copy2(pathlib.Path(folder) / file, place / file)
     run("systemd-sysusers")
     run("udevadm", "control", "--reload")
+    configure(idle=600)
+    run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
+    run("useradd", "-m", "mallory")
+
+
+def configure(idle):
+    """Gives the service a virtual reader, and the time in seconds after which it leaves."""
     drop_in = pathlib.Path("/etc/systemd/system/whorld.service.d")
-    drop_in.mkdir(parents=True)
+    drop_in.mkdir(parents=True, exist_ok=True)
     (drop_in / "test.conf").write_text(
         "[Service]\n"
         "Environment=FP_VIRTUAL_DEVICE=/run/reader/socket\n"
         "RuntimeDirectory=reader\n"
         "ExecStart=\n"
-        "ExecStart=/usr/libexec/whorl/whorld --allow-virtual-readers --idle 5\n"
+        f"ExecStart=/usr/libexec/whorl/whorld --allow-virtual-readers --idle {idle}\n"
         # Where a debug build has Swift's libraries; a release build has none.
         + ("ExecPaths=/opt\n" if (HERE / "root/opt").exists() else "")
     )
     run("systemctl", "daemon-reload")
-    run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
-    run("useradd", "-m", "mallory")
 
 
 def main():

