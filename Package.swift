@@ -101,7 +101,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
-        "CSocket", "Fingerprint", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
+        "AuthenticationContext", "CSocket", "Fingerprint", "Keychain", "LocalAuthentication", "SecretMemory",
+        "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
         "WhorlService", "WhorlSupport", "WhorlSystem",
     ],
     "WhorlSystemTests": [
@@ -122,8 +123,8 @@ let fuzzed: [Target.Dependency] = [
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
     "AuthenticationContext", "BiometricLogin", "Fingerprint", "GreyscalePNG", "LoginAssertion",
-    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlRemote", "WhorlService",
-    "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
+    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlService", "WhorlSupport",
+    "WhorlSystem", arguments, crypto, logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -255,8 +256,8 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlSystem",
             uses: [
                 "Authentication", "Enrollment", "Fingerprint", "KeychainRows", "LibfprintReader",
-                "MockReader",
-                "SecretMemory", "StateStore", "TPM", "Vault", "WhorlService", "WhorlSupport",
+                "MockReader", "SecretMemory", "StateStore", "TPM", "Vault", "WhorlIPC", "WhorlRemote",
+                "WhorlService", "WhorlSupport",
             ]
         ),
         // The root of a machine that a test makes up: no program links it without asking.

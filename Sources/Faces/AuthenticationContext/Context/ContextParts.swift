@@ -71,7 +71,7 @@ package struct ContextParts: Sendable {
     /// The environment of this process, which is created on first use; creating it opens nothing.
     ///
     /// Programs that provide no presenter of their own ask on the terminal.
-    private static let system = ContextParts(of: InProcessRoot.shared.services, presenter: TerminalPrompt())
+    private static let system = ContextParts(of: ServicePlace.ofProcess, presenter: TerminalPrompt())
 
     /// The environment that a test has set for the current task.
     @TaskLocal package static var ofTask: ContextParts?

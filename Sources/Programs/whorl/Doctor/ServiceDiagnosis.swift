@@ -2,6 +2,7 @@
 
 import Glibc
 import WhorlService
+import WhorlSystem
 
 /// The check of the place where the engine runs, and of how to have it where other programs cannot reach it.
 struct ServiceDiagnosis {
@@ -12,7 +13,7 @@ struct ServiceDiagnosis {
     func check() async -> Check {
         switch session.place {
         case .system: await systems()
-        case .child:
+        case .privateChild:
             .note(
                 "service",
                 "A child of this program answers; it keeps what is this user's own.",

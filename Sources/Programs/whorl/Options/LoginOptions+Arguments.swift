@@ -91,7 +91,7 @@ extension Session {
         _ options: LoginOptions,
         handing passcode: SecretBox?
     ) throws(Failure) -> LoginClient {
-        let parts = ContextParts(of: root.services, presenter: presenter(handing: passcode))
+        let parts = ContextParts(of: services, presenter: presenter(handing: passcode))
         return LoginClient(server: server, transport: try HelperTransport(), options: options) { parts }
     }
 }

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Fingerprint
-import WhorlRemote
 import WhorlService
 import WhorlSystem
 
@@ -81,18 +80,12 @@ struct Session: Sendable {
         self.options = options
         self.console = console
         root = InProcessRoot(configuration)
-        place = try ServicePlace(configuration)
-        services =
-            if let transport = place.transport {
-                .remote(
-                    profile: root.profile,
-                    application: root.application,
-                    accessGroups: root.accessGroups,
-                    over: transport
-                )
-            } else {
-                root.services
-            }
+        do throws(ServicePlace.Fault) {
+            place = try ServicePlace(configuration)
+            services = try place.services(root, configuration)
+        } catch {
+            throw Failure(error)
+        }
     }
 
     /// Returns the chosen reader as the services tell of it.

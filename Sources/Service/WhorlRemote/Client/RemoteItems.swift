@@ -24,6 +24,21 @@ struct RemoteItems: ItemService {
         return try reply.item(failing: VaultError.self)
     }
 
+    func chipIdentity() async throws(VaultError) -> ChipIdentity {
+        try await client.call(ItemInterface.chipIdentity, NoValue(), failing: VaultError.self).parameters
+    }
+
+    func makeKey(
+        access: AccessControl,
+        attestedFor credential: ChipCredential
+    ) async throws(VaultError) -> AttestedKey {
+        try await client.call(
+            ItemInterface.makeAttested,
+            .init(access: access, credential: credential),
+            failing: VaultError.self
+        ).parameters
+    }
+
     func sealedItem(encoded: Data) throws(VaultError) -> SealedItem {
         let (place, attachments) = try attached(failing: VaultError.self) {
             (all) throws(SecretDescriptor.Fault) in

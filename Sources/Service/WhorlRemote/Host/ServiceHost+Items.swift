@@ -22,6 +22,16 @@ extension ServiceHost {
                 )
             }
         }
+        router.on(ItemInterface.chipIdentity) { (_, call) async throws(ServiceRefusal) in
+            let items = try services(call.client.user).items
+            return try await refusing { () async throws(VaultError) in try await items.chipIdentity() }
+        }
+        router.on(ItemInterface.makeAttested) { (asked, call) async throws(ServiceRefusal) in
+            let items = try services(call.client.user).items
+            return try await refusing { () async throws(VaultError) in
+                try await items.makeKey(access: asked.access, attestedFor: asked.credential)
+            }
+        }
         router.on(ItemInterface.decode.name) {
             (asked: Valued<Int>, call) async throws(ServiceRefusal) -> ServiceReply<AttachedItem> in
             let services = try services(call.client.user)

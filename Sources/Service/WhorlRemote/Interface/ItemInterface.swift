@@ -38,6 +38,14 @@ enum ItemInterface {
         let evaluations: [Evaluation]
     }
 
+    /// A key that is to be made with the chip's evidence.
+    struct Attesting: Codable, Sendable {
+        let access: AccessControl
+        let credential: ChipCredential
+    }
+
+    static let chipIdentity = ServiceMethod<NoValue, ChipIdentity>("io.whorl.Items.ChipIdentity")
+    static let makeAttested = ServiceMethod<Attesting, AttestedKey>("io.whorl.Items.MakeAttested")
     static let make = ServiceMethod<Making, AttachedItem>("io.whorl.Items.Make")
     /// Decodes an item whose bytes lie beside the call.
     static let decode = ServiceMethod<Valued<Int>, AttachedItem>("io.whorl.Items.Decode")

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// It is public, but it names the machine for as long as its chip has this endorsement key: it is for servers that the
 /// owner has chosen.
-public struct ChipIdentity: Sendable, Hashable {
+public struct ChipIdentity: Sendable, Hashable, Codable {
     /// The public area of the endorsement key, TPMT_PUBLIC.
     public let endorsementKey: Data
     /// The certificate of the endorsement key by the chip's maker, X.509 in DER.
@@ -25,7 +25,7 @@ public struct ChipIdentity: Sendable, Hashable {
 }
 
 /// A server's credential for a chip: a secret that only this chip can read, and only for this attestation key.
-public struct ChipCredential: Sendable, Hashable {
+public struct ChipCredential: Sendable, Hashable, Codable {
     /// The chip that it was made for.
     public let identity: ChipIdentity
     /// The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
@@ -45,7 +45,7 @@ public struct ChipCredential: Sendable, Hashable {
 }
 
 /// A new key, and the chip's evidence of how it is protected.
-public struct AttestedKey: Sendable, Hashable {
+public struct AttestedKey: Sendable, Hashable, Codable {
     /// The key, which the caller stores.
     public let item: SealedItem
     /// The key's public area, TPMT_PUBLIC.
