@@ -138,6 +138,7 @@ ifneq ($(wildcard ../shared/tools/guest),)
 GUEST ?= $(abspath ../shared/tools/guest)
 endif
 test-system: ## attacks the installed release in a booted system, where GUEST names a program that runs one
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG); \
 	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
 
