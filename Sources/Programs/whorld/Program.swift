@@ -41,8 +41,7 @@ struct Whorld: AsyncParsableCommand {
             try await command.run()
             _exit(0)
         } catch {
-            FileHandleText.standardError(fullMessage(for: error))
-            _exit(exitCode(for: error).rawValue)
+            exit(withError: error)
         }
     }
 
@@ -56,19 +55,6 @@ struct Whorld: AsyncParsableCommand {
                 tpm: tcti,
                 allowsVirtualReaders: allowVirtualReaders
             ).run()
-        }
-    }
-}
-
-/// Text to a descriptor, without Foundation.
-enum FileHandleText {
-    /// Writes a line to standard error; a closed one takes nothing.
-    static func standardError(_ text: String) {
-        var bytes = Array((text + "\n").utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
         }
     }
 }

@@ -35,6 +35,7 @@ enum ReplyReader<Parameters: Decodable & Sendable> {
     /// - Throws: `refused` for an error of the service; `malformed` for what is no reply.
     static func read(_ message: Frame, as: Parameters.Type) throws(ServiceCallError) -> ReplyReader {
         let bytes = message.bytes
+        // What cannot be read is no reply, for whatever reason.
         guard (try? JSONCheck.object(bytes)) != nil, let head = try? Wire.decode(ReplyHead.self, bytes) else {
             throw .malformed
         }

@@ -45,7 +45,7 @@ struct RemoteMaintenance: MaintenanceService {
     }
 
     func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing {
-        let (place, attachments) = try attachedPasscode(passcode, failing: VaultError.self)
+        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
         return try await client.call(
             MaintenanceInterface.reseal,
             .init(place),

@@ -31,7 +31,7 @@ struct RemotePasscode: PasscodeService {
 
     func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError) {
         let id = await RemoteSession.id(of: session, client)
-        let (place, attachments) = try attachedPasscode(passcode, failing: VaultError.self)
+        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
         _ = try await client.call(
             PasscodeInterface.set,
             .init(passcode: place, session: id),
@@ -54,7 +54,7 @@ struct RemotePasscode: PasscodeService {
     }
 
     func verify(_ passcode: SecretBox) async throws(AuthenticationError) -> PasscodeVerdict {
-        let (place, attachments) = try attachedPasscode(passcode, failing: AuthenticationError.self)
+        let (place, attachments) = try attachedSecret(passcode, failing: AuthenticationError.self)
         return try await client.call(
             PasscodeInterface.verify,
             .init(place),
@@ -69,7 +69,7 @@ struct RemotePasscode: PasscodeService {
     }
 
     func remove(_ passcode: SecretBox, force: Bool) async throws(VaultError) -> [ItemID] {
-        let (place, attachments) = try attachedPasscode(passcode, failing: VaultError.self)
+        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
         return try await client.call(
             PasscodeInterface.remove,
             .init(passcode: place, force: force),
@@ -79,12 +79,12 @@ struct RemotePasscode: PasscodeService {
     }
 }
 
-/// Puts a passcode beside a call.
-func attachedPasscode<Failure: RemoteFailure>(
-    _ passcode: SecretBox,
+/// Puts one secret beside a message.
+func attachedSecret<Failure: RemoteFailure>(
+    _ secret: SecretBox,
     failing: Failure.Type
 ) throws(Failure) -> (Int, Attachments) {
     try attached(failing: Failure.self) { (all) throws(SecretDescriptor.Fault) in
-        try all.add(passcode) as Int
+        try all.add(secret) as Int
     }
 }

@@ -11,12 +11,12 @@ final class RemoteSession: Sendable {
     /// The id by which calls name the session.
     let id: String
     private let connection: ServiceConnection
-    private let isOver: Mutex<Bool>
+    private let ending: Ending
 
-    private init(_ id: String, _ connection: ServiceConnection, _ isOver: consuming Mutex<Bool>) {
+    private init(_ id: String, _ connection: ServiceConnection, _ ending: Ending) {
         self.id = id
         self.connection = connection
-        self.isOver = isOver
+        self.ending = ending
     }
 
     deinit { connection.close() }
@@ -27,7 +27,7 @@ final class RemoteSession: Sendable {
     ///   asked again.
     static func id(of session: OwnerSession?, _ client: ServiceClient) async -> String? {
         guard let session else { return nil }
-        if let kept = session.content(as: RemoteSession.self), !kept.isOver.withLock(\.self) {
+        if let kept = session.content(as: RemoteSession.self), !kept.ending.hasCome {
             return kept.id
         }
         let visit = session.visit()
@@ -40,7 +40,7 @@ final class RemoteSession: Sendable {
         // Without a session the owner is only asked more often.
         guard let connection = try? client.connection() else { return nil }
         let (ids, sink) = AsyncStream.makeStream(of: String.self)
-        let watch = SessionWatch()
+        let ending = Ending()
         Task {
             // The call ends with the connection, and never with a reply.
             let reply: CallReply<Valued<String>>? = try? await connection.call(
@@ -49,35 +49,18 @@ final class RemoteSession: Sendable {
                 update: { sink.yield($0.value) }
             )
             _ = reply
-            watch.end()
+            ending.come()
             sink.finish()
         }
-        for await id in ids {
-            let session = RemoteSession(id, connection, Mutex(false))
-            watch.onEnd { [weak session] in session?.isOver.withLock { $0 = true } }
-            return session
-        }
+        for await id in ids { return RemoteSession(id, connection, ending) }
         return nil
     }
 }
 
-/// Tells once that a connection has ended.
-private final class SessionWatch: Sendable {
-    private let state = Mutex<(hasEnded: Bool, then: (@Sendable () -> Void)?)>((false, nil))
+/// Whether a session's connection has ended.
+private final class Ending: Sendable {
+    private let state = Mutex(false)
 
-    func end() {
-        let then = state.withLock { state in
-            state.hasEnded = true
-            return state.then
-        }
-        then?()
-    }
-
-    func onEnd(_ body: @escaping @Sendable () -> Void) {
-        let hasEnded = state.withLock { state in
-            state.then = body
-            return state.hasEnded
-        }
-        if hasEnded { body() }
-    }
+    var hasCome: Bool { state.withLock(\.self) }
+    func come() { state.withLock { $0 = true } }
 }

@@ -72,7 +72,7 @@ extension ServiceHost {
         case .secret(let secret):
             let (place, attachments): (Int, Attachments)
             do throws(ReleaseError) {
-                (place, attachments) = try attachedPasscode(secret, failing: ReleaseError.self)
+                (place, attachments) = try attachedSecret(secret, failing: ReleaseError.self)
             } catch {
                 throw error.refusal
             }

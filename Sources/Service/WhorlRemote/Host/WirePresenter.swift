@@ -113,38 +113,30 @@ extension ServiceHost {
     }
 
     func addPrompts(_ router: inout Router) {
-        router.on(PromptInterface.submit) {
-            (asked, call) async throws(ServiceRefusal) in
+        router.on(PromptInterface.submit) { (asked, call) async throws(ServiceRefusal) in
             let passcode = try call.secretBox(at: asked.passcode)
-            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else {
-                return Valued(false)
-            }
-            return Valued(prompt.entry.submit(passcode))
+            return Valued(prompt(asked.prompt, call)?.entry.submit(passcode) ?? false)
         }
-        router.on(PromptInterface.typing) {
-            (asked, call) async throws(ServiceRefusal) in
-            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else {
-                return Valued(false)
-            }
-            prompt.entry.typing()
-            return Valued(true)
+        router.on(PromptInterface.typing) { (asked, call) async throws(ServiceRefusal) in
+            answer(asked.prompt, call) { $0.entry.typing() }
         }
-        router.on(PromptInterface.close) {
-            (asked, call) async throws(ServiceRefusal) in
-            guard let prompt = prompts.prompt(asked.prompt, of: call.client.user) else {
-                return Valued(false)
-            }
-            prompt.entry.close()
-            return Valued(true)
+        router.on(PromptInterface.close) { (asked, call) async throws(ServiceRefusal) in
+            answer(asked.prompt, call) { $0.entry.close() }
         }
-        router.on(PromptInterface.ended) {
-            (ending, call) async throws(ServiceRefusal) in
-            guard let prompt = prompts.prompt(ending.prompt, of: call.client.user) else {
-                return Valued(false)
-            }
-            prompt.end(ending)
-            return Valued(true)
+        router.on(PromptInterface.ended) { (ending, call) async throws(ServiceRefusal) in
+            answer(ending.prompt, call) { $0.end(ending) }
         }
+    }
+
+    private func prompt(_ id: String, _ call: ServiceCall) -> WirePrompt? {
+        prompts.prompt(id, of: call.client.user)
+    }
+
+    /// Does what the caller says to its prompt; the answer is `false` for one that is unknown or has ended.
+    private func answer(_ id: String, _ call: ServiceCall, _ body: (WirePrompt) -> Void) -> Valued<Bool> {
+        guard let prompt = prompt(id, call) else { return Valued(false) }
+        body(prompt)
+        return Valued(true)
     }
 }
 
