@@ -107,6 +107,35 @@ struct StrangerTests {
         }
     }
 
+    @Test func `what was shown in a session ends with its connection, for one who knows its id too`()
+        async throws
+    {
+        let machine = try await RemoteMachine(enrolled: .leftThumb)
+        let application = ApplicationID(rawValue: "org.example.app")
+        let session = OwnerSession()
+        let client = ServiceClient(transport: machine.transport)
+        try await machine.services.passcode.askForFinger(
+            ConsentRequest(application: application),
+            in: session,
+            presenter: ScriptedPresenter()
+        )
+        let id = try #require(await RemoteSession.id(of: session, client))
+        session.forget()
+        // The service sees the end of the connection a moment later.
+        try await Task.sleep(for: .milliseconds(500))
+        let (place, attachments) = try attachedSecret(secret("2468 hunter"), failing: VaultError.self)
+        await #expect {
+            _ = try await client.call(
+                PasscodeInterface.set,
+                .init(passcode: place, session: id),
+                attachments,
+                failing: VaultError.self
+            )
+        } throws: {
+            ($0 as? VaultError)?.code == .accessDenied
+        }
+    }
+
     @Test func `a session is found by its user and its id alone, until it ends`() throws {
         let board = SessionBoard()
         let (end, _) = try UnixSocket.pair()
