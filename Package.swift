@@ -36,48 +36,50 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "ArchitectureTests": [],
     "AuthenticationTests": [
-        "Authentication", "Enrollment", "Fingerprint", "SecretMemory", "SoftwareTPM", "StateStore", "TPM",
-        "Vault", "WhorlService", "WhorlSupport", crypto, grdb,
+        "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "SecretMemory", "SoftwareTPM", "StateStore",
+        "WhorlTPM",
+        "WhorlVault", "WhorlService", "WhorlSupport", crypto, grdb,
     ],
     "BiometricLoginTests": [
-        "Authentication", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "Enrollment",
-        "Fingerprint", "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport",
-        "RelyingParty", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault",
+        "WhorlEngine", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "WhorlEnrollment",
+        "WhorlFingerprint", "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport",
+        "RelyingParty", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
         "WhorlService", "WhorlSystem", crypto, grdb,
     ],
     "CommandLineTests": [
-        "Authentication", "ChildPipe", "Fingerprint", "GreyscalePNG", "LoginServer", "MainLoopProbe",
-        "SeededGenerator", "SoftwareTPM", "SyntheticFingers", "Vault", "whorl", "whorl-login-http",
+        "WhorlEngine", "ChildPipe", "WhorlFingerprint", "GreyscalePNG", "LoginServer", "MainLoopProbe",
+        "SeededGenerator", "SoftwareTPM", "SyntheticFingers", "WhorlVault", "whorl", "whorl-login-http",
         "WhorlService",
     ],
     "EnrollmentTests": [
-        "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "WhorlService", crypto, grdb,
+        "WhorlEnrollment", "WhorlFingerprint", "SecretMemory", "StateStore", "WhorlService", crypto, grdb,
     ],
-    "FingerprintTests": ["Fingerprint"],
+    "FingerprintTests": ["WhorlFingerprint"],
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
-        "Authentication", "AuthenticationContext", "ChipDouble", "Enrollment", "Fingerprint", "Keychain",
+        "WhorlEngine", "AuthenticationContext", "ChipDouble", "WhorlEnrollment", "WhorlFingerprint",
+        "KeychainServices",
         "KeychainRows", "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
         "SoftwareTPM",
-        "StateStore", "Vault", "WhorlService", "WhorlSystem", crypto, cryptoExtras, grdb,
+        "StateStore", "WhorlVault", "WhorlService", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
     "LibfprintReaderTests": [
-        "BlockedPool", "CGLib", "ChildPipe", "Fingerprint", "GLibRuntime", "LibfprintReader",
+        "BlockedPool", "CGLib", "ChildPipe", "WhorlFingerprint", "GLibRuntime", "LibfprintReader",
         "ReaderConformance", "ReaderProbe", "SyntheticFingers", "WhorlSupport",
     ],
     "LocalAuthenticationTests": [
-        "Authentication", "AuthenticationContext", "Fingerprint", "Keychain", "LocalAuthentication",
-        "SecretMemory", "Vault", "WhorlService",
+        "WhorlEngine", "AuthenticationContext", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
+        "SecretMemory", "WhorlVault", "WhorlService",
     ],
     "LocalAuthenticationTestingTests": [
-        "AuthenticationContext", "ChildPipe", "Fingerprint", "Keychain", "LocalAuthentication",
+        "AuthenticationContext", "ChildPipe", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
         "LocalAuthenticationTesting", "PretendedSystem", "ReplyProbe", "WhorlService",
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
-    "MockReaderTests": ["BlockedPool", "Fingerprint", "MockReader", "ReaderConformance"],
+    "MockReaderTests": ["BlockedPool", "WhorlFingerprint", "MockReader", "ReaderConformance"],
     "NothingLostTests": [
-        "ChildPipe", "Fingerprint", "KeepingProbe", "KeptThings", "Keychain", "SeededGenerator",
+        "ChildPipe", "WhorlFingerprint", "KeepingProbe", "KeptThings", "KeychainServices", "SeededGenerator",
         "SoftwareTPM",
     ],
     "RelyingPartyTests": [
@@ -85,44 +87,48 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
-        "Authentication", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
-        "Vault", "WhorlService", crypto,
+        "WhorlEngine", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
+        "WhorlVault", "WhorlService", crypto,
     ],
     "StateStoreTests": ["SecretMemory", "StateStore", "WhorlService", crypto, grdb],
     "SyntheticFingersTests": ["SyntheticFingers"],
-    "TPMTests": ["BlockedPool", "SecretMemory", "SoftwareTPM", "TPM", crypto],
+    "TPMTests": ["BlockedPool", "SecretMemory", "SoftwareTPM", "WhorlTPM", crypto],
     "TerminalPromptTests": [
-        "Authentication", "Fingerprint", "SecretMemory", "TerminalPrompt", "WhorlService",
+        "WhorlEngine", "WhorlFingerprint", "SecretMemory", "TerminalPrompt", "WhorlService",
     ],
     "VaultTests": [
-        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault", "WhorlService",
+        "BlockedPool", "SecretMemory", "SoftwareTPM", "StateStore", "WhorlTPM", "WhorlVault", "WhorlService",
         "WhorlSupport", crypto, cryptoExtras, grdb,
     ],
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
-        "AuthenticationContext", "CSocket", "Fingerprint", "Keychain", "LocalAuthentication", "SecretMemory",
+        "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
+        "SecretMemory",
         "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
         "WhorlService", "WhorlSupport", "WhorlSystem",
     ],
     "WhorlSystemTests": [
-        "Authentication", "BlockedPool", "Fingerprint", "MockReader", "StateStore", "Vault", "WhorlService",
+        "WhorlEngine", "BlockedPool", "WhorlFingerprint", "MockReader", "StateStore", "WhorlVault",
+        "WhorlService",
         "WhorlSystem",
     ],
 ]
 
 /// What reads bytes from outside (Tests/Fuzzing).
 let fuzzed: [Target.Dependency] = [
-    "Authentication", "BiometricLogin", "CGLib", "Enrollment", "Fingerprint", "GreyscalePNG", "Keychain",
+    "WhorlEngine", "BiometricLogin", "CGLib", "WhorlEnrollment", "WhorlFingerprint", "GreyscalePNG",
+    "KeychainServices",
     "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty",
-    "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "TPM", "Vault", "whorl", "WhorlIPC",
+    "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "WhorlTPM", "WhorlVault", "whorl",
+    "WhorlIPC",
     "WhorlService", "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
 
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
-    "AuthenticationContext", "BiometricLogin", "Fingerprint", "GreyscalePNG", "LoginAssertion",
+    "AuthenticationContext", "BiometricLogin", "WhorlFingerprint", "GreyscalePNG", "LoginAssertion",
     "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlService", "WhorlSupport",
     "WhorlSystem", arguments, crypto, logging,
 ]
@@ -203,28 +209,32 @@ let house: KeyValuePairs<String, [Part]> = [
         library("GreyscalePNG", uses: ["CPNG"]),
     ],
     "Hardware": [
-        library("Fingerprint", settings: pure),
-        library("MockReader", uses: ["Fingerprint"], settings: pure),
+        library("WhorlFingerprint", settings: pure),
+        library("MockReader", uses: ["WhorlFingerprint"], settings: pure),
         library("GLibRuntime", uses: ["CGLib", "WhorlSupport"]),
         library(
             "LibfprintReader",
-            uses: ["CFprint", "CGLib", "Fingerprint", "GLibRuntime", "WhorlSupport", logging]
+            uses: ["CFprint", "CGLib", "WhorlFingerprint", "GLibRuntime", "WhorlSupport", logging]
         ),
-        library("TPM", uses: ["CTSS2", "SecretMemory", "WhorlSupport", crypto]),
+        library("WhorlTPM", uses: ["CTSS2", "SecretMemory", "WhorlSupport", crypto]),
     ],
     "Wall": [
-        library("WhorlService", uses: ["Fingerprint", "SecretMemory", "WhorlSupport", crypto])
+        library("WhorlService", uses: ["WhorlFingerprint", "SecretMemory", "WhorlSupport", crypto])
     ],
     "State": [
         library("StateStore", uses: ["SecretMemory", "WhorlService", "WhorlSupport", crypto, grdb, sqlite]),
         library(
-            "Enrollment",
-            uses: ["Fingerprint", "SecretMemory", "StateStore", "WhorlService", "WhorlSupport", crypto, grdb]
+            "WhorlEnrollment",
+            uses: [
+                "WhorlFingerprint", "SecretMemory", "StateStore", "WhorlService", "WhorlSupport", crypto,
+                grdb,
+            ]
         ),
         library(
-            "Vault",
+            "WhorlVault",
             uses: [
-                "SecretMemory", "StateStore", "TPM", "WhorlService", "WhorlSupport", crypto, cryptoExtras,
+                "SecretMemory", "StateStore", "WhorlTPM", "WhorlService", "WhorlSupport", crypto,
+                cryptoExtras,
                 grdb,
             ]
         ),
@@ -235,9 +245,10 @@ let house: KeyValuePairs<String, [Part]> = [
     ],
     "Service": [
         library(
-            "Authentication",
+            "WhorlEngine",
             uses: [
-                "Enrollment", "Fingerprint", "SecretMemory", "StateStore", "Vault", "WhorlService",
+                "WhorlEnrollment", "WhorlFingerprint", "SecretMemory", "StateStore", "WhorlVault",
+                "WhorlService",
                 "WhorlSupport", crypto, grdb, logging,
             ]
         ),
@@ -245,9 +256,10 @@ let house: KeyValuePairs<String, [Part]> = [
         // The wall over a socket: the client's half and the service's, without the engine.
         library(
             "WhorlRemote",
-            uses: ["Fingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
+            uses: ["WhorlFingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
             resources: [
-                "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt", "Readers",
+                "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt",
+                "Readers",
             ].map {
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
             }
@@ -255,8 +267,9 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "WhorlSystem",
             uses: [
-                "Authentication", "Enrollment", "Fingerprint", "KeychainRows", "LibfprintReader",
-                "MockReader", "SecretMemory", "StateStore", "TPM", "Vault", "WhorlIPC", "WhorlRemote",
+                "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows", "LibfprintReader",
+                "MockReader", "SecretMemory", "StateStore", "WhorlTPM", "WhorlVault", "WhorlIPC",
+                "WhorlRemote",
                 "WhorlService", "WhorlSupport",
             ]
         ),
@@ -264,15 +277,16 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "PretendedSystem",
             uses: [
-                "Authentication", "Enrollment", "Fingerprint", "KeychainRows", "MockReader", "SecretMemory",
-                "StateStore", "Vault", "WhorlService", "WhorlSupport", crypto,
+                "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows", "MockReader",
+                "SecretMemory",
+                "StateStore", "WhorlVault", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
     ],
     "Faces": [
         library(
             "TerminalPrompt",
-            uses: ["Fingerprint", "SecretMemory", "WhorlService", "WhorlSupport"]
+            uses: ["WhorlFingerprint", "SecretMemory", "WhorlService", "WhorlSupport"]
         ),
         library(
             "AuthenticationContext",
@@ -282,7 +296,7 @@ let house: KeyValuePairs<String, [Part]> = [
             ]
         ),
         library(
-            "Keychain",
+            "KeychainServices",
             uses: [
                 "AuthenticationContext", "SecretMemory", "WhorlService", "WhorlSupport", asn1, crypto,
                 cryptoExtras,
@@ -291,26 +305,28 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "LocalAuthentication",
             uses: [
-                "AuthenticationContext", "Fingerprint", "GLibRuntime", "Keychain", "SecretMemory",
+                "AuthenticationContext", "WhorlFingerprint", "GLibRuntime", "KeychainServices",
+                "SecretMemory",
                 "WhorlService", "WhorlSupport",
             ]
         ),
         library(
             "SecureEnclaveKeys",
             uses: [
-                "AuthenticationContext", "GLibRuntime", "Keychain", "LocalAuthentication", "SecretMemory",
+                "AuthenticationContext", "GLibRuntime", "KeychainServices", "LocalAuthentication",
+                "SecretMemory",
                 crypto,
             ]
         ),
         // Apple's names, for programs that import them. No target depends on them: a module of this name in a build
         // makes `#if canImport(Security)` true in all packages of that build (Docs/Keys.md).
-        library("Security", uses: ["Keychain"]),
+        library("Security", uses: ["KeychainServices"]),
         library("CryptoKit", uses: ["SecureEnclaveKeys", crypto]),
-        library("CoreFoundation", uses: ["Keychain"]),
+        library("CoreFoundation", uses: ["KeychainServices"]),
         library(
             "LocalAuthenticationTesting",
             uses: [
-                "AuthenticationContext", "Fingerprint", "GLibRuntime", "MockReader", "PretendedSystem",
+                "AuthenticationContext", "WhorlFingerprint", "GLibRuntime", "MockReader", "PretendedSystem",
                 "SecretMemory", "WhorlService",
             ]
         ),
@@ -322,7 +338,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "BiometricLogin",
             uses: [
-                "AuthenticationContext", "Fingerprint", "Keychain", "LoginAssertion", "LoginTransport",
+                "AuthenticationContext", "WhorlFingerprint", "KeychainServices", "LoginAssertion",
+                "LoginTransport",
                 "SecretMemory", "WhorlService", "WhorlSupport", crypto,
             ]
         ),
@@ -353,14 +370,14 @@ let package = Package(
     name: "whorl",
     products: [
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
-        .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
         .library(name: "Security", targets: ["Security"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "CoreFoundation", targets: ["CoreFoundation"]),
         .library(name: "LocalAuthenticationTesting", targets: ["LocalAuthenticationTesting"]),
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
-        .library(name: "Fingerprint", targets: ["Fingerprint"]),
+        .library(name: "WhorlFingerprint", targets: ["WhorlFingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
         .library(name: "LoginAssertion", targets: ["LoginAssertion"]),
         .library(name: "RelyingParty", targets: ["RelyingParty"]),
@@ -386,13 +403,13 @@ let package = Package(
         + [
             .target(
                 name: "ReaderConformance",
-                dependencies: ["Fingerprint"],
+                dependencies: ["WhorlFingerprint"],
                 path: "Tests/Support/ReaderConformance",
                 swiftSettings: common
             ),
             .executableTarget(
                 name: "ReaderProbe",
-                dependencies: ["Fingerprint", "LibfprintReader"],
+                dependencies: ["WhorlFingerprint", "LibfprintReader"],
                 path: "Tests/Support/ReaderProbe",
                 exclude: ["testbed.py"],
                 swiftSettings: common
@@ -412,7 +429,7 @@ let package = Package(
             .target(
                 name: "ChipDouble",
                 dependencies: [
-                    "Authentication", "Fingerprint", "SecretMemory", "Vault", "WhorlService", crypto,
+                    "WhorlEngine", "WhorlFingerprint", "SecretMemory", "WhorlVault", "WhorlService", crypto,
                 ],
                 path: "Tests/Support/ChipDouble",
                 swiftSettings: common
@@ -421,9 +438,11 @@ let package = Package(
             .target(
                 name: "KeptThings",
                 dependencies: [
-                    "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
-                    "Keychain", "LocalAuthentication", "LoginAssertion", "SecretMemory", "SecureEnclaveKeys",
-                    "SoftwareMachine", "Vault", "WhorlService", "WhorlSystem",
+                    "WhorlEngine", "AuthenticationContext", "BiometricLogin", "WhorlEnrollment",
+                    "WhorlFingerprint",
+                    "KeychainServices", "LocalAuthentication", "LoginAssertion", "SecretMemory",
+                    "SecureEnclaveKeys",
+                    "SoftwareMachine", "WhorlVault", "WhorlService", "WhorlSystem",
                 ],
                 path: "Tests/Support/KeptThings",
                 swiftSettings: common
@@ -450,7 +469,7 @@ let package = Package(
             .target(
                 name: "SoftwareMachine",
                 dependencies: [
-                    "Authentication", "Enrollment", "Fingerprint", "SoftwareTPM", "WhorlService",
+                    "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "SoftwareTPM", "WhorlService",
                     "WhorlSystem",
                 ],
                 path: "Tests/Support/SoftwareMachine",
@@ -468,8 +487,10 @@ let package = Package(
             .executableTarget(
                 name: "LoginClientBench",
                 dependencies: [
-                    "Authentication", "AuthenticationContext", "BiometricLogin", "Enrollment", "Fingerprint",
-                    "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "Vault", "WhorlSystem",
+                    "WhorlEngine", "AuthenticationContext", "BiometricLogin", "WhorlEnrollment",
+                    "WhorlFingerprint",
+                    "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
+                    "WhorlSystem",
                 ],
                 path: "Bench/login/client",
                 swiftSettings: common
@@ -483,7 +504,7 @@ let package = Package(
             .executableTarget(
                 name: "LatencySubject",
                 dependencies: [
-                    "Authentication", "CObjectCount", "Enrollment", "Fingerprint", "WhorlService",
+                    "WhorlEngine", "CObjectCount", "WhorlEnrollment", "WhorlFingerprint", "WhorlService",
                     "WhorlSystem",
                 ],
                 path: "Bench/latency/subject",
@@ -492,7 +513,7 @@ let package = Package(
             // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
             .executableTarget(
                 name: "ReleaseBench",
-                dependencies: ["SecretMemory", "SoftwareTPM", "StateStore", "TPM", "Vault"],
+                dependencies: ["SecretMemory", "SoftwareTPM", "StateStore", "WhorlTPM", "WhorlVault"],
                 path: "Bench/tpm",
                 exclude: ["release.c", "release.sh"],
                 swiftSettings: common

@@ -3,7 +3,7 @@
 import Foundation
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import WhorlService
 
 /// A program that does on its own TPM what Whorl does after a match, with an item of the same policy.

@@ -2,7 +2,7 @@
 
 import Foundation
 import SoftwareTPM
-import TPM
+import WhorlTPM
 
 /// What a command takes on a chip, as a model for the order of magnitude: chips differ, and take between 5 and 200 ms.
 private enum Chip {

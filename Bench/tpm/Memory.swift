@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import TPM
-import Vault
+import WhorlTPM
+import WhorlVault
 
 /// Signs again and again in this process, and sees whether its memory grows.
 func watchMemory(_ subject: Subject, _ signatures: Int, _ table: Table) async throws {

@@ -4,8 +4,8 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
-import Vault
+import WhorlTPM
+import WhorlVault
 import WhorlService
 
 /// What a finger releases.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import TPM
-import Vault
+import WhorlTPM
+import WhorlVault
 
 /// From the match to the product, in turns: Whorl's library, a C program on ESAPI that sends the same commands, and
 /// tpm2-tools.

@@ -32,7 +32,9 @@ struct ApplePageTests {
         }
         var outside: Set<String> = []
         var declared: Set<String> = []
-        for module in ["AuthenticationContext", "Keychain", "LocalAuthentication", "SecureEnclaveKeys"] {
+        for module in [
+            "AuthenticationContext", "KeychainServices", "LocalAuthentication", "SecureEnclaveKeys",
+        ] {
             let folder = Self.root.appending(path: "Sources/Faces/\(module)")
             for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
             where file.hasSuffix(".swift") {

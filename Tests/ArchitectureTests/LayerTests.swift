@@ -89,9 +89,11 @@ import Testing
                 )
                 return ["State", "Service"].contains(floor) && !isRoot
             }.map(\.name)
-        ).union(["LibfprintReader", "TPM"])
+        ).union(["LibfprintReader", "WhorlTPM"])
         #expect(
-            behind.isSuperset(of: ["StateStore", "Enrollment", "Vault", "KeychainRows", "Authentication"])
+            behind.isSuperset(of: [
+                "StateStore", "WhorlEnrollment", "WhorlVault", "KeychainRows", "WhorlEngine",
+            ])
         )
         for target in targets {
             let floor = target.folder.split(separator: "/")[1]
@@ -122,7 +124,8 @@ import Testing
     /// C pointers stay inside the modules that exist to wrap C.
     @Test func `C modules are imported by their wrappers only`() throws {
         let wrappers: Set = [
-            "GLibRuntime", "LibfprintReader", "GreyscalePNG", "RelyingPartyPostgreSQL", "TPM", "WhorlIPC",
+            "GLibRuntime", "LibfprintReader", "GreyscalePNG", "RelyingPartyPostgreSQL", "WhorlTPM",
+            "WhorlIPC",
         ]
         let targets = try Self.targets()
         let libraries = Set(targets.filter { $0.type == "system" }.map(\.name))

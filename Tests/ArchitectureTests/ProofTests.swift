@@ -11,18 +11,18 @@ struct ProofTests {
 
     @Test func `only the engine makes the proof of a matched finger`() throws {
         let makers = try files(containing: "matchedFinger(of").map(module)
-        // In `Vault` it is declared, and nothing else.
-        #expect(makers.sorted() == ["Authentication", "Vault"])
+        // In `WhorlVault` it is declared, and nothing else.
+        #expect(makers.sorted() == ["WhorlEngine", "WhorlVault"])
     }
 
     @Test func `only the engine, and a made-up machine, makes the consent of an owner`() throws {
         let makers = try files(containing: "OwnerConsent(to").map(module)
-        #expect(makers.sorted() == ["Authentication", "PretendedSystem"])
+        #expect(makers.sorted() == ["PretendedSystem", "WhorlEngine"])
     }
 
     @Test func `only the engine makes what enrolls, so that each touch is counted`() throws {
         let makers = try files(containing: " FingerEnroller(store").map(module)
-        #expect(makers == ["Authentication"])
+        #expect(makers == ["WhorlEngine"])
     }
 
     @Test func `only the module for apps' tests puts a made-up machine in the place of this one`() throws {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
 import Testing
 
-@testable import Authentication
-@testable import Enrollment
-@testable import Vault
+@testable import WhorlEngine
+@testable import WhorlEnrollment
+@testable import WhorlVault
 import WhorlService
 
 /// The engine asks the owner before the enrolled fingers change, as it asks in every evaluation.

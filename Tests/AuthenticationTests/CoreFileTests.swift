@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import Crypto
-import Enrollment
-import Fingerprint
+import WhorlEnrollment
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import StateStore

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import SoftwareTPM
 import Testing
 
-@testable import Authentication
-@testable import Vault
+@testable import WhorlEngine
+@testable import WhorlVault
 import WhorlService
 
 /// What was shown to a session opens items without another prompt, and nothing else does.

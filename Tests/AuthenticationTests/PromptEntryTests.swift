@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import Foundation
-import Fingerprint
+import WhorlFingerprint
 import SecretMemory
 import Synchronization
 import Testing

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Enrollment
-import Fingerprint
+import WhorlEnrollment
+import WhorlFingerprint
 import Synchronization
 import Testing
 
-@testable import Authentication
+@testable import WhorlEngine
 
 @Suite(.timeLimit(.minutes(10))) struct `A driver that does not come back from opening its reader` {
     private let reader: ScriptedReader

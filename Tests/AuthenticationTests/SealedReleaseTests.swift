@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import Crypto
-import Enrollment
-import Fingerprint
+import WhorlEnrollment
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
 import Testing
-import Vault
+import WhorlVault
 import WhorlService
 
 /// Items that lie with a keeper, through the engine.

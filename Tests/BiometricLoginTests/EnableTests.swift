@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BiometricLogin
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import LocalAuthenticationTesting
 import Synchronization

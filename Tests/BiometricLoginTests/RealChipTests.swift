@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
 import BiometricLogin
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import GRDB
 import SoftwareMachine

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import Foundation
 import Testing
-import Vault
+import WhorlVault
 
 @testable import whorl
 import WhorlService

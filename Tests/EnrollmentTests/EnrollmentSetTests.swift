@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import StateStore
 import Testing
 
-@testable import Enrollment
+@testable import WhorlEnrollment
 
 struct EnrollmentSetTests {
     static let first = EnrollmentSet.Member(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Enrollment
-import Fingerprint
+import WhorlEnrollment
+import WhorlFingerprint
 import Foundation
 import GRDB
 import StateStore

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import StateStore
 import Synchronization
 import Testing
 
-@testable import Enrollment
+@testable import WhorlEnrollment
 import WhorlService
 
 /// A counter outside the database, as a TPM has one: it starts anywhere and only counts up.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import StateStore
 import Synchronization
 import Testing
 
-@testable import Enrollment
+@testable import WhorlEnrollment
 import WhorlService
 
 /// Whoever changes the enrolled fingers needs the consent of their owner, and the store itself asks for it.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import StateStore
 import Testing
 
-@testable import Enrollment
+@testable import WhorlEnrollment
 
 struct TemplateSealTests {
     private let seal = TemplateSeal(keys: TemplateSealTests.anyKeys)

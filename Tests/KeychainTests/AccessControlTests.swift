@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Keychain
+import KeychainServices
 import Testing
 
 @Suite struct `Access controls` {

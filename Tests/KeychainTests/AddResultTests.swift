@@ -2,7 +2,7 @@
 
 import AuthenticationContext
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import Testing
 

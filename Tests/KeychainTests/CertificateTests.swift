@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import Keychain
+import KeychainServices
 import Testing
 
 @Suite struct `Certificates` {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import SecretMemory
 import SoftwareTPM
 import Testing
-import Vault
+import WhorlVault
 import WhorlService
 import WhorlSystem
 

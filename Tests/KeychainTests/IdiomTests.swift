@@ -2,7 +2,7 @@
 
 import AuthenticationContext
 import ChipDouble
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import Synchronization
 import Testing

@@ -2,10 +2,10 @@
 
 import ChipDouble
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import Testing
-import Vault
+import WhorlVault
 import WhorlService
 
 @Suite struct `Making keys` {

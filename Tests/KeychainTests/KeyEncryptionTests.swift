@@ -3,7 +3,7 @@
 import ChipDouble
 import Crypto
 import Foundation
-import Keychain
+import KeychainServices
 import Testing
 
 private let message = Data("the combination is 7-12-31".utf8)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import ChipDouble
 import Crypto
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import Testing
-import Vault
+import WhorlVault
 import WhorlService
 
 private let message = Data("pay 5 to Ada".utf8)

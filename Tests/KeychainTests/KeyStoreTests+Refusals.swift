@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import ChipDouble
 import Foundation
-import Keychain
+import KeychainServices
 import Testing
 import WhorlService
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
 import ChipDouble
 import Crypto
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import Testing
 import WhorlService

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import Testing
 
@@ -51,7 +51,7 @@ import Testing
 
     /// The constants that are keys of a dictionary, and not values.
     private static func declared() throws -> Set<String> {
-        let folder = root.appending(path: "Sources/Faces/Keychain/Constants")
+        let folder = root.appending(path: "Sources/Faces/KeychainServices/Constants")
         let values = [
             /kSec(Class|AttrKeyClass|AttrKeyType|AttrProtocol|AttrAuthenticationType)[A-Z]\w*/,
             /kSecAttr(Accessible|PRF|KeyType3)[A-Z]\w*/, /kSecMatchLimit(One|All)/,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import Synchronization
 import Testing

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import SecretMemory
 import Testing
-import Vault
+import WhorlVault
 
 @testable import AuthenticationContext
 import WhorlService

@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import Keychain
+import KeychainServices
 import Testing
 
 /// The functions for keys that Apple has deprecated, and programs still call.

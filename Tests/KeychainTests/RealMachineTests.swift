@@ -2,12 +2,12 @@
 
 import Crypto
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import SecureEnclaveKeys
 import SoftwareTPM
 import Testing
-import Vault
+import WhorlVault
 import WhorlService
 import WhorlSystem
 

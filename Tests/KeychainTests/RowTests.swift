@@ -6,7 +6,7 @@ import StateStore
 import Testing
 import WhorlService
 
-@testable import Keychain
+@testable import KeychainServices
 @testable import KeychainRows
 
 /// What lies on the disk.

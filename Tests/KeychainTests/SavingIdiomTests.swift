@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Keychain
+import KeychainServices
 import Testing
 
 /// The ways in which programs save a value a second time.

@@ -2,7 +2,7 @@
 
 import BlockedPool
 import Dispatch
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
-import Keychain
+import WhorlFingerprint
+import KeychainServices
 import LocalAuthentication
 import LocalAuthenticationTesting
 import Testing

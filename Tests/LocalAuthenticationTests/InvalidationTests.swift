@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import LocalAuthentication
 import Synchronization
 import Testing

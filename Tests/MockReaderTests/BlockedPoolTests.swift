@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BlockedPool
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import MockReader
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import MockReader
 import ReaderConformance
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import KeptThings
 
 /// What is kept on a machine after a row of steps: all that was acknowledged, and of what was not, what a look has shown.

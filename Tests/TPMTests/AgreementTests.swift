@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 /// A key that signs and agrees, with swift-crypto and openssl on the other side.

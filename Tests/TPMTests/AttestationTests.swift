@@ -4,7 +4,7 @@ import SecretMemory
 import SoftwareTPM
 import Testing
 
-@testable import TPM
+@testable import WhorlTPM
 
 /// What a TPM states about itself and its keys; tpm2-tools and openssl are the other side.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

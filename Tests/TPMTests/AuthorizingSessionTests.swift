@@ -4,7 +4,7 @@ import SecretMemory
 import SoftwareTPM
 import Testing
 
-@testable import TPM
+@testable import WhorlTPM
 
 /// The one session that is kept between sequences.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

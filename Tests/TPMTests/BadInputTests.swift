@@ -3,7 +3,7 @@
 import Foundation
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 @Suite struct `Addresses` {

@@ -3,7 +3,7 @@
 import SecretMemory
 import SoftwareTPM
 import Synchronization
-import TPM
+import WhorlTPM
 import Testing
 
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -2,7 +2,7 @@
 
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 /// Policies with several branches that the caller's credentials suffice for.

@@ -3,7 +3,7 @@
 import Foundation
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 /// Every command of every sequence fails once, in several ways; nothing may stay loaded, and the next call must work.

@@ -2,7 +2,7 @@
 
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 /// What an item's own authorization value opens, and how often it may be guessed; tpm2-tools are the attacker.

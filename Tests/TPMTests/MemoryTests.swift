@@ -4,7 +4,7 @@ import SecretMemory
 import SoftwareTPM
 import Testing
 
-@testable import TPM
+@testable import WhorlTPM
 
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `The list of handles that ESAPI keeps` {

@@ -4,7 +4,7 @@ import BlockedPool
 import Foundation
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

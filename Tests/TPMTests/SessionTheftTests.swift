@@ -2,7 +2,7 @@
 
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 /// An active interposer, who may answer and send whatever it likes.

@@ -2,7 +2,7 @@
 
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))

@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 /// What goes over the bus: how much, and what never does.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Fingerprint
+import WhorlEngine
+import WhorlFingerprint
 import Testing
 
 @testable import TerminalPrompt

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// Access controls: what they mean, how they are written, how they are stored.

@@ -5,10 +5,10 @@ import GRDB
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// The attacks of `Docs/Security.md` that aim at the vault, each with the tools that an attacker has.

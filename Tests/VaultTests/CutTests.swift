@@ -5,10 +5,10 @@ import GRDB
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// The chip goes away in the middle of an operation: a clear error, and the next call works.

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// Names: text that can be typed, shown and compared without surprises.

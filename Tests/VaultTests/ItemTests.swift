@@ -5,10 +5,10 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// Secrets and keys on a real chip's simulation, without anybody who attacks.

@@ -7,7 +7,7 @@ import Testing
 import WhorlService
 import WhorlSupport
 
-@testable import Vault
+@testable import WhorlVault
 
 @Suite struct `The vault's lock` {
     @Test func `is waited for while every thread of the shared pool is blocked`() async {

@@ -5,7 +5,7 @@ import Foundation
 import SecretMemory
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// How a passcode becomes what the chip compares.

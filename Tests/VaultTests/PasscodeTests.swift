@@ -5,10 +5,10 @@ import GRDB
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// The passcode: set, changed, verified, removed; and how often it may be wrong.

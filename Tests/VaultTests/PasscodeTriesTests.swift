@@ -3,7 +3,7 @@
 import StateStore
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 
 /// The waits between wrong passcodes.
 struct PasscodeTriesTests {

@@ -4,10 +4,10 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// What the chip itself says of our objects, asked with other people's tools.

@@ -4,10 +4,10 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// What the vault stands on: made once, continued after every cut, lost with the chip.

@@ -5,10 +5,10 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// Items that lie with a keeper of their own, as bytes.

@@ -4,7 +4,7 @@ import Foundation
 import SecretMemory
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// Secrets that are larger than the chip takes.

@@ -4,10 +4,10 @@ import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// Two programs with one directory and one chip, each with a connection of its own.

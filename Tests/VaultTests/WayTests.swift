@@ -5,10 +5,10 @@ import GRDB
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// Items with several ways to open, of which the chip has closed some.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthenticationContext
-import Fingerprint
+import WhorlFingerprint
 import Foundation
-import Keychain
+import KeychainServices
 import LocalAuthentication
 import SecretMemory
 import Testing

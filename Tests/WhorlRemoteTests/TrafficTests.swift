@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CSocket
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import Synchronization

@@ -3,7 +3,7 @@
 import Foundation
 import StateStore
 import Testing
-import Vault
+import WhorlVault
 import WhorlService
 import WhorlSystem
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
-import Fingerprint
+import WhorlEngine
+import WhorlEnrollment
+import WhorlFingerprint
 import Foundation
 import Synchronization
 import WhorlService

@@ -8,18 +8,18 @@
 // turns, with both orders as often: one release of a signature, prompt and all; and a login, from the challenge's arrival to
 // the assertion's departure. Both keys are bound to the present set of fingers.
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
 import BiometricLogin
-import Enrollment
-import Fingerprint
+import WhorlEnrollment
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import StateStore
 import Synchronization
-import Vault
+import WhorlVault
 import WhorlService
 import WhorlSystem
 

@@ -2,4 +2,4 @@
 
 // Apple's name for the module of Core Foundation's names. Foundation for Linux has a C module of this name, whose types
 // would be ambiguous beside ours.
-@_exported public import Keychain
+@_exported public import KeychainServices

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 internal import MockReader
 internal import SecretMemory
 internal import Synchronization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AuthenticationContext
-public import Fingerprint
+public import WhorlFingerprint
 internal import GLibRuntime
 internal import MockReader
 internal import PretendedSystem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Keychain
+public import KeychainServices
 internal import LocalAuthentication
 internal import SecretMemory
 

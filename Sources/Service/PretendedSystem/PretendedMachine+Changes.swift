@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
-internal import Enrollment
-package import Fingerprint
+internal import WhorlEngine
+internal import WhorlEnrollment
+package import WhorlFingerprint
 internal import Foundation
 internal import MockReader
 internal import StateStore
-internal import Vault
+internal import WhorlVault
 package import WhorlService
 
 /// Changes to the machine, as in its settings; the person who runs the test is its owner, and agrees.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+internal import WhorlEngine
 internal import Crypto
-import Enrollment
+import WhorlEnrollment
 package import Foundation
 package import SecretMemory
 package import WhorlService

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
-internal import Enrollment
-internal import Fingerprint
+internal import WhorlEngine
+internal import WhorlEnrollment
+internal import WhorlFingerprint
 internal import Foundation
 internal import KeychainRows
 package import MockReader

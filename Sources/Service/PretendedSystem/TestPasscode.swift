@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+internal import WhorlEngine
 internal import SecretMemory
 internal import StateStore
 internal import Synchronization
-internal import Vault
+internal import WhorlVault
 import WhorlService
 
 /// The passcode of a test device, compared in memory; wrong ones are counted and cost waits as on a real machine.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+internal import WhorlEngine
 internal import Crypto
-internal import Fingerprint
+internal import WhorlFingerprint
 internal import Foundation
 internal import SecretMemory
 internal import Synchronization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TPM
-internal import Vault
+internal import WhorlTPM
+internal import WhorlVault
 internal import WhorlService
 
 /// The choice of the TPM, which is not opened before an operation needs it.

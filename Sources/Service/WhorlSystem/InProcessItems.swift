@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SecretMemory
-import Vault
+import WhorlVault
 import WhorlService
 
 /// The named items of a profile, in the vault of this process.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
+import WhorlEngine
+import WhorlEnrollment
 import SecretMemory
 import StateStore
-import TPM
-import Vault
+import WhorlTPM
+import WhorlVault
 import WhorlService
 
 /// The upkeep of the state directory and the chip that this process uses.

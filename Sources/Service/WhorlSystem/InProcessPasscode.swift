@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import SecretMemory
-import Vault
+import WhorlVault
 import WhorlService
 
 /// The passcode of a profile, in the vault of this process.

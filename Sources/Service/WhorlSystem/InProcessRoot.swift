@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Authentication
-package import Enrollment
-import Fingerprint
+package import WhorlEngine
+package import WhorlEnrollment
+import WhorlFingerprint
 internal import KeychainRows
 package import StateStore
-package import Vault
+package import WhorlVault
 public import WhorlService
 internal import WhorlSupport
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+internal import WhorlEngine
 internal import Dispatch
 internal import StateStore
-internal import Vault
+internal import WhorlVault
 internal import WhorlService
 internal import WhorlSupport
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
-internal import Fingerprint
+internal import WhorlEngine
+internal import WhorlFingerprint
 internal import LibfprintReader
 internal import MockReader
 internal import Synchronization

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 internal import Foundation
-internal import TPM
+internal import WhorlTPM
 public import WhorlService
 internal import WhorlSupport
 

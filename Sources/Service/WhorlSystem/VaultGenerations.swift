@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Enrollment
+internal import WhorlEnrollment
 internal import StateStore
-internal import Vault
+internal import WhorlVault
 internal import WhorlService
 
 /// The counter of the generations of the enrolled fingers, in the chip once the vault is provisioned; before that, only

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Synchronization
 
 /// A reader that answers what a test wrote down, one step for each presentation, and counts what is done to it.

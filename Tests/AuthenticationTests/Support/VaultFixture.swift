@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-@testable import Enrollment
-import Fingerprint
+import WhorlEngine
+@testable import WhorlEnrollment
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 import SoftwareTPM
 import StateStore
-import TPM
-import Vault
+import WhorlTPM
+import WhorlVault
 import WhorlService
 
 /// A fixture with a chip of its own, a vault on it, and the generations of the fingers counted there.

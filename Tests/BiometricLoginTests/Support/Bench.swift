@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import BiometricLogin
-import Fingerprint
+import WhorlFingerprint
 import LocalAuthenticationTesting
 import Testing
 import WhorlService

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
 import BiometricLogin
-import Fingerprint
+import WhorlFingerprint
 import SoftwareMachine
 import SoftwareTPM
 import Synchronization
-import Vault
+import WhorlVault
 import WhorlService
 import WhorlSystem
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import GRDB
 import SecretMemory
 
-@testable import Authentication
+@testable import WhorlEngine
 @testable import StateStore
 import WhorlService
 

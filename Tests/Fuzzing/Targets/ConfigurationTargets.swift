@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import MockReader
 import StateStore
 import TerminalPrompt

@@ -4,8 +4,8 @@ import Foundation
 import GRDB
 import Glibc
 
-@testable import Authentication
-@testable import Enrollment
+@testable import WhorlEngine
+@testable import WhorlEnrollment
 @testable import StateStore
 import WhorlService
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Foundation
 import GRDB
 import SecretMemory
 
-@testable import Enrollment
+@testable import WhorlEnrollment
 @testable import StateStore
 
 extension FuzzTarget {

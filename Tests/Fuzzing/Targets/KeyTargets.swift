@@ -3,7 +3,7 @@
 import Foundation
 import WhorlService
 
-@testable import Keychain
+@testable import KeychainServices
 
 extension FuzzTarget {
     static let keyTargets: [FuzzTarget] = [

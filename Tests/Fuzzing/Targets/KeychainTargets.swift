@@ -3,7 +3,7 @@
 import Foundation
 import WhorlService
 
-@testable import Keychain
+@testable import KeychainServices
 @testable import KeychainRows
 
 extension FuzzTarget {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGLib
-import Fingerprint
+import WhorlFingerprint
 
 @testable import LibfprintReader
 

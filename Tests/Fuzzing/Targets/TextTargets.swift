@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Fingerprint
+import WhorlEngine
+import WhorlFingerprint
 import Foundation
 import SecretMemory
 
-@testable import Enrollment
+@testable import WhorlEnrollment
 @testable import TerminalPrompt
 @testable import whorl
 import WhorlService

@@ -3,9 +3,9 @@
 import Crypto
 import Foundation
 import SecretMemory
-import TPM
+import WhorlTPM
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 extension FuzzTarget {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import Foundation
 import SecretMemory
 import Synchronization
-import Vault
+import WhorlVault
 import WhorlService
 
 /// A service that seals and opens as the real one does, with a person of a test's choice and without a chip.

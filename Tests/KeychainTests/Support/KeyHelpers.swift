@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
 import ChipDouble
 import Foundation
-import Keychain
+import KeychainServices
 import Testing
 import WhorlService
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
 import Foundation
 import GRDB
-import Keychain
+import KeychainServices
 import KeychainRows
 import LocalAuthentication
 import StateStore

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 import AuthenticationContext
-import Enrollment
-import Fingerprint
+import WhorlEnrollment
+import WhorlFingerprint
 import Foundation
-import Keychain
+import KeychainServices
 import SecretMemory
 import SoftwareMachine
 import SoftwareTPM
 import Synchronization
 import Testing
-import Vault
+import WhorlVault
 import WhorlService
 import WhorlSystem
 

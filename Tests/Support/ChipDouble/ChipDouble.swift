@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
+import WhorlEngine
 internal import Crypto
 package import Foundation
 package import SecretMemory
 internal import Synchronization
-import Vault
+import WhorlVault
 package import WhorlService
 
 /// A service whose chip is software, and which asks and refuses like the real one: what the owner shows is scripted.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 internal import Foundation
 
 /// One act of a program, as a line of JSON between a test and the program that it kills (`KeepingProbe`).

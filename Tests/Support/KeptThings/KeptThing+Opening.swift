@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+internal import WhorlEngine
 internal import BiometricLogin
 internal import Foundation
-internal import Keychain
+internal import KeychainServices
 internal import LocalAuthentication
 internal import SecureEnclaveKeys
-internal import Vault
+internal import WhorlVault
 import WhorlService
 internal import WhorlSystem
 

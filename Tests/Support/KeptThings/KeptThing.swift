@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+internal import WhorlEngine
 internal import BiometricLogin
 internal import Foundation
-internal import Keychain
+internal import KeychainServices
 internal import LocalAuthentication
 internal import LoginAssertion
 internal import SecretMemory
 internal import SecureEnclaveKeys
-internal import Vault
+internal import WhorlVault
 import WhorlService
 internal import WhorlSystem
 

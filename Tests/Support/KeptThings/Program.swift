@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Authentication
+internal import WhorlEngine
 package import AuthenticationContext
-internal import Enrollment
-package import Fingerprint
+internal import WhorlEnrollment
+package import WhorlFingerprint
 internal import Foundation
 internal import SecretMemory
 internal import SoftwareMachine
-internal import Vault
+internal import WhorlVault
 import WhorlService
 package import WhorlSystem
 

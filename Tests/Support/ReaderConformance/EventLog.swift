@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import Synchronization
 
 /// The events of one operation, in their order, and a way to wait for the next request for a finger.

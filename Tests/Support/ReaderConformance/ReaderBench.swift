@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 /// One reader under test, and the hand that touches it.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 
 // The fault table: each operation that waits for a finger, with each thing that can go wrong.
 extension ReaderConformance {

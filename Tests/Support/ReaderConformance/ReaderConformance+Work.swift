@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 
 // What a reader does when all goes well.
 extension ReaderConformance {

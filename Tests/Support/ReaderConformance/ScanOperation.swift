@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 
 /// The operations that wait for a finger, so that one fault can be tried on each of them.
 enum ScanOperation: String, CaseIterable, Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Authentication
-import Enrollment
-package import Fingerprint
+import WhorlEngine
+import WhorlEnrollment
+package import WhorlFingerprint
 import Foundation
 package import SoftwareTPM
 import WhorlService

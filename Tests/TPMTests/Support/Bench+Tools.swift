@@ -2,7 +2,7 @@
 
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 
 extension Bench {
     /// Has tpm2-tools load an object.

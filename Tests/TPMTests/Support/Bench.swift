@@ -2,7 +2,7 @@
 
 import SecretMemory
 import SoftwareTPM
-import TPM
+import WhorlTPM
 import Testing
 
 /// A TPM of a test's own, with what most tests need on it.

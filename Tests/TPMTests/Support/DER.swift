@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TPM
+import WhorlTPM
 
 /// A P-256 public key as openssl takes it: SubjectPublicKeyInfo in DER.
 func subjectPublicKeyInfo(_ point: ECPoint) -> [UInt8] {

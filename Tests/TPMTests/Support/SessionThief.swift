@@ -2,7 +2,7 @@
 
 import SoftwareTPM
 import Synchronization
-import TPM
+import WhorlTPM
 
 /// An attacker on the bus: answers the start of a policy session with a session that the attacker holds, lets the victim
 /// authorize that one, and then unseals the victim's secret with it.

@@ -3,10 +3,10 @@
 import Foundation
 import SoftwareTPM
 import StateStore
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 
 /// Somebody with tpm2-tools, the run of the chip and a copy of the state directory, but without the authority's file.
 struct Attacker {

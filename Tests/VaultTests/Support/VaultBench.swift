@@ -5,10 +5,10 @@ import SecretMemory
 import SoftwareTPM
 import StateStore
 import Synchronization
-import TPM
+import WhorlTPM
 import Testing
 
-@testable import Vault
+@testable import WhorlVault
 import WhorlService
 
 /// A chip of a test's own, a state directory of its own, and vaults on them as a program would open them.

@@ -3,4 +3,4 @@
 // On Apple's systems this import also exports Foundation and the Security names, and programs rely on it.
 @_exported public import AuthenticationContext
 @_exported public import Foundation
-@_exported public import Keychain
+@_exported public import KeychainServices

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AuthenticationContext
-internal import Keychain
+internal import KeychainServices
 internal import WhorlService
 
 /// An operation that a program intends on an item or key that an access control guards.

@@ -7,10 +7,10 @@
 @_exported public import enum WhorlService.PromptAction
 @_exported public import class WhorlService.PromptEntry
 @_exported public import enum WhorlService.PromptUpdate
-@_exported public import enum Fingerprint.Finger
-@_exported public import struct Fingerprint.ReaderInfo
-@_exported public import enum Fingerprint.ScanEvent
-@_exported public import enum Fingerprint.ScanRetry
+@_exported public import enum WhorlFingerprint.Finger
+@_exported public import struct WhorlFingerprint.ReaderInfo
+@_exported public import enum WhorlFingerprint.ScanEvent
+@_exported public import enum WhorlFingerprint.ScanRetry
 
 /// An addition for Linux: on Apple's systems the system itself shows the prompt.
 extension LAContext {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthenticationContext
-public import Keychain
+public import KeychainServices
 internal import Observation
 internal import SecretMemory
 package import WhorlService

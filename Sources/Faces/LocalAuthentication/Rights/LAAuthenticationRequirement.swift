@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Keychain
+internal import KeychainServices
 
 /// The requirement that the owner must meet before a right is granted.
 public final class LAAuthenticationRequirement: NSObject, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Keychain
+internal import KeychainServices
 
 /// A right that ``LARightStore`` keeps, with a key in the chip and optionally a secret.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Keychain
+internal import KeychainServices
 
 /// The key of a saved right: P-256, in the chip.
 ///

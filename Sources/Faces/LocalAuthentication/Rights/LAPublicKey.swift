@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Keychain
+internal import KeychainServices
 
 /// The public half of a saved right's key; its operations need neither a prompt nor an authorized right.
 public final class LAPublicKey: NSObject, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Keychain
+internal import KeychainServices
 public import Observation
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AuthenticationContext
-internal import Keychain
+internal import KeychainServices
 import WhorlService
 
 /// The keychain items of a saved right: a key in the chip, and a secret if the right has one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 package import WhorlService
 
 /// A change of a prompt: an update of the engine, or the effect of a key.

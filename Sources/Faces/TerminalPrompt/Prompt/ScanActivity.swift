@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 /// An update of a longer activity at a reader: an enrollment, a picture, a trial of the reader.
 public enum ScanActivityUpdate: Sendable, Hashable {

@@ -2,7 +2,7 @@
 
 internal import CFprint
 internal import CGLib
-internal import Fingerprint
+internal import WhorlFingerprint
 internal import GLibRuntime
 
 // Conversions of libfprint 1.94's numbers to Swift. A number that is not listed comes from a newer libfprint or a

@@ -2,7 +2,7 @@
 
 internal import CFprint
 internal import CGLib
-internal import Fingerprint
+internal import WhorlFingerprint
 internal import GLibRuntime
 
 /// An owned `FpPrint`.

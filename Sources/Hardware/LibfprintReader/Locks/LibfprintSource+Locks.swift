@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 extension LibfprintSource {
     /// The error that keeps readers from being locked for one program of this user at a time; `nil` if they can be

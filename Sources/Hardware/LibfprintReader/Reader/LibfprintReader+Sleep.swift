@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CFprint
-public import Fingerprint
+public import WhorlFingerprint
 internal import GLibRuntime
 
 /// A reader's state with respect to the system's sleep.

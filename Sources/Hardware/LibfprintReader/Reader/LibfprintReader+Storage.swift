@@ -2,7 +2,7 @@
 
 internal import CFprint
 internal import CGLib
-public import Fingerprint
+public import WhorlFingerprint
 internal import GLibRuntime
 
 extension LibfprintReader {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CFprint
-internal import Fingerprint
+internal import WhorlFingerprint
 internal import GLibRuntime
 
 /// The events of an operation that waits for fingers, and their observer.

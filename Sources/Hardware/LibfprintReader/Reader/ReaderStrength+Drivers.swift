@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 
 extension ReaderStrength {
     /// Creates the strength of a driver's comparison.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 
 /// A tracker that decides when to report "touch": once for each presentation that the reader waits for.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 internal import Synchronization
 
 /// Plays the steps: an operation that waits for a finger takes them one by one.

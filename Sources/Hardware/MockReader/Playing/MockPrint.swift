@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 
 /// A template of a mock: a finger's name, a number that tells two enrollments of it apart, and how often it was
 /// improved since.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 // The templates that a mock keeps in itself, with `storage=reader`.
 extension MockReader {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 internal import Synchronization
 
 /// A reader made of a script, for the tests of programs that embed Whorl.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 /// Mock readers as the system would list them: those that are plugged in.
 public final class MockReaderSource: ReaderSource {

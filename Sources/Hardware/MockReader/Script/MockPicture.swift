@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 
 /// Pictures that tell the fingers of a mock apart, and are nothing like fingerprints.
 enum MockPicture {

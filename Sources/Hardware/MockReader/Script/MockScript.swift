@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 
 /// A script for a ``MockReader``: settings, then steps.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 /// The properties of a ``MockReader``, apart from the steps that it goes through.
 public struct MockSettings: Sendable, Hashable {

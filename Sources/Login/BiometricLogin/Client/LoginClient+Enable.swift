@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import Keychain
+internal import KeychainServices
 public import LoginAssertion
 internal import LoginTransport
 internal import SecretMemory

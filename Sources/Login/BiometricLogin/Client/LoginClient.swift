@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthenticationContext
-package import Fingerprint
+package import WhorlFingerprint
 public import Foundation
 public import LoginAssertion
 public import LoginTransport

@@ -3,7 +3,7 @@
 internal import AuthenticationContext
 internal import Dispatch
 internal import Foundation
-internal import Keychain
+internal import KeychainServices
 internal import LoginAssertion
 internal import WhorlService
 

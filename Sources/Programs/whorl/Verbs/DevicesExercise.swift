@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Fingerprint
+import WhorlFingerprint
 import TerminalPrompt
 import WhorlService
 import WhorlSupport

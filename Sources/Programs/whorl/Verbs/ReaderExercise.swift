@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import WhorlService
 
 /// A step of the trial of a reader; the order of the cases is the order of the trial.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Fingerprint
+import WhorlFingerprint
 import WhorlService
 
 /// The abilities of the presenter at the caller's side, as they are now.

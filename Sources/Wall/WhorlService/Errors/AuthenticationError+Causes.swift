@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Fingerprint
+package import WhorlFingerprint
 
 extension AuthenticationError {
     /// Makes the evaluation's error for a failure of the state directory.

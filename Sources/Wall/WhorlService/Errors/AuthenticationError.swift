@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 /// An error of an evaluation.
 public struct AuthenticationError: Error, Sendable, Hashable, Codable {

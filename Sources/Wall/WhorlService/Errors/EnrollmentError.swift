@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 /// An error of enrolling, removing or looking up fingers.
 public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertible {

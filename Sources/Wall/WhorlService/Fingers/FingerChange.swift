@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 
 /// A change of the enrolled fingers that the owner is asked to agree to.
 public enum FingerChange: Sendable, Hashable {

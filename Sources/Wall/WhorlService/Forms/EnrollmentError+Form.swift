@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fingerprint
+internal import WhorlFingerprint
 
 /// The form of an error between processes: an object with the name of its code, and the values that belong to it.
 extension EnrollmentError: Codable {

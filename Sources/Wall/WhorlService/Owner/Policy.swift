@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
-public import Fingerprint
+public import WhorlFingerprint
 
 /// A rule for what a person must show before an evaluation succeeds.
 public enum Policy: String, Sendable, Hashable, CaseIterable, Codable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 internal import WhorlSupport
 
 /// The initial content of a prompt.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Fingerprint
+public import WhorlFingerprint
 public import Foundation
 
 /// The enrolled fingers of the profile, and changes to them.

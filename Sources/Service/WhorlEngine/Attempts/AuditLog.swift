@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+package import GRDB
+public import StateStore
+public import WhorlService
+internal import WhorlSupport
+
+/// The log of events about fingers, newest last, at most ``capacity`` lines, in the table `audit`.
+///
+/// It holds no templates and no images. A program that can write the state directory can change the log: it tells the
+/// owner what happened, and proves nothing to others.
+public struct AuditLog: Sendable {
+    /// The most lines that are kept; the oldest ones go first.
+    public static let capacity = 10_000
+
+    private let database: StateDatabase
+
+    /// Makes a log on a database.
+    public init(database: StateDatabase) { self.database = database }
+
+    /// Returns the newest lines, newest first.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of lines that are returned; less than 1 returns none.
+    ///   - profile: The profile whose lines are returned; `nil` means those of every profile.
+    /// - Returns: At most `limit` lines.
+    /// - Throws: `storeFailed`.
+    public func entries(
+        limit: Int,
+        profile: String? = nil
+    ) async throws(AuthenticationError) -> [AuditEntry] {
+        do throws(StateError) {
+            return try await database.read { db in
+                try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT id, at, profile, application, event, outcome, finger, reader, detail FROM audit
+                        WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
+                        """,
+                    arguments: [profile, max(0, limit)]
+                ).map(AuditLog.entry)
+            }
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    /// Adds a line.
+    ///
+    /// The line survives the process being killed, but not a power cut within seconds.
+    ///
+    /// - Throws: `storeFailed`.
+    public func append(_ entry: AuditEntry) async throws(AuthenticationError) {
+        do throws(StateError) {
+            try await database.write(.relaxed) { try AuditLog.append(entry, in: $0) }
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    /// Adds a line within the transaction of the event that it describes.
+    package static func append(_ entry: AuditEntry, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO audit (at, profile, application, event, outcome, finger, reader, detail)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            entry.at.timeIntervalSince1970, entry.profile, entry.application, entry.event.rawValue,
+            entry.outcome, entry.finger.map { Int($0.number) }, entry.reader?.rawValue, entry.detail,
+        ])
+        // Line numbers have no gaps but those of rolled-back lines, so this keeps the newest lines.
+        try db.cachedStatement(sql: "DELETE FROM audit WHERE id <= ?")
+            .execute(arguments: [max(db.lastInsertedRowID, 0) - Int64(capacity)])
+    }
+
+    static func entry(_ row: Row) throws -> AuditEntry {
+        let number: Int? = try row.optionalColumn(6)
+        let reader: String? = try row.optionalColumn(7)
+        return AuditEntry(
+            id: try row.column(0),
+            at: Date(timeIntervalSince1970: try row.column(1)),
+            profile: try row.column(2),
+            application: try row.column(3),
+            event: AuditEntry.Event(rawValue: try row.column(4)),
+            outcome: try row.column(5),
+            finger: number.flatMap { number in Finger.allCases.first { Int($0.number) == number } },
+            reader: reader.map(ReaderID.init(rawValue:)),
+            detail: try row.optionalColumn(8)
+        )
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlFingerprint
+import Foundation
+package import GRDB
+package import StateStore
+
+/// A match that a later evaluation may take instead of a new touch.
+///
+/// It holds only in the boot, for the profile, for the set of enrolled fingers, for the reader and for the kind of
+/// reader that it was made with. So a restart, an added or removed finger, and another reader end it. A match on a mock
+/// is never taken for one on hardware.
+package struct ReusableMatch: Sendable, Hashable {
+    /// The print that matched.
+    package let print: PrintID
+    /// The finger of that print.
+    package let finger: Finger
+    /// The profile that the finger belongs to.
+    package let profile: String
+    /// The generation of the set of enrolled fingers.
+    package let generation: UInt64
+    /// The reader that the finger matched on.
+    package let reader: ReaderID
+    /// The kind of that reader.
+    package let kind: ReaderInfo.Kind
+    /// The identifier of the boot in which the match was made.
+    package let bootID: String
+    /// The time of the match, in milliseconds by the boot clock.
+    package let sinceBoot: Int64
+
+    package init(
+        print: PrintID,
+        finger: Finger,
+        profile: String,
+        generation: UInt64,
+        reader: ReaderInfo,
+        at moment: Moment
+    ) {
+        self.print = print
+        self.finger = finger
+        self.profile = profile
+        self.generation = generation
+        self.reader = reader.id
+        self.kind = reader.kind
+        self.bootID = moment.bootID
+        self.sinceBoot = moment.sinceBoot
+    }
+
+    /// Returns whether the match may be taken now, for these bindings, if it was made within the last `window`.
+    package func holds(
+        for profile: String,
+        generation: UInt64,
+        reader: ReaderInfo,
+        at now: Moment,
+        window: Duration
+    ) -> Bool {
+        guard self.profile == profile, self.generation == generation,
+            self.reader == reader.id, kind == reader.kind
+        else { return false }
+        // A machine whose boots have no names cannot tell a restart: nothing is reused there.
+        guard !bootID.isEmpty, bootID == now.bootID, now.sinceBoot >= sinceBoot else { return false }
+        return .milliseconds(now.sinceBoot - sinceBoot) < window
+    }
+}
+
+/// The last match of each profile, in the table `reuse`, authenticated by a MAC.
+///
+/// The MAC prevents a program that can write the database but does not have the key from forging a match.
+package struct ReuseWindow: Sendable {
+    /// The longest window; a request for more counts as this.
+    package static let longest = Duration.seconds(300)
+
+    private let keys: StateKeys
+
+    /// Makes a reuse window that authenticates matches with the key for reuse.
+    package init(keys: StateKeys) { self.keys = keys }
+
+    /// Returns the recorded match of a profile; `nil` if none is recorded, or it is not authentic.
+    package func match(of profile: String, in db: Database) throws -> ReusableMatch? {
+        let statement = try db.cachedStatement(sql: "SELECT payload, mac FROM reuse WHERE profile = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [profile]) else { return nil }
+        let payload: Data = try row.column(0)
+        let mac: Data = try row.column(1)
+        guard keys.isValid(mac, for: payload, .reuse) else { return nil }
+        return ReusableMatch(decoding: payload)
+    }
+
+    /// Records a match in place of an earlier one.
+    package func remember(_ match: ReusableMatch, in db: Database) throws {
+        let payload = match.encoding
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO reuse (profile, payload, mac) VALUES (?, ?, ?)")
+            .execute(arguments: [match.profile, payload, keys.code(for: payload, .reuse)])
+    }
+
+    /// Deletes the recorded match of a profile.
+    package static func forget(_ profile: String, in db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM reuse WHERE profile = ?").execute(arguments: [profile])
+    }
+}
+
+extension ReusableMatch {
+    private static let version: UInt8 = 2
+
+    /// The canonical encoding: a version byte, the finger's number, the other numbers as 8 bytes each (big endian),
+    /// then each text as 4 bytes of length and UTF-8.
+    ///
+    /// Two different matches never have the same bytes.
+    fileprivate var encoding: Data {
+        var data = Data([Self.version, finger.number])
+        for number in [generation, UInt64(bitPattern: sinceBoot)] {
+            withUnsafeBytes(of: number.bigEndian) { data.append(contentsOf: $0) }
+        }
+        for text in [profile, reader.rawValue, kind.rawValue, bootID, print.description] {
+            withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian) { data.append(contentsOf: $0) }
+            data.append(contentsOf: text.utf8)
+        }
+        return data
+    }
+
+    fileprivate init?(decoding data: Data) {
+        var rest = data[...]
+        func take(_ count: Int) -> Data? {
+            guard count >= 0, rest.count >= count else { return nil }
+            defer { rest = rest.dropFirst(count) }
+            return Data(rest.prefix(count))
+        }
+        func number(bytes: Int) -> UInt64? { take(bytes)?.reduce(0) { $0 << 8 | UInt64($1) } }
+        func text() -> String? {
+            number(bytes: 4).flatMap { take(Int($0)) }.flatMap { String(bytes: $0, encoding: .utf8) }
+        }
+        guard number(bytes: 1) == UInt64(Self.version), let fingerNumber = number(bytes: 1),
+            let finger = Finger.allCases.first(where: { UInt64($0.number) == fingerNumber }),
+            let generation = number(bytes: 8), let sinceBoot = number(bytes: 8),
+            let profile = text(), let reader = text(),
+            let kind = text().flatMap(ReaderInfo.Kind.init(rawValue:)), let bootID = text(),
+            let print = text().flatMap({ PrintID($0) }), rest.isEmpty
+        else { return nil }
+        self.print = print
+        self.finger = finger
+        self.profile = profile
+        self.generation = generation
+        self.reader = ReaderID(rawValue: reader)
+        self.kind = kind
+        self.bootID = bootID
+        self.sinceBoot = Int64(bitPattern: sinceBoot)
+    }
+}

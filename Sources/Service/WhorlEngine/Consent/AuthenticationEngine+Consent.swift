@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlEnrollment
+import WhorlFingerprint
+import StateStore
+import WhorlVault
+public import WhorlService
+
+extension AuthenticationEngine {
+    /// Asks the owner to agree to a change of the enrolled fingers.
+    ///
+    /// It is an evaluation like any other: each touch is charged before its scan, after a lockout only the passcode is
+    /// taken, and the log has a line with the reason. No earlier match stands in for a touch. Where the fingers cannot
+    /// be trusted, only the passcode counts.
+    ///
+    /// - Parameters:
+    ///   - change: The change that the owner is asked to agree to.
+    ///   - request: The way in which the owner is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The consent, for this change of the fingers as they were before the owner was asked. `nil` where no
+    ///   consent is needed: enrolling the first finger without a passcode, giving up all fingers that cannot be trusted
+    ///   without a passcode, removing all where none is enrolled, or accepting fingers that are in order.
+    /// - Throws: the errors of ``evaluate(_:presenter:)``; `enrollmentTampered` and `enrollmentRolledBack` for a change
+    ///   that needs sound fingers; `passcodeNotSet` for accepting without a passcode.
+    @concurrent
+    public func consent(
+        to change: OwnerConsent.Change,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> OwnerConsent? {
+        // If nothing was ever stored, neither a finger nor a passcode is set.
+        guard let standing = try await standingFingers() else { return nil }
+        if let fault = standing.fault, change.needsSoundFingers { throw AuthenticationError(fault) }
+        if change.isEmpty(in: standing) { return nil }
+        let evaluation: EvaluationRequest
+        switch standing.need {
+        case .nothing:
+            guard change != .accept else { throw .nothingVouchesForOwner }
+            return nil
+        case .passcode:
+            evaluation = self.evaluation(for: change, request, standing.need, ways: .passcode)
+        case .fingerOrPasscode:
+            let ways = await ways(standing, request)
+            evaluation = self.evaluation(for: change, request, standing.need, ways: ways)
+        }
+        let owner: Evaluation
+        do {
+            owner = try await evaluate(evaluation, presenter: presenter)
+        } catch {
+            throw error.code == .biometryDisconnected ? .ownersReaderAway(error) : error
+        }
+        // Neither can happen: a request without a reuse window takes no earlier match, and a request for the passcode
+        // alone asks for no finger.
+        guard !owner.isReused, standing.need != .passcode || owner.method == .passcode else {
+            throw AuthenticationError(.authenticationFailed, cause: "not shown for this change")
+        }
+        return OwnerConsent(to: change, in: standing, by: owner.method == .biometry ? .finger : .passcode)
+    }
+
+    /// Asks for an enrolled finger, if there is one, before a first passcode is set.
+    ///
+    /// - Parameters:
+    ///   - request: The way in which the owner is asked.
+    ///   - session: The session that keeps the match.
+    ///   - presenter: Shows the prompt.
+    /// - Throws: as ``consent(to:_:presenter:)``.
+    @concurrent
+    public func askForFirstPasscode(
+        _ request: ConsentRequest,
+        in session: OwnerSession,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {
+        guard let standing = try await standingFingers(), standing.hasFingers else { return }
+        var evaluation = EvaluationRequest(
+            policy: .biometrics,
+            reason: "touch an enrolled finger to set a passcode",
+            application: request.application,
+            fallbackTitle: "",
+            timeout: request.timeout
+        )
+        evaluation.session = session
+        _ = try await evaluate(evaluation, presenter: presenter)
+    }
+
+    private func standingFingers() async throws(AuthenticationError) -> FingersStanding? {
+        do throws(EnrollmentError) {
+            let database: StateDatabase?
+            do throws(StateError) { database = try await state.existing() } catch {
+                throw EnrollmentError(.store(error))
+            }
+            guard let database else { return nil }
+            return try await EnrollmentStore(database: database, generations: state.generations)
+                .standing(of: profile)
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    /// Returns the ways in which the owner can consent now; without a passcode always a finger, so that its obstacle is
+    /// reported.
+    private func ways(_ standing: FingersStanding, _ request: ConsentRequest) async -> Prompt.Parts {
+        guard !request.passcodeAlone else { return .passcode }
+        guard standing.isPasscodeSet else { return .finger }
+        let canTouch = await preflight(.biometrics, for: request.application).canEvaluate
+        return canTouch ? [.finger, .passcode] : .passcode
+    }
+
+    private func evaluation(
+        for change: OwnerConsent.Change,
+        _ request: ConsentRequest,
+        _ need: FingersStanding.Need,
+        ways: Prompt.Parts
+    ) -> EvaluationRequest {
+        var evaluation = EvaluationRequest(
+            policy: ways.contains(.passcode) ? .deviceOwner : .biometrics,
+            reason: "\(ways.instruction) to \(change.spoken)",
+            application: request.application,
+            // Without a passcode, the prompt has no fallback.
+            fallbackTitle: ways.contains(.passcode) ? nil : "",
+            timeout: request.timeout
+        )
+        // If only a lock keeps fingers away, this stays `false`, so that the prompt mentions the lock.
+        evaluation.takesPasscodeAlone = request.passcodeAlone || need == .passcode
+        return evaluation
+    }
+}
+
+extension OwnerConsent.Change {
+    /// Whether the change is refused where the fingers cannot be trusted.
+    fileprivate var needsSoundFingers: Bool {
+        switch self {
+        case .add, .remove(.print), .remove(.finger): true
+        case .remove(.all), .accept: false
+        }
+    }
+
+    /// Returns whether the change has no effect.
+    fileprivate func isEmpty(in standing: FingersStanding) -> Bool {
+        switch self {
+        case .add, .remove(.print), .remove(.finger): false
+        case .remove(.all): standing.fault == nil && !standing.hasFingers
+        case .accept: standing.fault == nil
+        }
+    }
+
+    /// The change as the end of a sentence, for prompts and the log.
+    fileprivate var spoken: String {
+        switch self {
+        case .add(let finger): "enroll the \(finger.spokenName)"
+        case .remove(.print): "remove a finger"
+        case .remove(.finger(let finger, on: _)): "remove the \(finger.spokenName)"
+        case .remove(.all): "remove all fingers"
+        case .accept: "accept the changed fingers"
+        }
+    }
+}
+
+extension Prompt.Parts {
+    /// The instruction for the person, as the beginning of a sentence.
+    fileprivate var instruction: String {
+        switch self {
+        case [.finger, .passcode]: "touch an enrolled finger, or type the passcode,"
+        case .finger: "touch an enrolled finger"
+        default: "type the passcode"
+        }
+    }
+}
+
+extension AuthenticationError {
+    /// Returns the error for fingers that are enrolled only on another reader, where alone they can agree.
+    fileprivate static func ownersReaderAway(_ error: AuthenticationError) -> AuthenticationError {
+        AuthenticationError(
+            error.code,
+            recovery: "Plug that reader in and set a passcode with it (`whorl passcode set`): that agrees "
+                + "for every reader.",
+            cause: error.cause
+        )
+    }
+
+    fileprivate static let nothingVouchesForOwner = AuthenticationError(
+        .passcodeNotSet,
+        message: "No passcode is set, and the fingers cannot be trusted: nothing tells who their owner is.",
+        recovery: "Give them up with `whorl remove --all`, then enroll again; secrets and keys are kept."
+    )
+}

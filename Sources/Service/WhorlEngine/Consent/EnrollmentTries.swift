@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlEnrollment
+import WhorlFingerprint
+import StateStore
+public import WhorlService
+import WhorlSupport
+
+extension AuthenticationEngine {
+    /// Makes an enroller that enrolls, removes and accepts fingers, and counts the touches that are compared with
+    /// enrolled ones.
+    ///
+    /// - Parameters:
+    ///   - store: The store of this engine's state, which takes the fingers.
+    ///   - application: The program that enrolls, for the log.
+    /// - Returns: The enroller of this engine's profile.
+    public func enroller(_ store: EnrollmentStore, for application: ApplicationID) -> FingerEnroller {
+        FingerEnroller(store: store, counter: EnrollmentTries(engine: self, application: application))
+    }
+}
+
+/// The counter of an enrollment's touches, which counts them as tries of evaluations.
+struct EnrollmentTries: TouchCounter {
+    let engine: AuthenticationEngine
+    let application: ApplicationID
+
+    func begin(
+        _ finger: Finger,
+        on reader: ReaderInfo,
+        within limit: Duration
+    ) async throws(EnrollmentError) -> any CountedTouches {
+        let database: StateDatabase
+        do throws(StateError) {
+            database = try await engine.state.created()
+        } catch {
+            throw EnrollmentError(.store(error))
+        }
+        let directory = database.directory
+        let lock = try await counting(in: directory) { () async throws(AuthenticationError) in
+            let path = EvaluationLock.path(in: directory, profile: engine.profile)
+            return try await EvaluationLock.acquire(path, within: limit)
+        }
+        let books = EvaluationBooks(
+            database: database,
+            profile: engine.profile,
+            application: application,
+            reader: reader,
+            reason: "check the \(finger.spokenName), which is being enrolled",
+            lockEndsByTime: await engine.lockEndsByTime,
+            time: engine.time
+        )
+        return Touches(books: books, lock: lock)
+    }
+
+    /// The touches of one enrollment, which holds the profile's lock.
+    private struct Touches: CountedTouches {
+        let books: EvaluationBooks
+        let lock: FileLock
+
+        func reserve() async throws(EnrollmentError) {
+            try await counting(in: books.database.directory) { () async throws(AuthenticationError) in
+                try await books.reserve()
+            }
+        }
+
+        func charge() async throws(EnrollmentError) {
+            let left = try await counting(in: books.database.directory) {
+                () async throws(AuthenticationError) in try await books.charge()
+            }
+            if let error = AuthenticationError.lockout(left.lock) {
+                throw EnrollmentError(.lockedOut, cause: error.cause)
+            }
+        }
+
+        func release() async { await books.release() }
+    }
+}
+
+/// Runs a function, and turns its error into an enrollment's error.
+private func counting<Value: Sendable>(
+    in directory: StateDirectory,
+    _ body: () async throws(AuthenticationError) -> Value
+) async throws(EnrollmentError) -> Value {
+    do throws(AuthenticationError) {
+        return try await body()
+    } catch {
+        switch error.code {
+        case .biometryLockout: throw EnrollmentError(.lockedOut, cause: error.cause)
+        case .readerInUse:
+            throw EnrollmentError(.reader(ReaderError(.inUse, operation: "enroll", cause: error.cause)))
+        case .appCancel: throw EnrollmentError(.reader(ReaderError(.cancelled, operation: "enroll")))
+        default:
+            throw EnrollmentError(
+                .store(
+                    StateError(
+                        .failed,
+                        path: directory.path,
+                        message: error.message,
+                        recovery: error.recovery,
+                        cause: error.cause
+                    )
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlEnrollment
+public import WhorlFingerprint
+package import StateStore
+public import WhorlService
+
+/// The authentication service in this process: it asks a reader, counts the tries, and records the results.
+///
+/// It guarantees:
+///
+/// - a success is a finger that the reader matched with a print of the profile, or a passcode that the authority
+///   verified, and its record is written;
+/// - a try is on the disk before its scan, and counts as a failure if the run is killed; runs in several processes take
+///   turns, so that none gains a try;
+/// - the reader is being closed when an answer is given, whatever the answer is; the next work on it waits for that;
+/// - every evaluation has exactly one answer: the return value or the thrown error.
+///
+/// One engine serves any number of evaluations at a time. Those of one profile take turns in no particular
+/// order; one that waits longer than its request's timeout ends with `readerInUse`.
+public final class AuthenticationEngine: AuthenticationService {
+    /// A function that returns the reader to ask, closed, or `nil` when none is connected.
+    ///
+    /// It may throw `readerNotChosen` where several are connected, and `biometryNotAvailable`.
+    public typealias ReaderProvider =
+        @Sendable () async throws(AuthenticationError) -> (any FingerprintReader)?
+
+    /// The profile whose fingers are asked for.
+    public let profile: String
+
+    let state: StateAccess
+    let reader: ReaderProvider
+    let passcode: any PasscodeAuthority
+    let vault: VaultAccess
+    let texts: PromptTexts
+    let time: MachineTime
+
+    /// Makes an engine from its parts.
+    ///
+    /// It opens, asks and stores nothing before the first call.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile whose fingers are asked for.
+    ///   - state: The state with prints, tries and the log.
+    ///   - passcode: The authority for the owner's passcode.
+    ///   - vault: The vault with the items that a release opens.
+    ///   - texts: The texts of prompts for which a request brings none.
+    ///   - reader: Gives the reader; it is called for each evaluation.
+    public convenience init(
+        profile: String,
+        state: StateAccess,
+        passcode: any PasscodeAuthority = NoPasscode(),
+        vault: VaultAccess = .none,
+        texts: PromptTexts = PromptTexts(),
+        reader: @escaping ReaderProvider
+    ) {
+        self.init(
+            profile: profile,
+            state: state,
+            passcode: passcode,
+            vault: vault,
+            texts: texts,
+            time: .system,
+            reader: reader
+        )
+    }
+
+    package init(
+        profile: String,
+        state: StateAccess,
+        passcode: any PasscodeAuthority = NoPasscode(),
+        vault: VaultAccess = .none,
+        texts: PromptTexts = PromptTexts(),
+        time: MachineTime,
+        reader: @escaping ReaderProvider
+    ) {
+        self.profile = profile
+        self.state = state
+        self.reader = reader
+        self.passcode = passcode
+        self.vault = vault
+        self.texts = texts
+        self.time = time
+    }
+
+    /// Returns the same engine with another authority for the passcode.
+    func with(_ passcode: any PasscodeAuthority) -> AuthenticationEngine {
+        AuthenticationEngine(
+            profile: profile,
+            state: state,
+            passcode: passcode,
+            vault: vault,
+            texts: texts,
+            time: time,
+            reader: reader
+        )
+    }
+
+    /// Returns whether an evaluation could succeed now.
+    ///
+    /// It never prompts, never opens the reader and stores nothing.
+    ///
+    /// A try that a killed run left open is not counted here. The next evaluation counts it first, and may then end
+    /// with `biometryLockout` although the preflight found no obstacle.
+    @concurrent
+    public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
+        let survey = await survey(for: application)
+        let obstacle: AuthenticationError? =
+            switch survey.standing.plan(for: policy) {
+            case .finger, .passcode: nil
+            case .refuse(let error): error
+            }
+        return Preflight(
+            obstacle: obstacle,
+            hasReader: survey.hasReader,
+            readerKind: survey.readerInfo?.kind,
+            domainState: survey.enrollment?.digest,
+            isPasscodeSet: survey.standing.hasPasscode
+        )
+    }
+
+    /// Asks the person for a finger, or for the passcode, and returns only when one of them was right.
+    ///
+    /// Three presentations that do not match end the finger's part with `authenticationFailed`; the fifth in a row over
+    /// all evaluations, processes and restarts ends it with `biometryLockout`. A reader that cannot search its prints
+    /// compares with the most recently matched one alone.
+    ///
+    /// Under `deviceOwner`, where a passcode is set and the presenter takes one, finger and passcode are asked for in
+    /// one prompt. The first that is right is the answer; neither waits for the other, and a part that ends without
+    /// success leaves the prompt to the other one. Where no finger can be asked for, the prompt asks for the passcode
+    /// alone. The passcode lifts a lock on fingers and opens no reuse window. Where the presenter takes no passcode,
+    /// the error that keeps fingers away is thrown.
+    ///
+    /// - Throws: `reasonMissing` before any other error; then the obstacle that ``preflight(_:for:)`` would return;
+    ///   `notInteractive`, `readerInUse`, `systemCancel` when nothing came in time or the reader gave up, `userCancel`,
+    ///   `userFallback`, `appCancel` when the task was cancelled, `biometryDisconnected` when the reader was unplugged,
+    ///   `biometryNotAvailable` when it failed or gave an answer that cannot be true, `storeFailed` when a record could
+    ///   not be written, `passcodeNotSet` when the passcode was removed during the evaluation. The error of the
+    ///   finger's part takes precedence over the passcode's.
+    @concurrent
+    public func evaluate(
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> Evaluation {
+        let keeper = request.session.flatMap { _ in (passcode as? VaultPasscode).map(ProofKeeper.init) }
+        return try await evaluate(request, keeper: keeper, presenter)
+    }
+}

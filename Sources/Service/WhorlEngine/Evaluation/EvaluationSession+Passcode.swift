@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlEnrollment
+import WhorlFingerprint
+import WhorlService
+import WhorlSupport
+
+extension EvaluationSession {
+    /// Returns whether the prompt asks for the passcode as well as the finger.
+    func asksPasscode(_ survey: Survey) async -> Bool {
+        switch request.policy {
+        case .biometrics: return false
+        case .deviceOwner: break
+        }
+        guard survey.standing.hasPasscode else { return false }
+        return await presenter.takesPasscode
+    }
+
+    /// Asks for a finger and for the passcode in one prompt; the first of them that is right is the answer.
+    func either(
+        _ reader: any FingerprintReader,
+        _ survey: Survey,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        try await ask([.finger, .passcode], survey, books) { decision, entry in
+            // The time limit applies to the prompt as a whole, so its parts have none of their own.
+            let limits = Scan.Limits(
+                wait: EvaluationSession.longestTimeout,
+                touch: EvaluationSession.longestTimeout,
+                decision: decision
+            )
+            do throws(AuthenticationError) {
+                return .success(
+                    try await scan(reader, books, limits) { scan in
+                        await self.outcome(of: scan, entry)
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Asks for only the passcode, since no finger can be asked for.
+    ///
+    /// - Throws: `notInteractive` where no person can be asked, and the obstacle where the prompt takes no passcode.
+    func answer(
+        insteadOf obstacle: AuthenticationError,
+        _ survey: Survey,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        guard request.interactionAllowed, await presenter.isInteractive else {
+            throw AuthenticationError(
+                .notInteractive,
+                cause: "\(obstacle.code.rawValue): \(obstacle.message)"
+            )
+        }
+        guard await presenter.takesPasscode else { throw obstacle }
+        return try await ask(.passcode, survey, books, obstacle)
+    }
+
+    private func ask(
+        _ parts: Prompt.Parts,
+        _ survey: Survey,
+        _ books: EvaluationBooks,
+        _ obstacle: AuthenticationError? = nil,
+        finger: PasscodeRace.FingerPart? = nil
+    ) async throws(AuthenticationError) -> Evaluation {
+        let prompt = engine.texts.prompt(for: request, at: survey.readerInfo, parts: parts)
+        let idle = IdleTimeout(timeout)
+        let entry = PromptEntry(parts) { idle.restart() }
+        let passcode = PasscodeLoop(
+            authority: engine.passcode,
+            entry: entry,
+            books: books,
+            decision: Decision(),
+            domainState: survey.enrollment?.digest
+        )
+        let race = PasscodeRace(passcode: passcode, idle: idle, finger: finger)
+        if let reason = obstacle?.worthTelling { entry.send(.fingerEnded(reason)) }
+        return try await race.run(prompt, presenter).get()
+    }
+}
+
+extension AuthenticationError {
+    /// The message that says why fingers are refused; `nil` where the person knows, such as without a reader or an
+    /// enrolled finger.
+    fileprivate var worthTelling: String? {
+        switch code {
+        case .biometryLockout, .enrollmentTampered, .enrollmentRolledBack, .biometryDisconnected,
+            .readerNotChosen, .biometryOptedOut:
+            message
+        case .biometryNotAvailable, .biometryNotEnrolled, .authenticationFailed, .userCancel, .userFallback,
+            .systemCancel, .passcodeNotSet, .appCancel, .invalidContext, .notInteractive, .reasonMissing,
+            .readerInUse, .storeFailed, .chipUnavailable:
+            nil
+        }
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlEnrollment
+import WhorlFingerprint
+import Logging
+import StateStore
+import WhorlService
+import WhorlSupport
+
+/// One evaluation, from its request to its answer.
+struct EvaluationSession: Sendable {
+    /// The data for a prompt and its scan, gathered while the profile's lock is held.
+    struct Scan: Sendable {
+        let loop: ScanLoop
+        let info: ReaderInfo
+        let enrollment: EnrollmentState
+        let store: EnrollmentStore
+        let kept: KeptMatch
+
+        /// The time limits of an evaluation.
+        struct Limits: Sendable {
+            /// The longest wait for the other evaluations of the profile.
+            let wait: Duration
+            /// The longest wait for each touch.
+            let touch: Duration
+            /// The decision which method of the evaluation succeeded first.
+            var decision = Decision()
+        }
+    }
+
+    /// The longest wait for a touch, whatever a request says: a day.
+    static let longestTimeout = Duration.seconds(86_400)
+
+    let engine: AuthenticationEngine
+    let request: EvaluationRequest
+    let presenter: any PromptPresenter
+
+    var timeout: Duration { min(max(request.timeout, .zero), EvaluationSession.longestTimeout) }
+
+    func run() async throws(AuthenticationError) -> Evaluation {
+        guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
+        guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+        let survey = await engine.survey(for: request.application)
+        let plan =
+            request.takesPasscodeAlone
+            ? survey.standing.planForPasscode : survey.standing.plan(for: request.policy)
+        let books = books(try await database(survey, plan), survey)
+        do throws(AuthenticationError) {
+            switch plan {
+            case .finger: return try await answer(survey, books)
+            case .passcode(let obstacle): return try await answer(insteadOf: obstacle, survey, books)
+            case .refuse(let error): throw error
+            }
+        } catch {
+            await books.logEnd(error)
+            throw error
+        }
+    }
+
+    /// Returns the database for reading and recording; it is made only where the plan takes the passcode, which works
+    /// without stored data.
+    private func database(
+        _ survey: Survey,
+        _ plan: Plan
+    ) async throws(AuthenticationError) -> StateDatabase {
+        if let database = survey.database { return database }
+        switch plan {
+        case .finger: throw .incompleteSurvey
+        case .refuse(let error): throw error
+        case .passcode:
+            do throws(StateError) {
+                return try await engine.state.created()
+            } catch {
+                throw AuthenticationError(error)
+            }
+        }
+    }
+
+    private func books(_ database: StateDatabase, _ survey: Survey) -> EvaluationBooks {
+        EvaluationBooks(
+            database: database,
+            profile: engine.profile,
+            application: request.application,
+            reader: survey.readerInfo,
+            reason: request.reason,
+            lockEndsByTime: survey.standing.lockEndsByTime,
+            time: engine.time
+        )
+    }
+
+    /// Takes an earlier match, or asks for a finger, and also for the passcode where that can meet the policy.
+    private func answer(
+        _ survey: Survey,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        guard let reader = survey.reader, let info = survey.readerInfo,
+            let fingers = survey.fingers, let enrollment = survey.enrollment
+        else { throw .incompleteSurvey }
+        if let reused = try await books.reusableMatch(of: fingers, within: window) {
+            return evaluation(reused, info, enrollment, isReused: true)
+        }
+        guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
+        if await asksPasscode(survey) { return try await either(reader, survey, books) }
+        if info.kind == .hardware, await !presenter.isInteractive {
+            throw AuthenticationError(.notInteractive)
+        }
+        return try await scan(reader, books, Scan.Limits(wait: timeout, touch: timeout)) { scan in
+            let prompt = engine.texts.prompt(
+                for: request,
+                at: scan.info,
+                hasPasscode: survey.standing.hasPasscode
+            )
+            return await PromptRace(prompt: prompt, presenter: presenter).run { entry in
+                await self.outcome(of: scan, entry)
+            }
+        }
+    }
+
+    /// Waits for the profile's lock and for the reader, which an enrollment of this process may be using, opens the
+    /// reader, and scans.
+    func scan(
+        _ reader: any FingerprintReader,
+        _ books: EvaluationBooks,
+        _ limits: Scan.Limits,
+        _ run: (Scan) async -> PromptRace.Outcome
+    ) async throws(AuthenticationError) -> Evaluation {
+        let path = EvaluationLock.path(in: books.database.directory, profile: engine.profile)
+        let lock = try await EvaluationLock.acquire(path, within: limits.wait)
+        let turn: ReaderTurn
+        do throws(ReaderError) {
+            turn = try await ReaderOpening.open(reader, waiting: limits.wait)
+        } catch {
+            throw AuthenticationError(duringScan: error)
+        }
+        let kept = KeptMatch()
+        // The answer does not wait until the reader is closed; the next work on it does.
+        defer { ReaderClosing.begin(reader, holding: [lock, turn]) { await kept.write(at: engine.time) } }
+        return try await run(try await prepare(reader, books, limits, kept)).get()
+    }
+
+    /// Reads the fingers again, since another evaluation may have changed them during the wait.
+    ///
+    /// They are read once. A later change is noticed when a match is recorded.
+    private func prepare(
+        _ reader: any FingerprintReader,
+        _ books: EvaluationBooks,
+        _ limits: Scan.Limits,
+        _ kept: KeptMatch
+    ) async throws(AuthenticationError) -> Scan {
+        let info = await reader.info
+        let store = EnrollmentStore(database: books.database, generations: engine.state.generations)
+        let fingers: EnrollmentSnapshot
+        do throws(EnrollmentError) {
+            fingers = try await store.snapshot(of: books.profile)
+        } catch {
+            throw AuthenticationError(error)
+        }
+        let gallery = fingers.gallery(on: info.id)
+        guard let enrollment = fingers.state(for: request.application.rawValue), !gallery.isEmpty else {
+            throw AuthenticationError(.biometryNotEnrolled)
+        }
+        let source = TouchSource(
+            reader: reader,
+            gallery: gallery,
+            identifies: info.features.contains(.identify),
+            timeout: limits.touch
+        )
+        let loop = ScanLoop(
+            source: source,
+            fingers: fingers,
+            reader: info,
+            books: books,
+            decision: limits.decision
+        )
+        return Scan(loop: loop, info: info, enrollment: enrollment, store: store, kept: kept)
+    }
+
+    func outcome(of scan: Scan, _ entry: PromptEntry) async -> PromptRace.Outcome {
+        do throws(AuthenticationError) {
+            let success = try await scan.loop.run(entry)
+            scan.kept.take(success, for: scan.store)
+            return .success(evaluation(success.match, scan.info, scan.enrollment, isReused: false))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func evaluation(
+        _ match: ReusableMatch,
+        _ info: ReaderInfo,
+        _ enrollment: EnrollmentState,
+        isReused: Bool
+    ) -> Evaluation {
+        Evaluation(
+            method: .biometry,
+            finger: match.finger,
+            domainState: enrollment.digest,
+            isReused: isReused,
+            readerKind: info.kind,
+            print: match.print
+        )
+    }
+
+    private var window: Duration { min(request.reuse, ReuseWindow.longest) }
+}
+
+extension AuthenticationError {
+    /// The error for a survey with a part missing, which never occurs, since the plan from the same survey refuses
+    /// first.
+    ///
+    /// It ensures that an evaluation is refused even if that plan is wrong.
+    fileprivate static let incompleteSurvey = AuthenticationError(
+        .biometryNotAvailable,
+        cause: "the survey is incomplete"
+    )
+}

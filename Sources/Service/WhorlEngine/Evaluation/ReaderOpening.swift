@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Synchronization
+import WhorlSupport
+
+/// The opening of a reader within a time limit, which ends even if the driver never returns.
+///
+/// The evaluation holds the profile's lock during this wait, so every other program of the profile waits too.
+final class ReaderOpening: Sendable {
+    /// The longest that a driver may take to open its reader.
+    static let longest = Duration.seconds(30)
+    /// The time that a driver has to end by itself after the limit or a cancellation.
+    static let grace = Duration.seconds(1)
+
+    private enum State {
+        case waiting(CheckedContinuation<Outcome, Never>)
+        case ended
+    }
+    private typealias Outcome = Result<ReaderTurn, ReaderError>
+
+    private let reader: any FingerprintReader
+    private let state = Mutex<State?>(nil)
+    /// The error when the limit is reached; it depends on what the opening waits for.
+    private let lateness: Mutex<ReaderError>
+    private let work = Mutex<Task<Void, Never>?>(nil)
+    /// The reason why the work was cancelled.
+    private let reason = Mutex<ReaderError?>(nil)
+
+    private init(_ reader: any FingerprintReader) {
+        self.reader = reader
+        lateness = Mutex(
+            ReaderError(.inUse, operation: "open", cause: "another operation of this program goes on")
+        )
+    }
+
+    /// Takes the reader's turn and opens it.
+    ///
+    /// A driver that does not return keeps the turn; if it returns later, the reader is closed again.
+    ///
+    /// - Parameters:
+    ///   - reader: A reader, which another operation of this process may be using.
+    ///   - wait: The longest wait for that operation.
+    ///   - limit: The longest time for opening.
+    /// - Returns: The turn, with the reader open.
+    /// - Throws: `inUse` after `wait`, `malfunction` after `limit`, `cancelled`, or the driver's error.
+    static func open(
+        _ reader: any FingerprintReader,
+        waiting wait: Duration,
+        limit: Duration = longest
+    ) async throws(ReaderError) -> ReaderTurn {
+        let opening = ReaderOpening(reader)
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { opening.begin($0, wait, limit) }
+        } onCancel: {
+            opening.stop(ReaderError(.cancelled, operation: "open"))
+        }.get()
+    }
+
+    private func begin(_ waiter: CheckedContinuation<Outcome, Never>, _ wait: Duration, _ limit: Duration) {
+        state.withLock { $0 = .waiting(waiter) }
+        let turnTimer = OffPoolTimer(wait)
+        turnTimer.onEnd { [self] in stop() }
+        // It runs on the caller's executor, since the pool may have no free thread.
+        let task = Task.immediate(executorPreference: currentExecutor) { [self] in
+            let outcome = await opened(turnTimer, limit)
+            if !end(outcome), case .success(let turn) = outcome {
+                ReaderClosing.begin(reader, holding: [turn])
+            }
+        }
+        work.withLock { $0 = task }
+        if Task.isCancelled { stop(ReaderError(.cancelled, operation: "open")) }
+    }
+
+    private func opened(_ turnTimer: OffPoolTimer, _ limit: Duration) async -> Outcome {
+        do throws(ReaderError) {
+            let turn = try await ReaderTurns.take("evaluate", on: reader)
+            turnTimer.cancel()
+            lateness.withLock {
+                $0 = ReaderError(.malfunction, operation: "open", cause: "the reader did not answer in time")
+            }
+            let timer = OffPoolTimer(limit)
+            timer.onEnd { [self] in stop() }
+            defer { timer.cancel() }
+            try await reader.open()
+            return .success(turn)
+        } catch {
+            turnTimer.cancel()
+            return .failure(error.code == .cancelled ? reason.withLock { $0 ?? error } : error)
+        }
+    }
+
+    /// Cancels the work, and abandons it if it does not end by itself.
+    private func stop(_ error: ReaderError? = nil) {
+        let late = lateness.withLock(\.self)
+        let error = reason.withLock { reason in
+            reason = reason ?? error ?? late
+            return reason ?? late
+        }
+        work.withLock { $0?.cancel() }
+        OffPoolTimer.run(after: ReaderOpening.grace) { [self] in _ = end(.failure(error)) }
+    }
+
+    /// Gives the outcome to the waiter; returns `false` if the waiter already has one.
+    private func end(_ outcome: Outcome) -> Bool {
+        let waiter = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+            guard case .waiting(let waiter)? = state else { return nil }
+            state = .ended
+            return waiter
+        }
+        waiter?.resume(returning: outcome)
+        return waiter != nil
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlEnrollment
+import WhorlFingerprint
+import StateStore
+import WhorlService
+
+/// The facts that were gathered before the decision, and the parts that were opened to gather them.
+struct Survey: Sendable {
+    var standing = Standing()
+    /// The database; `nil` unless data was stored and the database is sound.
+    var database: StateDatabase?
+    /// The set of enrolled fingers; `nil` when nothing was ever stored or it cannot be trusted.
+    var fingers: EnrollmentSnapshot?
+    /// The state of the enrollment that the program compares; `nil` when no finger is enrolled or the set cannot be
+    /// trusted.
+    var enrollment: EnrollmentState?
+    var reader: (any FingerprintReader)?
+    var readerInfo: ReaderInfo?
+
+    /// Whether at least one reader is connected.
+    var hasReader: Bool {
+        switch standing.reader {
+        case .connected: true
+        case .none: false
+        case .unclear(let error): error.code == .readerNotChosen
+        }
+    }
+}
+
+extension AuthenticationEngine {
+    /// Gathers the facts that a decision needs, and changes nothing.
+    func survey(for application: ApplicationID) async -> Survey {
+        var survey = Survey()
+        await find(&survey)
+        await askPasscode(&survey)
+        await readState(&survey, application)
+        return survey
+    }
+
+    private func find(_ survey: inout Survey) async {
+        do throws(AuthenticationError) {
+            survey.reader = try await reader()
+            survey.readerInfo = await survey.reader?.info
+            survey.standing.reader = survey.reader == nil ? .none : .connected
+        } catch {
+            survey.standing.reader = .unclear(error)
+        }
+    }
+
+    private func askPasscode(_ survey: inout Survey) async {
+        do throws(AuthenticationError) {
+            survey.standing.passcode = try await passcode.isSet ? .set : .notSet
+        } catch {
+            survey.standing.passcode = .unknown(error)
+        }
+    }
+
+    /// Reads the profile's data from the database in one transaction.
+    private func readState(_ survey: inout Survey, _ application: ApplicationID) async {
+        let lockEndsByTime = survey.standing.lockEndsByTime
+        // Without a reader, no lock is reported: the error that no reader is connected takes precedence.
+        let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
+        do throws(EnrollmentError) {
+            guard let database = try await existingDatabase() else { return }
+            let store = EnrollmentStore(database: database, generations: state.generations)
+            // Set it even if the set of fingers turns out not to be sound, since that is recorded.
+            survey.database = database
+            let (fingers, rest) = try await store.snapshot(of: profile) { [profile, time] db in
+                let record = try AttemptLedger(profile: profile, readers: readers).record(in: db)
+                return (
+                    isOptedOut: try OptOuts(profile: profile).contains(application, in: db),
+                    lock: record.lock(at: time.now(), endsByTime: lockEndsByTime)
+                )
+            }
+            (survey.standing.isOptedOut, survey.standing.lock) = rest
+            survey.standing.fingers = fingers.fingers.standing(for: survey.readerInfo?.id)
+            survey.enrollment = fingers.state(for: application.rawValue)
+            survey.fingers = fingers
+        } catch {
+            switch error.code {
+            case .enrollmentTampered, .enrollmentRolledBack:
+                survey.standing.enrollmentFault = AuthenticationError(error)
+            case .store:
+                survey.database = nil
+                survey.standing.storeFailure = AuthenticationError(error)
+            // Looking up fingers never throws these errors; they count as failures.
+            case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
+                .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
+                survey.standing.storeFailure = AuthenticationError(error)
+            }
+        }
+    }
+
+    private func existingDatabase() async throws(EnrollmentError) -> StateDatabase? {
+        do throws(StateError) {
+            return try await state.existing()
+        } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+}
+
+extension [EnrolledFinger] {
+    fileprivate func standing(for reader: ReaderID?) -> Standing.Fingers {
+        if isEmpty { return .none }
+        return contains { $0.reader == reader } ? .usable : .elsewhere
+    }
+}

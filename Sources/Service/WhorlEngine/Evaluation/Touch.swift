@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlFingerprint
+import Synchronization
+package import WhorlService
+import WhorlSupport
+
+/// The outcome of one presentation of a finger.
+package enum Touch: Sendable {
+    /// The reader answered.
+    case answered(IdentifyResult)
+    /// No finger came in time.
+    case timedOut
+    /// The reader failed, or the task was cancelled.
+    case failed(ReaderError)
+}
+
+/// A source that asks a reader for one presentation after the other.
+package struct TouchSource: Sendable {
+    /// An open reader.
+    package let reader: any FingerprintReader
+    /// The prints that the reader compares with, the most recently matched one first; at least one.
+    package let gallery: [GalleryEntry]
+    /// Whether the reader compares with the whole gallery at once.
+    ///
+    /// If `false`, the reader compares with the first print alone: each further one would take a touch of its own.
+    package let identifies: Bool
+    /// The time limit for one presentation.
+    package let timeout: Duration
+
+    /// Waits for one presentation, or for the end of its time limit.
+    ///
+    /// The reader's operation has ended when this function returns.
+    package func next(_ entry: PromptEntry) async -> Touch {
+        let limit = OffPoolTimer(timeout)
+        // It is a separate task, since a task group would also wait for the end of the timer between a match and its
+        // answer. It runs on the caller's executor.
+        let presentation = Task.immediate(executorPreference: currentExecutor) { await present(entry) }
+        limit.onEnd { presentation.cancel() }
+        let touch = await withTaskCancellationHandler {
+            await presentation.value
+        } onCancel: {
+            presentation.cancel()
+        }
+        let isTimeUp = !limit.cancel()
+        // An answer that came at the last moment still counts.
+        if isTimeUp, !Task.isCancelled, case .failed(let error) = touch, error.code == .cancelled {
+            return .timedOut
+        }
+        return touch
+    }
+
+    /// Runs one operation of the reader, which ends when the task is cancelled.
+    private func present(_ entry: PromptEntry) async -> Touch {
+        let relay = ScanRelay(entry)
+        do throws(ReaderError) {
+            let result = try await ask { relay.receive($0) }
+            if case .retry(let reason) = result { relay.ensureRetry(reason) }
+            return .answered(result)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func ask(_ observer: @escaping ScanObserver) async throws(ReaderError) -> IdentifyResult {
+        guard !identifies else {
+            return try await reader.identify(among: gallery, whenBusy: .fail, observer: observer)
+        }
+        guard let entry = gallery.first else { return .noMatch }
+        switch try await reader.verify(entry.template, whenBusy: .fail, observer: observer) {
+        case .match(let updated): return .match(entry.id, updated: updated)
+        case .noMatch: return .noMatch
+        case .retry(let reason): return .retry(reason)
+        }
+    }
+}
+
+/// A relay of a reader's events to the prompt, which passes each retry hint once, whether it comes as an event too or
+/// as the answer only.
+private final class ScanRelay: Sendable {
+    private let entry: PromptEntry
+    private let toldRetry = Mutex(false)
+
+    init(_ entry: PromptEntry) { self.entry = entry }
+
+    func receive(_ event: ScanEvent) {
+        if case .retry = event { toldRetry.withLock { $0 = true } }
+        entry.send(.scan(event))
+    }
+
+    func ensureRetry(_ reason: ScanRetry) {
+        guard !toldRetry.withLock({ $0 }) else { return }
+        entry.send(.scan(.retry(reason)))
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlFingerprint
+package import WhorlService
+internal import WhorlSupport
+
+/// The texts of a prompt for which a request brings none.
+public struct PromptTexts: Sendable, Hashable {
+    /// The text of the cancel button.
+    public var cancel: String
+    /// The text of the fallback button.
+    public var fallback: String
+    /// The heading of a program whose name cannot be shown.
+    public var unnamedProgram: String
+
+    /// Makes texts from other ones than the defaults, such as translated ones.
+    public init(
+        cancel: String = "Cancel",
+        fallback: String = "Use Password…",
+        unnamedProgram: String = "A program"
+    ) {
+        self.cancel = cancel
+        self.fallback = fallback
+        self.unnamedProgram = unnamedProgram
+    }
+
+    /// Returns the prompt of a request.
+    ///
+    /// A cancel title of only white space counts as none, since the cancel button cannot be hidden. An empty fallback
+    /// title hides the fallback button, and so does a policy without a fallback.
+    package func prompt(for request: EvaluationRequest, at reader: ReaderInfo, hasPasscode: Bool) -> Prompt {
+        prompt(
+            for: request,
+            at: reader,
+            parts: .finger,
+            fallbackTitle: fallbackTitle(for: request, hasPasscode: hasPasscode)
+        )
+    }
+
+    /// Returns the prompt of a request that the passcode can meet.
+    ///
+    /// The fallback title leads to the passcode; where only the passcode is asked for, the prompt has no fallback
+    /// title.
+    func prompt(for request: EvaluationRequest, at reader: ReaderInfo?, parts: Prompt.Parts) -> Prompt {
+        let hasFinger = parts.contains(.finger)
+        return prompt(
+            for: request,
+            at: hasFinger ? reader : nil,
+            parts: parts,
+            fallbackTitle: hasFinger ? fallbackTitle(for: request, hasPasscode: true) : nil
+        )
+    }
+
+    private func prompt(
+        for request: EvaluationRequest,
+        at reader: ReaderInfo?,
+        parts: Prompt.Parts,
+        fallbackTitle: String?
+    ) -> Prompt {
+        // The name is the program's own text, like its reason.
+        let program = DisplayText.clean(request.application.rawValue, limit: 60)
+        let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
+        return Prompt(
+            title: DisplayText.isBlank(program) ? unnamedProgram : program,
+            reason: DisplayText.clean(request.reason),
+            cancelTitle: DisplayText.isBlank(cancelTitle) ? cancel : cancelTitle,
+            fallbackTitle: fallbackTitle,
+            readerKind: reader?.kind ?? .hardware,
+            scanType: reader?.scanType ?? .press,
+            parts: parts
+        )
+    }
+
+    private func fallbackTitle(for request: EvaluationRequest, hasPasscode: Bool) -> String? {
+        let canFallBack =
+            switch request.policy {
+            // The program provides its own fallback.
+            case .biometrics: true
+            case .deviceOwner: hasPasscode
+            }
+        let title = DisplayText.clean(request.fallbackTitle ?? fallback)
+        return canFallBack && !DisplayText.isBlank(title) ? title : nil
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlVault
+import WhorlService
+
+/// One release, which turns what the person shows into a proof and gives the proof only to the vault.
+struct ItemRelease: Sendable {
+    let engine: AuthenticationEngine
+    let request: ReleaseRequest
+    let presenter: any PromptPresenter
+
+    /// The proof that was shown so far, and its evaluations.
+    private struct Shown: Sendable {
+        var proof: OwnerProof
+        var evaluations: [Evaluation] = []
+    }
+
+    /// Asks for what the request's session does not hold yet, then calls `use` to take the product out of the vault.
+    ///
+    /// If the chip does not accept the passcode that the session holds, the release asks for everything again.
+    func run<Product: Sendable>(
+        _ item: ProtectedItem,
+        _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
+    ) async throws(ReleaseError) -> Released<Product> {
+        let found = try await inVault { () async throws(VaultError) in try await engine.vault.inChip() }
+        guard let vault = found else { throw .vault(item.missing) }
+        let access = try await inVault { () async throws(VaultError) in try await item.access(vault) }
+        guard item.profile == engine.profile else { throw .vault(item.missing) }
+        guard !access.needsApplicationPassword || request.applicationPassword != nil else {
+            throw .vault(VaultError(.applicationPasswordNeeded, item.missing.subject))
+        }
+        // The person is not asked for an item that never opens again, as far as that is known without the chip.
+        if case .sealed(let sealed) = item, access.isBoundToCurrentSet {
+            let standing = try await inVault { () async throws(VaultError) in
+                try await engine.standing(of: [sealed])
+            }
+            guard standing != [.enrollmentChanged] else {
+                throw .vault(VaultError(.enrollmentChanged, item.missing.subject))
+            }
+        }
+        let known = await engine.known(in: request.evaluation.session, vault)
+        do throws(ReleaseError) {
+            return try await attempt(access, vault, after: known, use)
+        } catch {
+            guard known.showsPasscode, case .vault(let refusal) = error, refusal.code == .passcodeWrong else {
+                throw error
+            }
+        }
+        request.evaluation.session?.forget()
+        return try await attempt(access, vault, after: .nothing(of: engine.profile), use)
+    }
+
+    /// Asks for what is missing, and returns the product.
+    ///
+    /// If the proof is not enough, since the machine started in another way or the set of fingers has changed, the
+    /// passcode is asked for too, provided that the access control takes it.
+    private func attempt<Product: Sendable>(
+        _ access: AccessControl,
+        _ vault: Vault,
+        after known: OwnerProof,
+        _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
+    ) async throws(ReleaseError) -> Released<Product> {
+        var shown = Shown(proof: known)
+        try await ask(access, vault, &shown)
+        do throws(VaultError) {
+            return Released(try await use(vault, shown.proof), after: shown.evaluations)
+        } catch {
+            guard error.mayNeedPasscode, access.canTakePasscodeBesides, !shown.proof.showsPasscode else {
+                throw .vault(error)
+            }
+            guard try await isPasscodeSet(vault) else { throw .vault(error) }
+        }
+        try await ask(.passcode, access, vault, &shown)
+        return Released(
+            try await inVault { () async throws(VaultError) in
+                try await use(vault, shown.proof)
+            },
+            after: shown.evaluations
+        )
+    }
+
+    private func ask(
+        _ access: AccessControl,
+        _ vault: Vault,
+        _ shown: inout Shown
+    ) async throws(ReleaseError) {
+        switch access.asking(after: shown.proof.shown) {
+        case .nothing: return
+        case .finger: try await ask(.finger, access, vault, &shown)
+        case .passcode: try await ask(.passcode, access, vault, &shown)
+        case .either: try await ask([.finger, .passcode], access, vault, &shown)
+        case .both:
+            try await ask(.finger, access, vault, &shown)
+            try await ask(.passcode, access, vault, &shown)
+        }
+    }
+
+    /// Shows one prompt, and adds the proof of its answer.
+    private func ask(
+        _ parts: Prompt.Parts,
+        _ access: AccessControl,
+        _ vault: Vault,
+        _ shown: inout Shown
+    ) async throws(ReleaseError) {
+        var asked = request.evaluation
+        asked.policy = parts.contains(.passcode) ? .deviceOwner : .biometrics
+        asked.takesPasscodeAlone = parts == .passcode
+        if !access.allowsReuse { asked.reuse = .zero }
+        let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: .of(vault)))
+        let evaluation: Evaluation
+        do throws(AuthenticationError) {
+            evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)
+        } catch {
+            throw .evaluation(error)
+        }
+        guard let proof = engine.proof(of: evaluation, keeper), let whole = shown.proof.and(proof) else {
+            throw .vault(VaultError(.accessDenied, engine.profile, cause: "no proof"))
+        }
+        shown.proof = whole
+        shown.evaluations.append(evaluation)
+    }
+
+    private func isPasscodeSet(_ vault: Vault) async throws(ReleaseError) -> Bool {
+        try await inVault { () async throws(VaultError) in
+            try await vault.isPasscodeSet(of: engine.profile)
+        }
+    }
+
+    private func inVault<Value>(
+        _ body: () async throws(VaultError) -> Value
+    ) async throws(ReleaseError) -> Value {
+        do { return try await body() } catch { throw .vault(error) }
+    }
+}
+
+extension VaultError {
+    /// Whether the passcode, in addition, may be what is missing.
+    fileprivate var mayNeedPasscode: Bool {
+        switch code {
+        case .enrollmentChanged, .measuredBootChanged, .counterLost: true
+        default: false
+        }
+    }
+}
+
+extension ProtectedItem {
+    /// The profile that the item belongs to.
+    fileprivate var profile: String {
+        switch self {
+        case .stored(let id): id.profile
+        case .sealed(let item): item.profile
+        }
+    }
+
+    /// The error for an item that does not belong to this profile.
+    fileprivate var missing: VaultError {
+        switch self {
+        case .stored(let id): VaultError(.noSuchItem, id.spoken)
+        case .sealed(let item):
+            VaultError(
+                .itemTampered,
+                "sealed \(item.kind.rawValue)",
+                cause: "it is of another vault or profile"
+            )
+        }
+    }
+
+    /// Returns the access control of the item, as the vault states it, not the item.
+    fileprivate func access(_ vault: Vault) async throws(VaultError) -> AccessControl {
+        switch self {
+        case .stored(let id): try await vault.access(of: id)
+        case .sealed(let item): try vault.access(of: item)
+        }
+    }
+}

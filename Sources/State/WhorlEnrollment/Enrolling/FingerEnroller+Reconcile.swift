@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlFingerprint
+import Foundation
+public import WhorlService
+
+extension FingerEnroller {
+    /// Finishes interrupted enrollments and removals at a reader, and compares the reader's own storage with the store.
+    ///
+    /// For a reader that does not store prints, it does nothing.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile whose fingers are looked for. Interrupted work of every profile is finished.
+    ///   - reader: The reader; it need not be open.
+    /// - Returns: The number of deleted prints, and the remaining differences between reader and store.
+    /// - Throws: `reader`, `store`, `enrollmentTampered`, `enrollmentRolledBack`.
+    public func reconcile(
+        profile: String,
+        on reader: any FingerprintReader
+    ) async throws(EnrollmentError) -> ReaderReconciliation {
+        try await reader.whileOpen("reconcile") { info throws(EnrollmentError) in
+            guard info.storage == .reader else {
+                return ReaderReconciliation(finished: 0, strays: [], missing: [], isListed: false)
+            }
+            let finished = try await finishInterrupted(on: reader, info)
+            guard let stored = try await reader.listed(info) else {
+                return ReaderReconciliation(finished: finished, strays: [], missing: [], isListed: false)
+            }
+            let ours = try await store.kept(by: info.id)
+            var strays: [EnrollmentMetadata] = []
+            for print in stored where await !reader.holds(print.template, in: ours.compactMap(\.template)) {
+                strays.append(print.metadata)
+            }
+            var missing: [EnrolledFinger] = []
+            for entry in try await store.gallery(of: profile, on: info.id) {
+                if await reader.holds(entry.template, in: stored.map(\.template)) { continue }
+                if let finger = try await store.finger(entry.id, of: profile) { missing.append(finger) }
+            }
+            return ReaderReconciliation(finished: finished, strays: strays, missing: missing, isListed: true)
+        }
+    }
+
+    /// Deletes the prints that interrupted enrollments and removals left in an open reader.
+    ///
+    /// - Returns: The number of prints that were deleted.
+    /// - Throws: the first failure, after everything was tried; what failed stays unfinished.
+    func finishInterrupted(
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async throws(EnrollmentError) -> Int {
+        var deleted = 0
+        var failure: EnrollmentError?
+        for print in try await store.unfinished(on: info.id) {
+            do throws(EnrollmentError) {
+                deleted += try await finish(print, on: reader, info)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return deleted
+    }
+
+    private func finish(
+        _ print: UnfinishedPrint,
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async throws(EnrollmentError) -> Int {
+        switch print.kind {
+        case .removing(let template):
+            // A template that cannot be decrypted cannot be named to the reader: its print stays there, as a stray.
+            let deleted = if let template { try await reader.deleteIfThere(template) } else { false }
+            try await store.finishRemoval(print.row.id)
+            return deleted ? 1 : 0
+        case .pending(.exactly(let template)):
+            let deleted = try await reader.deleteIfThere(template)
+            try await store.dropIntent(print.row.id)
+            return deleted ? 1 : 0
+        case .pending(.besides(let kept?)):
+            let deleted = try await deleteLeftover(of: print.row, besides: kept, on: reader, info)
+            try await store.dropIntent(print.row.id)
+            return deleted
+        case .pending(.besides(nil)), .pending(nil):
+            // The reader cannot list its prints, or the plan cannot be read: the print cannot be identified.
+            try await store.dropIntent(print.row.id)
+            return 0
+        }
+    }
+
+    /// Deletes the print that the reader has kept since the enrollment began, unless its metadata say otherwise.
+    ///
+    /// A print with any metadata that contradict this enrollment is left alone.
+    private func deleteLeftover(
+        of row: PrintRow,
+        besides kept: [Template],
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async throws(EnrollmentError) -> Int {
+        let ours = try await store.kept(by: info.id)
+        guard ours.allSatisfy({ $0.template != nil }) else {
+            throw EnrollmentError(.enrollmentTampered, cause: "a template of reader \(info.id)")
+        }
+        var deleted = 0
+        for print in try await reader.listed(info) ?? [] where row.mayHaveLeft(print.metadata) {
+            if await reader.holds(print.template, in: ours.compactMap(\.template) + kept) { continue }
+            if try await reader.deleteIfThere(print.template) { deleted += 1 }
+        }
+        return deleted
+    }
+
+    /// Deletes the print that a failed enrollment made, and its intent.
+    ///
+    /// It runs to its end even when the task is cancelled. If it fails now, the intent stays, and the next
+    /// reconciliation finishes it.
+    func undo(
+        _ intent: PrintRow,
+        made template: Template?,
+        on reader: any FingerprintReader,
+        _ info: ReaderInfo
+    ) async {
+        // A task of its own is not cancelled with the caller's. It may run on the shared pool: no caller waits for an
+        // enrollment in a call that blocks one of the pool's threads.
+        await Task { () async in
+            // If the enrollment is no longer pending, the print was stored after all.
+            guard (try? await store.isPending(intent.id)) == true else { return }
+            if let template {
+                if (try? await store.narrowIntent(intent, to: template)) == nil { return }
+            }
+            let all = (try? await store.unfinished(on: info.id)) ?? []
+            guard let mine = all.first(where: { $0.row.id == intent.id }) else { return }
+            _ = try? await finish(mine, on: reader, info)
+        }.value
+    }
+}
+
+extension PrintRow {
+    /// Whether a print with these metadata can come from this enrollment; missing metadata count as equal.
+    fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {
+        let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
+        return (metadata.finger ?? finger) == finger && (metadata.userName ?? profile) == profile
+            && (metadata.date ?? date) == date
+    }
+}

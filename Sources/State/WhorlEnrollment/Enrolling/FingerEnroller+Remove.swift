@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlFingerprint
+public import WhorlService
+
+extension FingerEnroller {
+    /// Removes fingers, from their readers too.
+    ///
+    /// The store forgets them first; from then on they no longer match.
+    ///
+    /// - Parameters:
+    ///   - selection: The fingers to remove.
+    ///   - profile: The profile whose fingers are removed.
+    ///   - readers: The connected readers. They are used only when they keep a print that is removed.
+    ///   - force: Whether a print may be removed although the reader that keeps it is not among `readers`. The reader
+    ///     deletes it when it is used for an enrollment, or reconciled, the next time.
+    ///   - consent: The owner's consent to this removal. `nil` is enough for `all` if the set was changed from
+    ///     outside and no passcode is set: such fingers cannot prove who the owner is.
+    /// - Returns: The removed fingers; empty if `all` was selected and no finger was enrolled.
+    /// - Throws: `noSuchFinger`; `ownerNeeded`, `changedMeanwhile` and `readerNotConnected`, and nothing is removed;
+    ///   `reader` when a reader did not delete a print: the finger is removed here, and the next reconciliation
+    ///   finishes it. Also `store`, and, except for `all`, `enrollmentTampered` and `enrollmentRolledBack`.
+    public func remove(
+        _ selection: FingerSelection,
+        profile: String,
+        readers: [any FingerprintReader],
+        force: Bool = false,
+        consent: OwnerConsent?
+    ) async throws(EnrollmentError) -> [EnrolledFinger] {
+        let meant = try await removable(selection, profile: profile, readers: readers, force: force)
+        let standing = try await store.standing(of: profile)
+        // A set that cannot be trusted becomes sound again although none of its rows can be read.
+        if meant.isEmpty, standing.fault == nil { return [] }
+        let removed =
+            if standing.fault != nil, selection == .all {
+                try await store.restart(standing, .remove(.all), by: consent).removed
+            } else {
+                try await store.beginRemoval(of: selection, profile: profile, consent: consent)
+            }
+        var connected: [ReaderID: any FingerprintReader] = [:]
+        for reader in readers { connected[await reader.info.id] = reader }
+        for reader in Set(removed.filter(\.isOnReader).map(\.reader)).sorted(by: { $0.rawValue < $1.rawValue }
+        ) {
+            guard let reader = connected[reader] else { continue }
+            try await reader.whileOpen("remove") { info throws(EnrollmentError) in
+                _ = try await finishInterrupted(on: reader, info)
+            }
+        }
+        return removed.map(\.enrolledFinger)
+    }
+
+    /// The fingers that a removal would take out; nothing is changed, and no consent is needed.
+    ///
+    /// - Parameters: as of ``remove(_:profile:readers:force:consent:)``.
+    /// - Returns: The fingers; empty if `all` was selected and no finger is enrolled, or none can be read.
+    /// - Throws: `noSuchFinger`, `readerNotConnected`, `store`, and, except for `all`, `enrollmentTampered` and
+    ///   `enrollmentRolledBack`.
+    public func removable(
+        _ selection: FingerSelection,
+        profile: String,
+        readers: [any FingerprintReader],
+        force: Bool = false
+    ) async throws(EnrollmentError) -> [EnrolledFinger] {
+        var connected: Set<ReaderID> = []
+        for reader in readers { connected.insert(await reader.info.id) }
+        let candidates = try await store.selected(selection, of: profile)
+        let away = candidates.first { $0.isOnReader && !connected.contains($0.reader) }
+        if let away, !force { throw EnrollmentError(.readerNotConnected(away.reader)) }
+        guard !candidates.isEmpty || selection == .all else { throw EnrollmentError(.noSuchFinger) }
+        return candidates.map(\.enrolledFinger)
+    }
+}
+
+extension FingerSelection {
+    func includes(_ row: PrintRow) -> Bool {
+        switch self {
+        case .print(let id): row.id == id
+        case .finger(let finger, on: let reader):
+            row.finger == finger && (reader == nil || row.reader == reader)
+        case .all: true
+        }
+    }
+}
+
+extension EnrollmentStore {
+    /// The enrolled prints that the selection names.
+    ///
+    /// For `all` the set need not be sound.
+    fileprivate func selected(
+        _ selection: FingerSelection,
+        of profile: String
+    ) async throws(EnrollmentError) -> [PrintRow] {
+        let prints =
+            switch selection {
+            case .all: try await read { try Manifest($0, profile: profile).prints }
+            case .print, .finger: try await snapshot(of: profile).manifest.prints
+            }
+        return prints.filter(selection.includes)
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlFingerprint
+import Foundation
+public import WhorlService
+
+/// Enrolls and removes fingers, and keeps reader and store in step.
+///
+/// Each call opens the reader and closes it again, also after an error.
+public struct FingerEnroller: Sendable {
+    /// The number of tries for the confirming touch.
+    static let confirmations = 3
+
+    let store: EnrollmentStore
+    private let counter: any TouchCounter
+    private let retryLimit: Int
+
+    /// Works on a store.
+    ///
+    /// - Parameters:
+    ///   - store: The store that keeps the prints.
+    ///   - counter: Counts the touches that are compared with enrolled fingers.
+    ///   - retryLimit: The number of presentations in a row that may be unreadable; they cost nothing else.
+    package init(store: EnrollmentStore, counter: any TouchCounter, retryLimit: Int = 20) {
+        self.store = store
+        self.counter = counter
+        self.retryLimit = retryLimit
+    }
+
+    /// Refuses a finger's name that is taken on a reader, before the person is asked for anything.
+    ///
+    /// - Throws: `fingerExists`, `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    public func refuseTaken(
+        _ finger: Finger,
+        profile: String,
+        on reader: any FingerprintReader
+    ) async throws(EnrollmentError) {
+        let id = await reader.info.id
+        let enrolled = try await store.fingers(of: profile)
+        if enrolled.contains(where: { $0.finger == finger && $0.reader == id }) {
+            throw EnrollmentError(.fingerExists(finger))
+        }
+    }
+
+    /// Enrolls one finger, and checks with one more touch that it can be recognised.
+    ///
+    /// A finger of that name is refused before any touch. The confirming touch finds a finger that is enrolled
+    /// under another name, and presses that were not of one finger, which libfprint does not compare. A failed
+    /// enrollment leaves nothing, neither in the store nor in the reader; if a reader that keeps prints was unplugged
+    /// during the enrollment, ``reconcile(profile:on:)`` deletes what it kept.
+    ///
+    /// If a finger is enrolled or a passcode is set, the owner has to agree first. The consent is checked before the
+    /// first touch, and again in the transaction that adds the finger. A confirming touch that matches no print is
+    /// charged as a failed try.
+    ///
+    /// - Parameters:
+    ///   - finger: The finger's name.
+    ///   - label: Free text; at most 100 characters are kept.
+    ///   - profile: The profile that gets the finger.
+    ///   - reader: The reader; it need not be open.
+    ///   - consent: The owner's consent to this finger; `nil` if no finger is enrolled and no passcode is set.
+    ///   - timeout: The time limit for each presentation.
+    ///   - allowingSameFinger: Whether a finger may be enrolled a second time under another name.
+    ///   - observer: Gets the events, on the reader's own thread.
+    /// - Returns: The finger as it was stored on disk.
+    /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `lockedOut`, `duplicate`, `inconsistent`,
+    ///   `tooManyRetries`, `timedOut`, `enrollmentTampered`, `enrollmentRolledBack`, `reader`, `store`. Cancelling
+    ///   gives `reader` with `cancelled`.
+    public func enroll(
+        _ finger: Finger,
+        label: String? = nil,
+        profile: String,
+        on reader: any FingerprintReader,
+        consent: OwnerConsent?,
+        timeout: Duration = .seconds(60),
+        allowingSameFinger: Bool = false,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        try await refuseTaken(finger, profile: profile, on: reader)
+        // This comes before the reader's turn, in the same order as in an evaluation: otherwise the two could deadlock.
+        let count = try await counter.begin(finger, on: await reader.info, within: timeout)
+        try await store.requireConsent(to: .add(finger), by: consent, of: profile)
+        return try await reader.whileOpen("enroll") { info throws(EnrollmentError) in
+            let request = EnrollmentRequest(
+                finger: finger,
+                label: label,
+                profile: profile,
+                allowsSameFinger: allowingSameFinger,
+                consent: consent,
+                date: Date()
+            )
+            let touches = EnrollmentTouches(
+                reader: reader,
+                info: info,
+                limits: ScanLimits(timeout: timeout, retryLimit: retryLimit),
+                count: count,
+                observer: observer
+            )
+            switch info.storage {
+            case .host: return try await enrollOnHost(request, touches)
+            case .reader: return try await enrollOnReader(request, touches)
+            }
+        }
+    }
+
+    private func enrollOnHost(
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        let id = PrintID()
+        let template = try await touches.stages(of: request).get()
+        try await confirm(template, id, request, touches)
+        return try await keep(template, id, request, touches)
+    }
+
+    /// The order is: intent, reader, store.
+    ///
+    /// If the process ends in between, the intent tells the next process what the reader may have kept.
+    private func enrollOnReader(
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        try await finishInterruptedIfPossible(touches)
+        let id = PrintID()
+        let kept = try await touches.reader.listed(touches.info)?.map(\.template)
+        let intent = try await store.beginIntent(
+            id,
+            request.finger,
+            profile: request.profile,
+            on: touches.info,
+            besides: kept,
+            at: request.date
+        )
+        let outcome = await touches.stages(of: request)
+        do {
+            let template = try outcome.get()
+            try await confirm(template, id, request, touches)
+            return try await keep(template, id, request, touches)
+        } catch {
+            await undo(intent, made: try? outcome.result.get(), on: touches.reader, touches.info)
+            throw error
+        }
+    }
+
+    /// Finishes interrupted work; prints that the reader cannot delete do not prevent an enrollment.
+    private func finishInterruptedIfPossible(_ touches: EnrollmentTouches) async throws(EnrollmentError) {
+        do {
+            _ = try await finishInterrupted(on: touches.reader, touches.info)
+        } catch {
+            if case .store = error.code { throw error }
+        }
+    }
+
+    private func confirm(
+        _ template: Template,
+        _ id: PrintID,
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) {
+        // The gallery is read now: another process may have enrolled the finger since the enrollment began.
+        let others = try await store.gallery(of: request.profile, on: touches.info.id)
+        let entry = GalleryEntry(id: id, template: template)
+        let match = try await touches.confirmation(of: entry, against: request.allowsSameFinger ? [] : others)
+        guard match != id else { return }
+        throw EnrollmentError(.duplicate(of: try await store.finger(match, of: request.profile)?.finger))
+    }
+
+    private func keep(
+        _ template: Template,
+        _ id: PrintID,
+        _ request: EnrollmentRequest,
+        _ touches: EnrollmentTouches
+    ) async throws(EnrollmentError) -> EnrolledFinger {
+        try await store.add(
+            template,
+            as: request.finger,
+            label: request.label,
+            profile: request.profile,
+            on: touches.info,
+            id: id,
+            at: request.date,
+            consent: request.consent
+        )
+    }
+}
+
+/// A request for an enrollment.
+struct EnrollmentRequest: Sendable {
+    let finger: Finger
+    let label: String?
+    let profile: String
+    let allowsSameFinger: Bool
+    let consent: OwnerConsent?
+    let date: Date
+
+    /// The metadata that the reader may store with the print.
+    var metadata: EnrollmentMetadata {
+        EnrollmentMetadata(finger: finger, userName: profile, date: CalendarDate(date))
+    }
+}
+
+extension CalendarDate {
+    /// The day in UTC.
+    init(_ date: Date) {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = calendar.dateComponents([.year, .month, .day], from: date)
+        self.init(year: parts.year ?? 1, month: parts.month ?? 1, day: parts.day ?? 1)
+    }
+}

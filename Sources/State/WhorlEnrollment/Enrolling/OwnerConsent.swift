@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import GRDB
+import StateStore
+public import WhorlService
+
+/// The owner's consent to one change of the enrolled fingers.
+///
+/// Only the engine of `WhorlEngine` makes one, after an enrolled finger matched or the passcode was verified. It is
+/// valid for one change of one profile, in the state that the fingers had before the owner was asked: the transaction
+/// that makes the change compares all of these. Every change makes a new state, so no consent counts twice.
+public struct OwnerConsent: Sendable {
+    /// A change that the owner is asked to agree to.
+    public typealias Change = FingerChange
+
+    /// The way in which the owner was recognised.
+    package enum Proof: Sendable, Hashable {
+        /// An enrolled finger touched the reader.
+        case finger
+        /// The passcode was verified.
+        case passcode
+    }
+
+    let profile: String
+    let change: Change
+    let state: FingersState
+    let proof: Proof
+
+    /// Records that the owner agreed.
+    ///
+    /// - Parameters:
+    ///   - change: The change that the owner was asked for.
+    ///   - standing: The state of the fingers before the owner was asked.
+    ///   - proof: The way in which the owner was recognised.
+    package init(to change: Change, in standing: FingersStanding, by proof: Proof) {
+        profile = standing.profile
+        self.change = change
+        state = standing.state
+        self.proof = proof
+    }
+}
+
+/// The state of a profile's fingers, and the proof that a change of them needs.
+package struct FingersStanding: Sendable {
+    /// The profile whose fingers are meant.
+    package let profile: String
+    /// `enrollmentTampered` or `enrollmentRolledBack` if the set cannot be trusted; `nil` if it can.
+    package let fault: EnrollmentError?
+    /// The enrolled fingers whose templates this machine sealed, also for an untrusted set.
+    package let fingers: [EnrolledFinger]
+    /// Whether a passcode is set.
+    package let isPasscodeSet: Bool
+    let state: FingersState
+
+    /// The proof that a change needs.
+    package enum Need: Sendable, Hashable {
+        /// Nothing: no finger can prove who the owner is, and no passcode is set.
+        case nothing
+        /// An enrolled finger or the passcode.
+        case fingerOrPasscode
+        /// The passcode: the fingers cannot be trusted.
+        case passcode
+    }
+
+    /// Whether any finger is enrolled, including fingers that cannot be compared.
+    package let hasFingers: Bool
+
+    /// The proof that a change of these fingers needs.
+    package var need: Need {
+        Need(isTrusted: fault == nil, hasFingers: hasFingers, isPasscodeSet: isPasscodeSet)
+    }
+}
+
+extension FingersStanding.Need {
+    init(isTrusted: Bool, hasFingers: Bool, isPasscodeSet: Bool) {
+        if isTrusted {
+            self = hasFingers || isPasscodeSet ? .fingerOrPasscode : .nothing
+        } else {
+            self = isPasscodeSet ? .passcode : .nothing
+        }
+    }
+}
+
+/// The state that a consent is bound to: the set, its MAC, and the templates that open.
+struct FingersState: Sendable, Hashable {
+    let set: EnrollmentSet
+    let mac: Data?
+    let opening: [PrintID]
+
+    init(_ manifest: Manifest, _ seal: TemplateSeal) {
+        set = manifest.set
+        // The row of a profile that never had a finger comes and goes with plans of enrollments.
+        mac = manifest.generation == 0 && manifest.prints.isEmpty ? nil : manifest.head.mac
+        opening = manifest.prints.filter(seal.opens).map(\.id)
+    }
+}
+
+extension EnrollmentStore {
+    /// Returns the present state of a profile's fingers.
+    ///
+    /// - Throws: `store`; a set that cannot be trusted is no error here, but is returned with its fault.
+    package func standing(of profile: String) async throws(EnrollmentError) -> FingersStanding {
+        var fault: EnrollmentError?
+        do throws(EnrollmentError) {
+            _ = try await snapshot(of: profile)
+        } catch {
+            guard error.isDistrust else { throw error }
+            fault = error
+        }
+        let seal = templateSeal
+        let (manifest, hasFingers, isPasscodeSet) = try await read { db in
+            (
+                try Manifest(db, profile: profile), try OwnerFingers.areEnrolled(of: profile, db),
+                try OwnerPasscode.isSet(of: profile, db)
+            )
+        }
+        return FingersStanding(
+            profile: profile,
+            fault: fault,
+            fingers: manifest.prints.filter(seal.opens).map(\.enrolledFinger),
+            isPasscodeSet: isPasscodeSet,
+            state: FingersState(manifest, seal),
+            hasFingers: hasFingers
+        )
+    }
+
+    /// Returns the error that refuses a change; `nil` when the owner agreed to it, or need not be asked.
+    ///
+    /// - Parameters:
+    ///   - change: The change that is to be made.
+    ///   - consent: The owner's consent, if there is one.
+    ///   - now: The fingers as they are in the caller's transaction.
+    ///   - isTrusted: Whether these fingers can prove who the owner is.
+    ///   - db: The caller's transaction.
+    /// - Returns: `ownerNeeded`, `changedMeanwhile`, or nothing.
+    /// - Throws: what the database gives.
+    func refusal(
+        of change: OwnerConsent.Change,
+        by consent: OwnerConsent?,
+        _ now: Manifest,
+        isTrusted: Bool,
+        _ db: Database
+    ) throws -> EnrollmentError? {
+        let need = FingersStanding.Need(
+            isTrusted: isTrusted,
+            hasFingers: !now.prints.isEmpty,
+            isPasscodeSet: try OwnerPasscode.isSet(of: now.profile, db)
+        )
+        guard let consent else { return need == .nothing ? nil : EnrollmentError(.ownerNeeded) }
+        guard consent.profile == now.profile, consent.change == change,
+            need != .passcode || consent.proof == .passcode
+        else { return EnrollmentError(.ownerNeeded) }
+        guard consent.state == FingersState(now, templateSeal) else {
+            return EnrollmentError(.changedMeanwhile)
+        }
+        return nil
+    }
+
+    /// Refuses a change early, before a reader is asked for anything; the change itself checks again.
+    func requireConsent(
+        to change: OwnerConsent.Change,
+        by consent: OwnerConsent?,
+        of profile: String
+    ) async throws(EnrollmentError) {
+        let refusal = try await read { db in
+            try self.refusal(of: change, by: consent, Manifest(db, profile: profile), isTrusted: true, db)
+        }
+        if let refusal { throw refusal }
+    }
+}
+
+extension EnrollmentError {
+    /// Whether the error says that the set cannot be trusted.
+    var isDistrust: Bool {
+        switch code {
+        case .enrollmentTampered, .enrollmentRolledBack: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import StateStore
+import WhorlSupport
+
+/// The content of the digest: the generation, and the identifying data of each print.
+///
+/// Labels, names, match times and improved templates are left out: they may change without a finger being
+/// added. Encoding, all numbers big-endian:
+///
+///     "WHES"  version: 1 byte, 1 without an epoch, 2 with one
+///     only in version 2: epoch: 16 bytes
+///     generation: 8 bytes  number of prints: 2 bytes
+///     for each print, sorted by id:
+///         id: 16 bytes  finger: 1 byte, 1...10
+///         size of reader: 4 bytes  reader: UTF-8
+///         SHA-256 of the template as it was enrolled: 32 bytes
+struct EnrollmentSet: Hashable, Sendable {
+    /// One print of the set.
+    struct Member: Hashable, Sendable {
+        let id: PrintID
+        let finger: Finger
+        let reader: ReaderID
+        let templateDigest: Data
+    }
+
+    let generation: UInt64
+    /// 16 random bytes from the last restart of the generations, so that no digest comes back; `nil` without a restart.
+    let epoch: Data?
+    let members: [Member]
+
+    init(generation: UInt64, epoch: Data? = nil, members: [Member]) {
+        self.generation = generation
+        self.epoch = epoch
+        self.members = members.sorted { $0.id < $1.id }
+    }
+
+    private static let header = Data("WHES".utf8)
+    private static let epochSize = 16
+
+    /// Makes a random epoch, which was never used before.
+    static func newEpoch() -> Data {
+        Data((0..<epochSize).map { _ in UInt8.random(in: .min ... .max) })
+    }
+
+    /// The canonical bytes: equal sets have equal bytes, different sets different ones.
+    var encoded: Data {
+        var bytes = ByteWriter(EnrollmentSet.header)
+        bytes.append(UInt8(epoch == nil ? 1 : 2))
+        if let epoch { bytes.append(raw: epoch) }
+        bytes.append(generation)
+        bytes.append(UInt16(clamping: members.count))
+        for member in members {
+            bytes.append(raw: member.id.bytes)
+            bytes.append(member.finger.number)
+            bytes.append(sized: member.reader.rawValue)
+            bytes.append(raw: member.templateDigest)
+        }
+        return bytes.data
+    }
+
+    /// Reads what ``encoded`` gave; `nil` for anything else.
+    init?(encoded: Data) {
+        var bytes = ByteReader(encoded)
+        guard bytes.take(EnrollmentSet.header.count) == EnrollmentSet.header,
+            let version = bytes.number(UInt8.self), version == 1 || version == 2
+        else { return nil }
+        let epoch = version == 2 ? bytes.take(EnrollmentSet.epochSize) : nil
+        guard (epoch != nil) == (version == 2),
+            let generation = bytes.number(UInt64.self),
+            let count = bytes.number(UInt16.self)
+        else { return nil }
+        var members: [Member] = []
+        for _ in 0..<count {
+            guard let id = bytes.take(16).flatMap(PrintID.init(bytes:)),
+                let finger = bytes.number(UInt8.self).flatMap(Finger.init(number:)),
+                let reader = bytes.text(),
+                let digest = bytes.take(32)
+            else { return nil }
+            members.append(
+                Member(id: id, finger: finger, reader: ReaderID(rawValue: reader), templateDigest: digest)
+            )
+        }
+        guard bytes.isAtEnd else { return nil }
+        self.init(generation: generation, epoch: epoch, members: members)
+        // Members in another order would give the same set with other bytes.
+        guard self.encoded == encoded else { return nil }
+    }
+
+    /// The digest for one program: 32 bytes.
+    ///
+    /// - Parameters:
+    ///   - application: The name of the program.
+    ///   - keys: Hold the key for domain states; the program's own is derived from it.
+    /// - Returns: HMAC-SHA-256 of ``encoded``.
+    func digest(application: String, keys: StateKeys) -> Data {
+        EnrollmentSet.digest(of: encoded, application: application, keys: keys)
+    }
+
+    /// Returns the digest of a set that is already encoded.
+    static func digest(of encoded: Data, application: String, keys: StateKeys) -> Data {
+        keys.code(for: encoded, .domainState, info: "whorl domain state v1 \(application)")
+    }
+}
+
+extension Finger {
+    /// Makes the finger of a stored number; `nil` for any other number.
+    init?(number: UInt8) {
+        guard let finger = Finger.allCases.first(where: { $0.number == number }) else { return nil }
+        self = finger
+    }
+}
+
+extension PrintID {
+    /// The 16 bytes that the 32 digits represent.
+    var bytes: Data {
+        let digits = description.utf8.map { $0 < 58 ? $0 - 48 : $0 - 87 }
+        return Data(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+
+    /// Takes exactly 16 bytes.
+    init?(bytes: Data) {
+        let digits = Array("0123456789abcdef")
+        self.init(String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }))
+    }
+}

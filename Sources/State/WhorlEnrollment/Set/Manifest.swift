@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import GRDB
+import StateStore
+import WhorlSupport
+
+/// The complete record of one profile's enrolled prints in the database, at one moment.
+struct Manifest: Sendable {
+    /// The row of the profile, without its prints.
+    struct Head: Sendable, Equatable {
+        /// 0 when the profile never had a print.
+        let generation: UInt64
+        /// 16 random bytes from the last restart of the generations; `nil` without a restart.
+        let epoch: Data?
+        /// `nil` when there is no row for the profile.
+        let mac: Data?
+    }
+
+    /// The last generation of an epoch.
+    ///
+    /// No set changes that often: only an edited database holds a higher one. Numbers up to it are exact in JSON.
+    static let lastGeneration: UInt64 = 1 << 53
+
+    let profile: String
+    let head: Head
+    /// Enrolled prints only.
+    let prints: [PrintRow]
+    /// Whether every row could be read.
+    let isReadable: Bool
+
+    var generation: UInt64 { head.generation }
+
+    init(_ db: Database, profile: String) throws {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(PrintRow.columns) FROM prints WHERE profile = ? AND state = 'enrolled'"
+        )
+        let rows = try Row.fetchAll(statement, arguments: [profile]).map { PrintRow($0) }
+        self.init(
+            profile: profile,
+            head: try Head(db, profile: profile),
+            prints: rows.compactMap { $0 },
+            isReadable: rows.allSatisfy { $0 != nil }
+        )
+    }
+
+    init(profile: String, head: Head, prints: [PrintRow], isReadable: Bool = true) {
+        self.profile = profile
+        self.head = head
+        self.prints = prints.sorted { $0.id < $1.id }
+        self.isReadable = isReadable
+    }
+
+    var set: EnrollmentSet {
+        EnrollmentSet(generation: generation, epoch: head.epoch, members: prints.map(\.member))
+    }
+
+    /// Whether the rows are as this program wrote them, templates included.
+    func isAuthentic(_ seal: TemplateSeal) -> Bool {
+        guard isReadable else { return false }
+        guard let mac = head.mac else { return prints.isEmpty }
+        let isOurs =
+            isCounted(seal.keys)
+            || seal.keys.isValid(mac, for: authenticated(isCounted: false), .manifest)
+        return isOurs && prints.allSatisfy(seal.opens)
+    }
+
+    /// Whether the MAC says that a counter outside of the database counts the generations; without that counter the
+    /// database is an older one, or the counter was taken away.
+    func isCounted(_ keys: StateKeys) -> Bool {
+        head.mac.map { keys.isValid($0, for: authenticated(isCounted: true), .manifest) } ?? false
+    }
+
+    /// The bytes that the MAC covers: the set, its profile, whether a counter counts it, and all that decides its use.
+    ///
+    /// Not covered: labels, the reader's name and match times, which are used only for order and display; and the
+    /// templates, which are sealed to their rows.
+    private func authenticated(isCounted: Bool) -> Data {
+        var bytes = ByteWriter(isCounted ? "whorl counted manifest v1" : "whorl manifest v1")
+        bytes.append(sized: profile)
+        bytes.append(sized: set.encoded)
+        for print in prints {
+            bytes.append(sized: print.storage.rawValue)
+            bytes.append(print.enrolledAt.bitPattern)
+        }
+        return bytes.data
+    }
+
+    /// Writes the generation, the MAC and the history; the rows of `prints` are written by the caller.
+    ///
+    /// - Parameters:
+    ///   - db: The database.
+    ///   - keys: The keys that the MAC is made with.
+    ///   - date: The time of the change, for a profile that is new.
+    ///   - isCounted: Whether a counter outside of the database counts the generations.
+    /// - Throws: the error that SQLite reports.
+    func save(_ db: Database, keys: StateKeys, at date: Date, isCounted: Bool) throws {
+        // A generation never exceeds the last one of an epoch, which is far below the largest number.
+        let generation = Int64(clamping: generation)
+        if try Head(db, profile: profile).epoch != head.epoch {
+            // Generations start again: those of earlier epochs would be confused with the new ones.
+            try db.execute(sql: "DELETE FROM enrollment_history WHERE profile = ?", arguments: [profile])
+        }
+        try db.execute(
+            sql: """
+                INSERT INTO profiles (name, generation, manifest_mac, created_at, epoch) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET generation = excluded.generation,
+                    manifest_mac = excluded.manifest_mac, epoch = excluded.epoch
+                """,
+            arguments: [
+                profile, generation, keys.code(for: authenticated(isCounted: isCounted), .manifest),
+                date.timeIntervalSince1970, head.epoch,
+            ]
+        )
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO enrollment_history (profile, generation, encoding) VALUES (?, ?, ?)",
+            arguments: [profile, generation, set.encoded]
+        )
+    }
+}
+
+extension Manifest.Head {
+    /// The head of a new profile.
+    static let none = Manifest.Head(generation: 0, epoch: nil, mac: nil)
+
+    init(_ db: Database, profile: String) throws {
+        let statement = try db.cachedStatement(
+            sql: "SELECT generation, manifest_mac, epoch FROM profiles WHERE name = ?"
+        )
+        guard let row = try Row.fetchOne(statement, arguments: [profile]) else {
+            self = .none
+            return
+        }
+        let columns = Columns(row)
+        self.init(
+            // The table's own check keeps it from being negative, and a damaged one fails the MAC.
+            generation: (columns["generation"] as Int64?).flatMap(UInt64.init(exactly:)) ?? 0,
+            epoch: columns["epoch"],
+            // A row whose code cannot be read is not the same as no row.
+            mac: columns["manifest_mac"] ?? Data()
+        )
+    }
+}

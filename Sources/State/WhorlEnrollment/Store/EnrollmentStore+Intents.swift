@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import GRDB
+import StateStore
+import WhorlService
+
+/// An unfinished enrollment or removal at a reader that keeps prints.
+struct UnfinishedPrint: Sendable {
+    enum Kind: Sendable {
+        /// An enrollment; `nil` when its intent cannot be read.
+        case pending(Intent?)
+        /// A removal; `nil` when the template cannot be read.
+        case removing(Template?)
+    }
+
+    let row: PrintRow
+    let kind: Kind
+}
+
+extension EnrollmentStore {
+    /// Records that an enrollment begins on a reader that keeps prints.
+    func beginIntent(
+        _ id: PrintID,
+        _ finger: Finger,
+        profile: String,
+        on reader: ReaderInfo,
+        besides kept: [Template]?,
+        at date: Date
+    ) async throws(EnrollmentError) -> PrintRow {
+        let empty = PrintRow(
+            id: id,
+            profile: profile,
+            finger: finger,
+            label: nil,
+            reader: reader.id,
+            readerName: reader.name,
+            storage: reader.storage,
+            sealed: nil,
+            templateDigest: Data(),
+            enrolledAt: date.timeIntervalSince1970,
+            lastMatchedAt: nil,
+            state: .pending
+        )
+        let seal = templateSeal
+        let keys = database.keys
+        return try await write { db in
+            var row = empty
+            row.sealed = try seal.seal(Intent.besides(kept), for: row)
+            // The row needs its profile; a new one begins with an empty set of generation 0.
+            if try Manifest.Head(db, profile: profile) == .none {
+                try Manifest(profile: profile, head: .none, prints: [])
+                    .save(db, keys: keys, at: date, isCounted: false)
+            }
+            try row.insert(db)
+            return row
+        }
+    }
+
+    /// Records the print that still has to be deleted from the reader, after deleting it failed.
+    func narrowIntent(_ row: PrintRow, to template: Template) async throws(EnrollmentError) {
+        let seal = templateSeal
+        try await write { db in
+            try db.execute(
+                sql: "UPDATE prints SET template = ? WHERE id = ? AND state = 'pending'",
+                arguments: [try seal.seal(Intent.exactly(template), for: row), row.id.description]
+            )
+        }
+    }
+
+    /// Deletes the record of an enrollment that left nothing in the reader.
+    func dropIntent(_ id: PrintID) async throws(EnrollmentError) {
+        try await delete(id, .pending)
+    }
+
+    /// Deletes the record of a print that the reader has deleted.
+    func finishRemoval(_ id: PrintID) async throws(EnrollmentError) {
+        try await delete(id, .removing)
+    }
+
+    private func delete(_ id: PrintID, _ state: PrintRow.State) async throws(EnrollmentError) {
+        try await write { db in
+            try db.execute(
+                sql: "DELETE FROM prints WHERE id = ? AND state = ?",
+                arguments: [id.description, state.rawValue]
+            )
+        }
+    }
+
+    /// Whether the enrollment of this identity is still only planned.
+    func isPending(_ id: PrintID) async throws(EnrollmentError) -> Bool {
+        try await read { db in
+            try Bool.fetchOne(
+                db,
+                sql: "SELECT count(*) > 0 FROM prints WHERE id = ? AND state = 'pending'",
+                arguments: [id.description]
+            ) ?? false
+        }
+    }
+
+    /// The unfinished enrollments and removals at a reader, of every profile.
+    ///
+    /// The caller must hold the reader's turn.
+    func unfinished(on reader: ReaderID) async throws(EnrollmentError) -> [UnfinishedPrint] {
+        let rows = try await rows(on: reader, "state <> 'enrolled'")
+        let seal = templateSeal
+        return rows.compactMap { row in
+            guard let row else { return nil }
+            let kind: UnfinishedPrint.Kind =
+                row.state == .pending ? .pending(seal.openIntent(row)) : .removing(seal.open(row))
+            return UnfinishedPrint(row: row, kind: kind)
+        }
+    }
+
+    /// The prints in the database that a reader keeps, of every profile; an entry is `nil` where it could not be read.
+    func kept(by reader: ReaderID) async throws(EnrollmentError) -> [(row: PrintRow?, template: Template?)] {
+        let seal = templateSeal
+        return try await rows(on: reader, "state <> 'pending'").map { ($0, $0.flatMap(seal.open)) }
+    }
+
+    private func rows(
+        on reader: ReaderID,
+        _ condition: String
+    ) async throws(EnrollmentError) -> [PrintRow?] {
+        try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: "SELECT \(PrintRow.columns) FROM prints WHERE reader = ? AND \(condition) ORDER BY id",
+                arguments: [reader.rawValue]
+            ).map { PrintRow($0) }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import WhorlFingerprint
+public import Foundation
+import GRDB
+public import StateStore
+public import WhorlService
+
+/// The store of every profile's enrolled fingers, and of the digest of their set.
+///
+/// Everything that it returns was checked first, against the manifest's MAC and by opening every template: rows that
+/// were changed from outside give ``EnrollmentError/Code/enrollmentTampered``, never a finger.
+public final class EnrollmentStore: Sendable {
+    package let database: StateDatabase
+    let generations: any GenerationCounter
+
+    /// Makes a store that works on a database.
+    public init(database: StateDatabase, generations: any GenerationCounter = SoftwareGeneration()) {
+        self.database = database
+        self.generations = generations
+    }
+
+    /// The enrolled fingers of a profile, by finger and then by reader.
+    ///
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    public func fingers(of profile: String) async throws(EnrollmentError) -> [EnrolledFinger] {
+        try await snapshot(of: profile).fingers
+    }
+
+    /// The templates that a reader can compare with, the most recently matched first, then the newest.
+    ///
+    /// - Throws: as ``fingers(of:)``.
+    public func gallery(
+        of profile: String,
+        on reader: ReaderID
+    ) async throws(EnrollmentError) -> [GalleryEntry] {
+        try await snapshot(of: profile).gallery(on: reader)
+    }
+
+    /// One enrolled finger of a profile; `nil` if the profile has no print of this identity.
+    ///
+    /// - Throws: as ``fingers(of:)``.
+    public func finger(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> EnrolledFinger? {
+        try await snapshot(of: profile).manifest.prints.first { $0.id == id }?.enrolledFinger
+    }
+
+    /// Whether a print is enrolled according to the database; neither the set's MAC nor the counter is checked.
+    ///
+    /// - Throws: `store`.
+    package func isEnrolled(_ id: PrintID, of profile: String) async throws(EnrollmentError) -> Bool {
+        try await read { db in
+            try PrintRow.enrolled(id, db)?.profile == profile
+        }
+    }
+
+    /// The number of changes of the set according to the database; neither the set's MAC nor the counter is checked.
+    ///
+    /// - Throws: `store`.
+    package func recordedGeneration(of profile: String) async throws(EnrollmentError) -> UInt64 {
+        try await read { try Manifest.Head($0, profile: profile).generation }
+    }
+
+    /// Returns the state that a program compares; `nil` when no finger is enrolled.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile whose fingers are meant.
+    ///   - application: The name of the program.
+    /// - Returns: The digest and the generation.
+    /// - Throws: as ``fingers(of:)``.
+    public func state(
+        of profile: String,
+        application: String
+    ) async throws(EnrollmentError) -> EnrollmentState? {
+        try await snapshot(of: profile).state(for: application)
+    }
+
+    /// The changes since `digest`, which ``state(of:application:)`` gave for the same program.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile whose fingers are meant.
+    ///   - application: The name of the program.
+    ///   - digest: 32 bytes; any other size counts as unknown.
+    /// - Returns: The added and removed fingers, and whether the digest is known.
+    /// - Throws: as ``fingers(of:)``.
+    public func difference(
+        of profile: String,
+        application: String,
+        since digest: Data
+    ) async throws(EnrollmentError) -> EnrollmentDifference {
+        let now = try await snapshot(of: profile).manifest
+        let history = try await read { db in
+            try Data.fetchAll(
+                db,
+                sql: "SELECT encoding FROM enrollment_history WHERE profile = ? ORDER BY generation DESC",
+                arguments: [profile]
+            )
+        }
+        let keys = database.keys
+        // The digest authenticates the entry: a forged entry has a digest that was never given out.
+        let found = history.first {
+            EnrollmentSet.digest(of: $0, application: application, keys: keys) == digest
+        }
+        guard let then = found.flatMap(EnrollmentSet.init(encoded:)) else {
+            return EnrollmentDifference(changed: true, added: [], removed: [], isKnown: false)
+        }
+        return EnrollmentDifference(from: then, to: now.set)
+    }
+
+    /// Records the time of a print's match.
+    ///
+    /// The digest does not change. The time is lost when the power fails within seconds; nothing depends on it. A print
+    /// that has since been removed is ignored.
+    ///
+    /// - Throws: `store`.
+    public func recordMatch(_ id: PrintID, at date: Date) async throws(EnrollmentError) {
+        try await recordMatch(id, updated: nil, at: date)
+    }
+
+    /// Records the time of a print's match, and the improved template if the reader made one.
+    ///
+    /// Only the engine calls this, after a match: the template replaces the one that its owner agreed to.
+    ///
+    /// - Throws: `store`.
+    package func recordMatch(
+        _ id: PrintID,
+        updated: Template?,
+        at date: Date
+    ) async throws(EnrollmentError) {
+        let seal = templateSeal
+        try await write(.relaxed) { db in
+            try db.execute(
+                sql: "UPDATE prints SET last_matched_at = ? WHERE id = ? AND state = 'enrolled'",
+                arguments: [date.timeIntervalSince1970, id.description]
+            )
+            // A row whose template was changed from outside must not become sound again by being sealed again.
+            guard let updated, let row = try PrintRow.enrolled(id, db), seal.opens(row) else { return }
+            try db.execute(
+                sql: "UPDATE prints SET template = ? WHERE id = ?",
+                arguments: [try seal.seal(updated, for: row), id.description]
+            )
+        }
+    }
+
+    /// Gives a finger another label, or none.
+    ///
+    /// The digest does not change.
+    ///
+    /// - Parameters:
+    ///   - id: The print's identity.
+    ///   - profile: The profile of the print.
+    ///   - label: Free text; control characters are dropped, and only 100 characters are kept.
+    /// - Throws: `noSuchFinger`, `store`.
+    public func rename(
+        _ id: PrintID,
+        of profile: String,
+        label: String?
+    ) async throws(EnrollmentError) {
+        let label = FingerLabel.clean(label)
+        let changed = try await write { db in
+            try db.execute(
+                sql: "UPDATE prints SET label = ? WHERE id = ? AND profile = ? AND state = 'enrolled'",
+                arguments: [label, id.description, profile]
+            )
+            return db.changesCount
+        }
+        if changed == 0 { throw EnrollmentError(.noSuchFinger) }
+    }
+
+    var templateSeal: TemplateSeal { TemplateSeal(keys: database.keys) }
+}
+
+extension PrintRow {
+    /// The enrolled print of this identity.
+    static func enrolled(_ id: PrintID, _ db: Database) throws -> PrintRow? {
+        try Row.fetchOne(
+            db,
+            sql: "SELECT \(PrintRow.columns) FROM prints WHERE id = ? AND state = 'enrolled'",
+            arguments: [id.description]
+        ).flatMap(PrintRow.init)
+    }
+}
+
+extension EnrollmentDifference {
+    init(from old: EnrollmentSet, to new: EnrollmentSet) {
+        let before = Set(old.members)
+        let after = Set(new.members)
+        self.init(
+            changed: old != new,
+            added: after.subtracting(before).map(\.finger).sorted { $0.number < $1.number },
+            removed: before.subtracting(after).map(\.finger).sorted { $0.number < $1.number },
+            isKnown: true
+        )
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import GRDB
+import StateStore
+import WhorlService
+
+/// One row of the table `prints`, whose columns all hold valid values.
+struct PrintRow: Sendable, Hashable {
+    /// The state of a print.
+    enum State: String, Sendable {
+        /// An enrollment on a reader that keeps prints has begun.
+        case pending
+        /// The print is enrolled.
+        case enrolled
+        /// The print is no longer enrolled, and its reader still has to delete it.
+        case removing
+    }
+
+    let id: PrintID
+    let profile: String
+    let finger: Finger
+    var label: String?
+    let reader: ReaderID
+    let readerName: String
+    let storage: ReaderInfo.Storage
+    /// The ciphertext (AES-GCM) of the template, or of an ``Intent`` while `pending`.
+    var sealed: Data?
+    /// SHA-256 of the template as it was enrolled, 32 bytes; empty while `pending`.
+    let templateDigest: Data
+    /// Seconds since 1970.
+    let enrolledAt: Double
+    var lastMatchedAt: Double?
+    let state: State
+
+    /// Whether the reader itself keeps the print.
+    var isOnReader: Bool { storage == .reader }
+
+    var member: EnrollmentSet.Member {
+        EnrollmentSet.Member(id: id, finger: finger, reader: reader, templateDigest: templateDigest)
+    }
+
+    var enrolledFinger: EnrolledFinger {
+        EnrolledFinger(
+            id: id,
+            finger: finger,
+            label: label,
+            reader: reader,
+            readerName: readerName,
+            storage: storage,
+            enrolledAt: Date(timeIntervalSince1970: enrolledAt),
+            lastMatchedAt: lastMatchedAt.map(Date.init(timeIntervalSince1970:))
+        )
+    }
+}
+
+extension PrintRow {
+    /// The columns in a query.
+    ///
+    /// A database that was changed from outside may hold texts and templates of any size. A label and a reader's name
+    /// are not covered by the manifest's MAC: only their beginning is read. A template that is larger than any reader's
+    /// is read as missing, and then does not open.
+    static let columns = """
+        id, profile, finger, substr(label, 1, \(FingerLabel.limit * 8)) AS label, reader,
+        substr(reader_name, 1, \(FingerLabel.limit * 8)) AS reader_name, storage,
+        CASE WHEN length(template) <= \(1 << 22) THEN template END AS template,
+        template_digest, enrolled_at, last_matched_at, state
+        """
+
+    /// Reads a row; `nil` when a column holds what this module never writes.
+    ///
+    /// A database that was changed from outside may hold anything, even values that the table's definition forbids.
+    init?(_ row: Row) {
+        let column = Columns(row)
+        guard let id = (column["id"] as String?).flatMap({ PrintID($0) }),
+            let profile = column["profile"] as String?,
+            let number = column["finger"] as Int64?,
+            let finger = UInt8(exactly: number).flatMap(Finger.init(number:)),
+            let reader = column["reader"] as String?,
+            let readerName = column["reader_name"] as String?,
+            let storage = (column["storage"] as String?).flatMap(ReaderInfo.Storage.init(rawValue:)),
+            let enrolledAt = column["enrolled_at"] as Double?,
+            let state = (column["state"] as String?).flatMap(State.init(rawValue:))
+        else { return nil }
+        self.init(
+            id: id,
+            profile: profile,
+            finger: finger,
+            label: FingerLabel.clean(column["label"]),
+            reader: ReaderID(rawValue: reader),
+            readerName: FingerLabel.clean(readerName) ?? "",
+            storage: storage,
+            sealed: column["template"],
+            templateDigest: column["template_digest"] ?? Data(),
+            enrolledAt: enrolledAt,
+            lastMatchedAt: column["last_matched_at"],
+            state: state
+        )
+    }
+
+    func insert(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO prints (id, profile, finger, label, reader, reader_name, storage, template,
+                    template_digest, enrolled_at, last_matched_at, state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                id.description, profile, Int64(finger.number), label, reader.rawValue, readerName,
+                storage.rawValue, sealed, templateDigest.isEmpty ? nil : templateDigest, enrolledAt,
+                lastMatchedAt, state.rawValue,
+            ]
+        )
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import WhorlFingerprint
+import Foundation
+import SecretMemory
+import StateStore
+import WhorlSupport
+
+/// Encrypts templates for the database: AES-256-GCM, bound to the print that they belong to.
+///
+/// A ciphertext that was moved to another row, profile, finger or reader does not open. The digest of the template
+/// as enrolled is bound too, so that an improved template still belongs to the enrollment that the manifest's MAC
+/// covers.
+///
+/// Decrypted bytes are wiped here, except for the returned ``Template``, which wipes itself.
+struct TemplateSeal: Sendable {
+    let keys: StateKeys
+    private var cipher: SaltedCipher { SaltedCipher(keys, .templates) }
+
+    func seal(_ template: Template, for row: PrintRow) throws -> Data {
+        var plain = Data(template.bytes)
+        defer { TemplateSeal.wipe(&plain) }
+        return try seal(plain, context(row, "template"))
+    }
+
+    /// Returns the template; `nil` when the row or its ciphertext is not what was sealed.
+    func open(_ row: PrintRow) -> Template? {
+        guard var plain = open(row.sealed, context(row, "template")) else { return nil }
+        defer { TemplateSeal.wipe(&plain) }
+        return Template(bytes: Array(plain))
+    }
+
+    /// Whether the row has a template that can be opened; the opened template is wiped.
+    func opens(_ row: PrintRow) -> Bool {
+        guard var plain = open(row.sealed, context(row, "template")) else { return false }
+        TemplateSeal.wipe(&plain)
+        return true
+    }
+
+    func seal(_ intent: Intent, for row: PrintRow) throws -> Data {
+        try seal(intent.encoded, context(row, "intent"))
+    }
+
+    /// Returns the intent; `nil` when it cannot be read.
+    func openIntent(_ row: PrintRow) -> Intent? {
+        open(row.sealed, context(row, "intent")).flatMap(Intent.init(encoded:))
+    }
+
+    static func digest(of template: Template) -> Data {
+        template.bytes.withUnsafeBytes { Data(SecretHash<SHA256>.hash($0)) }
+    }
+
+    /// The name of the format, with which a ciphertext begins.
+    ///
+    /// A ciphertext with another beginning was written by an earlier version, with one key for all ciphertexts.
+    private static let header = Data("WHC2".utf8)
+
+    private func seal(_ plain: Data, _ context: Data) throws -> Data {
+        TemplateSeal.header + (try cipher.seal(plain, authenticating: context))
+    }
+
+    private func open(_ sealed: Data?, _ context: Data) -> Data? {
+        guard let sealed else { return nil }
+        return sealed.starts(with: TemplateSeal.header)
+            ? cipher.open(sealed.dropFirst(TemplateSeal.header.count), authenticating: context)
+            : cipher.openUnsalted(sealed, authenticating: context)
+    }
+
+    /// The caller must hold the only reference to the bytes, so that they are not copied before they are wiped.
+    private static func wipe(_ plain: inout Data) {
+        plain.withUnsafeMutableBytes { $0.wipe() }
+    }
+
+    /// Returns the data that a ciphertext is bound to.
+    func context(_ row: PrintRow, _ purpose: String) -> Data {
+        var bytes = ByteWriter(Data("whorl \(purpose) v1".utf8))
+        bytes.append(raw: row.id.bytes)
+        bytes.append(sized: row.profile)
+        bytes.append(row.finger.number)
+        bytes.append(sized: row.reader.rawValue)
+        bytes.append(sized: row.templateDigest)
+        return bytes.data
+    }
+}
+
+/// The prints that an enrollment on a reader that keeps prints may have left in the reader.
+enum Intent: Sendable, Hashable {
+    /// A print other than these, which the reader kept before; `nil` when it cannot list them.
+    case besides([Template]?)
+    /// Exactly this print, which the reader did not delete.
+    case exactly(Template)
+
+    var encoded: Data {
+        var bytes = ByteWriter()
+        switch self {
+        case .besides(nil): bytes.append(UInt8(0))
+        case .besides(let kept?):
+            bytes.append(UInt8(1))
+            for template in kept { bytes.append(sized: template.bytes) }
+        case .exactly(let template):
+            bytes.append(UInt8(2))
+            bytes.append(sized: template.bytes)
+        }
+        return bytes.data
+    }
+
+    init?(encoded: Data) {
+        var bytes = ByteReader(encoded)
+        switch bytes.number(UInt8.self) {
+        case 0: self = .besides(nil)
+        case 1:
+            var kept: [Template] = []
+            while !bytes.isAtEnd {
+                guard let template = bytes.sized() else { return nil }
+                kept.append(Template(bytes: Array(template)))
+            }
+            self = .besides(kept)
+        case 2:
+            guard let template = bytes.sized() else { return nil }
+            self = .exactly(Template(bytes: Array(template)))
+        default: return nil
+        }
+        guard bytes.isAtEnd else { return nil }
+    }
+}

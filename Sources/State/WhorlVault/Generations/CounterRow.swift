@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+import WhorlTPM
+import WhorlSupport
+
+/// The row in the database that names a profile's counter in the chip.
+///
+/// Before a counter is made in the chip, its index is stored (`planned`), so that an interrupted run
+/// leaves no unknown counter.
+struct CounterRow: Sendable {
+    let profile: String
+    let place: Place
+    /// The number that is added to the counter's value to get the generation.
+    let shift: Int64
+
+    /// The place of the counter.
+    enum Place: Sendable, Hashable {
+        /// The counter is about to be made at this index, or was made and is not pinned yet.
+        case planned(UInt32)
+        /// The counter exists in the chip, and its name is known.
+        case pinned(NVCounter)
+
+        fileprivate var encoded: Data {
+            var bytes = ByteWriter()
+            switch self {
+            case .planned(let index):
+                bytes.append(UInt8(0))
+                bytes.append(index)
+            case .pinned(let counter):
+                bytes.append(UInt8(1))
+                bytes.append(raw: counter.serialized)
+            }
+            return bytes.data
+        }
+
+        fileprivate init?(encoded: Data) {
+            var bytes = ByteReader(encoded)
+            switch bytes.number(UInt8.self) {
+            case 0:
+                guard let index = bytes.number(UInt32.self), bytes.isAtEnd else { return nil }
+                self = .planned(index)
+            case 1:
+                guard encoded.count <= 1024, let rest = bytes.take(encoded.count - 1),
+                    let counter = try? NVCounter(serialized: [UInt8](rest))
+                else { return nil }
+                self = .pinned(counter)
+            default: return nil
+            }
+        }
+
+        /// The counter's index in the chip.
+        var index: UInt32 {
+            switch self {
+            case .planned(let index): index
+            case .pinned(let counter): counter.index
+            }
+        }
+    }
+
+    /// Returns the generation for a value of the counter; `nil` if the sum is out of range.
+    func generation(at value: UInt64) -> UInt64? {
+        let (sum, overflow) = value.addingReportingOverflow(UInt64(bitPattern: shift))
+        // A negative shift is an addition that wraps; a positive one must not.
+        return (shift < 0) == overflow || shift == 0 ? sum : nil
+    }
+
+    /// Returns the counter's value for a generation: the inverse of ``generation(at:)``.
+    func value(at generation: UInt64) -> UInt64 { generation &- UInt64(bitPattern: shift) }
+
+    /// The difference between a generation and a counter's value.
+    struct Shift: Sendable {
+        let amount: Int64
+
+        static func shift(from value: UInt64, to generation: UInt64) -> Shift {
+            Shift(amount: Int64(bitPattern: generation &- value))
+        }
+    }
+
+    private static let table = "vault_counters"
+
+    func save(_ db: Database, _ seal: RowSeal) throws {
+        let columns = [Data(profile.utf8), place.encoded, Data(column: shift)]
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO vault_counters VALUES (?, ?, ?, ?)",
+            arguments: [profile, place.encoded, shift, seal.code(CounterRow.table, columns)]
+        )
+    }
+
+    /// Reads a profile's row; `nil` if the profile has none.
+    ///
+    /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
+    static func read(_ profile: String, _ db: Database, _ seal: RowSeal) throws -> CounterRow? {
+        let row = try Row.fetchOne(
+            db,
+            sql: "SELECT * FROM vault_counters WHERE profile = ?",
+            arguments: [profile]
+        )
+        return try row.map { try CounterRow(checking: $0, seal) }
+    }
+
+    /// Reads the rows of all profiles.
+    static func all(_ db: Database, _ seal: RowSeal) throws -> [CounterRow] {
+        try Row.fetchAll(db, sql: "SELECT * FROM vault_counters").map { try CounterRow(checking: $0, seal) }
+    }
+
+    private init(checking row: Row, _ seal: RowSeal) throws {
+        let columns = Columns(row)
+        guard let profile = columns["profile"] as String?, let counter = columns["counter"] as Data?,
+            let shift = columns["shift"] as Int64?, let mac = columns["mac"] as Data?,
+            seal.isValid(mac, CounterRow.table, [Data(profile.utf8), counter, Data(column: shift)]),
+            let place = Place(encoded: counter)
+        else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of vault_counters was changed")
+        }
+        self.init(profile: profile, place: place, shift: shift)
+    }
+
+    init(profile: String, place: Place, shift: Int64) {
+        self.profile = profile
+        self.place = place
+        self.shift = shift
+    }
+}

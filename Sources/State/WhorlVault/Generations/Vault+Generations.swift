@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import WhorlTPM
+public import WhorlService
+import WhorlSupport
+
+/// The generation of a profile's fingers, counted in the chip.
+///
+/// A counter can only be counted up, and only by the authority. A counter that was deleted and made again begins above
+/// all values that the chip ever had, and its name differs until the authority counts it. So an older database is
+/// detected, and the chip refuses keys that are bound to an earlier value.
+extension Vault {
+    /// Returns the generation that the chip has; `stored` itself before the vault is provisioned.
+    ///
+    /// A profile without a counter gets one that begins at `stored`, unless the chip holds a counter of this vault that
+    /// belongs to no profile: then the database is an older one.
+    ///
+    /// - Throws: `counterLost` if the counter is gone, was made again, or is unknown to the database; `store`; the
+    ///   chip's errors.
+    public func generation(of profile: String, stored: UInt64) async throws(VaultError) -> UInt64 {
+        guard try isProvisioned else { return stored }
+        if let (row, counter) = try await pinnedCounter(of: profile) {
+            return try await generation(row, counter)
+        }
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        // The vault may have been reset before the lock was taken.
+        guard let authority = try authority() else { return stored }
+        // Another process may have made the counter while this one waited.
+        if let (row, counter) = try await pinnedCounter(of: profile) {
+            return try await generation(row, counter)
+        }
+        try await refuseStrays(authority)
+        try await makeCounter(of: profile, at: stored, authority)
+        return stored
+    }
+
+    /// Counts the generation up by one, to `generation`; does nothing if it is already that or more, for example
+    /// because another process has counted, or if the vault is not provisioned.
+    ///
+    /// - Throws: as ``generation(of:stored:)``; `counterLost` also if the step would be larger than one.
+    public func advance(_ profile: String, to generation: UInt64) async throws(VaultError) {
+        guard try isProvisioned else { return }
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        guard let authority = try authority() else { return }
+        guard let (row, counter) = try await pinnedCounter(of: profile) else {
+            throw VaultError(.counterLost, profile, cause: "no counter is pinned")
+        }
+        let present = try await self.generation(row, counter)
+        if present >= generation { return }
+        guard present &+ 1 == generation else {
+            throw VaultError(.counterLost, profile, cause: "generation \(present), asked for \(generation)")
+        }
+        try await count(counter, authority)
+    }
+
+    /// Whether the vault was provisioned and has a counter for a profile; the chip is not asked.
+    ///
+    /// - Throws: `store`.
+    public func hasCounter(_ profile: String) async throws(VaultError) -> Bool {
+        guard try isProvisioned else { return false }
+        return try await pinnedCounter(of: profile) != nil
+    }
+
+    /// Accepts the present database as genuine, after the owner has agreed.
+    ///
+    /// Items that were bound to a set of fingers before never open again: an older set of fingers must not open
+    /// items that were bound to a newer one.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile whose fingers are accepted.
+    ///   - stored: The generation of the database that is accepted.
+    /// - Throws: as ``generation(of:stored:)``, without `counterLost`.
+    public func acceptGeneration(of profile: String, stored: UInt64) async throws(VaultError) {
+        guard try isProvisioned else { return }
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        guard let authority = try authority() else { return }
+        try await removeStrays(authority)
+        guard let (row, counter) = try await pinnedCounter(of: profile), try await isKept(row, counter) else {
+            return try await makeCounter(of: profile, at: stored, authority)
+        }
+        try await count(counter, authority)
+        let value = try await value(of: counter, profile)
+        try await save(profile, .pinned(counter), .shift(from: value, to: stored))
+    }
+
+    /// Whether the chip has a pinned counter, with a value that gives a generation.
+    ///
+    /// - Throws: an error if the chip cannot be asked: a counter that cannot be read now is not lost.
+    private func isKept(_ row: CounterRow, _ counter: NVCounter) async throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            _ = try await generation(row, counter)
+            return true
+        } catch {
+            guard error.code == .counterLost || error.code == .chipCleared else { throw error }
+            return false
+        }
+    }
+
+    /// Returns the counter and the value to which a new key is bound.
+    ///
+    /// - Throws: `accessRefused` for a profile that never had a finger.
+    func presentGeneration(of profile: String) async throws(VaultError) -> ItemBinding.Generation {
+        guard let (_, counter) = try await pinnedCounter(of: profile) else {
+            throw VaultError(.accessRefused("no finger is enrolled that it could be bound to"))
+        }
+        return .init(counter: counter, value: try await value(of: counter, profile))
+    }
+
+    private func generation(_ row: CounterRow, _ counter: NVCounter) async throws(VaultError) -> UInt64 {
+        let value = try await value(of: counter, row.profile)
+        guard let generation = row.generation(at: value) else {
+            throw VaultError(.counterLost, row.profile, cause: "value \(value)")
+        }
+        return generation
+    }
+
+    /// Returns the counter's value, after a check that its name is the pinned one: an ordinary index that was defined
+    /// in its place could hold any number.
+    private func value(of counter: NVCounter, _ profile: String) async throws(VaultError) -> UInt64 {
+        let found = try await chip(about: profile) { commands throws(TPMError) in
+            try commands.check(counter)
+        }
+        let cause: String
+        switch found {
+        case .same(let value): return value
+        case .other: cause = "another index is in its place"
+        case .unwritten: cause = "it was defined anew"
+        case .missing: cause = "it was deleted"
+        }
+        throw VaultError(try await isChipAnother() ? .chipCleared : .counterLost, profile, cause: cause)
+    }
+
+    /// Whether the chip does not even know the authority, because it was cleared or is a different chip.
+    ///
+    /// - Throws: an error if the chip cannot be asked.
+    func isChipAnother() async throws(VaultError) -> Bool {
+        guard let authority = try authority() else { return false }
+        do {
+            try await device.perform { commands throws(TPMError) in
+                try commands.load(authority.object, under: authority.root)
+            }
+            return false
+        } catch {
+            guard error.code == .foreignBlob || error.code == .foreignRoot else { throw VaultError(error) }
+            return true
+        }
+    }
+
+    private func count(_ counter: NVCounter, _ authority: VaultAuthority) async throws(VaultError) {
+        try await chip { commands throws(TPMError) in
+            try commands.increment(
+                counter,
+                writePolicy: authority.writePolicy,
+                under: authority.root,
+                credentials: authority.credentials
+            )
+        }
+    }
+
+    func pinnedCounter(of profile: String) async throws(VaultError) -> (CounterRow, NVCounter)? {
+        let seal = seal
+        guard let row = try await read({ try CounterRow.read(profile, $0, seal) }) else { return nil }
+        return switch row.place {
+        case .planned: nil
+        case .pinned(let counter): (row, counter)
+        }
+    }
+
+    func save(
+        _ profile: String,
+        _ place: CounterRow.Place,
+        _ shift: CounterRow.Shift
+    ) async throws(VaultError) {
+        let seal = seal
+        let row = CounterRow(profile: profile, place: place, shift: shift.amount)
+        try await write { try row.save($0, seal) }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import SecretMemory
+import StateStore
+import WhorlTPM
+import WhorlService
+import WhorlSupport
+
+/// An item's row in the database, checked to be what Whorl wrote.
+struct ItemRow: KeptItem {
+    let id: ItemID
+    /// 16 random bytes, new for each item; the item's data are bound to them.
+    let unique: Data
+    let access: AccessControl
+    let binding: ItemBinding
+    let object: TPMObject
+    /// The ciphertext of a large secret.
+    let body: Data?
+    let createdAt: Date
+
+    private static let table = "vault_items"
+
+    var owner: ItemOwner { id.owner }
+
+    static func newUnique() -> Data { SecretBytes(randomCount: 16).withUnsafeBytes { Data($0) } }
+
+    /// The data that a large secret's ciphertext is bound to.
+    var identity: Data { ItemRow.identity(id, unique: unique, access: access) }
+
+    static func identity(_ id: ItemID, unique: Data, access: AccessControl) -> Data {
+        var bytes = ByteWriter("whorl item v1")
+        bytes.append(sized: id.profile)
+        bytes.append(sized: id.kind.rawValue)
+        bytes.append(sized: id.name.text)
+        bytes.append(raw: unique)
+        bytes.append(sized: access.encoded)
+        return bytes.data
+    }
+
+    /// The columns that the MAC covers; a body is covered by its own tag, which the MAC covers in turn.
+    private var columns: [Data] {
+        ItemRow.columns(
+            id,
+            [
+                unique, access.encoded, binding.encoded, Data(object.serialized),
+                Data(column: body?.suffix(16)),
+            ],
+            createdAt.timeIntervalSince1970
+        )
+    }
+
+    private static func columns(_ id: ItemID, _ blobs: [Data], _ createdAt: Double) -> [Data] {
+        [Data(id.profile.utf8), Data(id.kind.rawValue.utf8), Data(id.name.text.utf8)] + blobs
+            + [Data(column: createdAt)]
+    }
+
+    /// Stores a new item.
+    ///
+    /// - Returns: `false` if an item of this profile, kind and name exists.
+    func insert(_ db: Database, _ seal: RowSeal) throws -> Bool {
+        guard try !ItemRow.exists(id, db) else { return false }
+        try db.execute(
+            sql: "INSERT INTO vault_items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                id.profile, id.kind.rawValue, id.name.text, unique, access.encoded, binding.encoded,
+                Data(object.serialized), body, createdAt.timeIntervalSince1970,
+                seal.code(ItemRow.table, columns),
+            ]
+        )
+        return true
+    }
+
+    /// Replaces the row that this one was made from; `false` if that row no longer exists.
+    func replace(_ old: ItemRow, _ db: Database, _ seal: RowSeal) throws -> Bool {
+        try db.execute(
+            sql:
+                "DELETE FROM vault_items WHERE profile = ? AND kind = ? AND name = ? AND id = ? AND object = ?",
+            arguments: [
+                old.id.profile, old.id.kind.rawValue, old.id.name.text, old.unique,
+                Data(old.object.serialized),
+            ]
+        )
+        guard db.changesCount == 1 else { return false }
+        return try insert(db, seal)
+    }
+
+    static func exists(_ id: ItemID, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: "SELECT EXISTS (SELECT 1 FROM vault_items WHERE profile = ? AND kind = ? AND name = ?)",
+            arguments: [id.profile, id.kind.rawValue, id.name.text]
+        ) ?? false
+    }
+
+    /// Removes an item, whatever its row holds; `false` if the item does not exist.
+    static func delete(_ id: ItemID, _ db: Database) throws -> Bool {
+        try db.execute(
+            sql: "DELETE FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
+            arguments: [id.profile, id.kind.rawValue, id.name.text]
+        )
+        return db.changesCount > 0
+    }
+}
+
+extension ItemRow {
+    /// The result of reading a row.
+    enum Reading: Sendable {
+        case sound(ItemRow)
+        /// The item's row exists and is not what Whorl wrote.
+        case tampered(ItemID)
+
+        var id: ItemID {
+            switch self {
+            case .sound(let row): row.id
+            case .tampered(let id): id
+            }
+        }
+    }
+
+    /// Reads an item; `nil` if it does not exist.
+    static func read(_ id: ItemID, _ db: Database, _ seal: RowSeal) throws -> Reading? {
+        try Row.fetchOne(
+            db,
+            sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
+            arguments: [id.profile, id.kind.rawValue, id.name.text]
+        ).map { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
+    }
+
+    /// Reads all items of a profile, by kind and name; a row whose name itself is damaged is left out.
+    static func all(of profile: String, _ db: Database, _ seal: RowSeal) throws -> [Reading] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT * FROM vault_items WHERE profile = ? ORDER BY kind, name",
+            arguments: [profile]
+        )
+        return rows.compactMap { row in
+            let columns = Columns(row)
+            guard let kind = (columns["kind"] as String?).flatMap(ItemKind.init(rawValue:)),
+                let text = columns["name"] as String?, let name = try? ItemName(text)
+            else { return nil }
+            let id = ItemID(kind, name, of: profile)
+            return ItemRow(checking: row, id, seal).map(Reading.sound) ?? .tampered(id)
+        }
+    }
+
+    private init?(checking row: Row, _ id: ItemID, _ seal: RowSeal) {
+        let columns = Columns(row)
+        guard let unique = columns["id"] as Data?, let access = columns["access"] as Data?,
+            let binding = columns["binding"] as Data?, let object = columns["object"] as Data?,
+            let createdAt = columns["created_at"] as Double?, let mac = columns["mac"] as Data?
+        else { return nil }
+        let body = columns["body"] as Data?
+        // The MAC is checked first: a row that Whorl did not write is not even parsed.
+        let covered = ItemRow.columns(
+            id,
+            [unique, access, binding, object, Data(column: body?.suffix(16))],
+            createdAt
+        )
+        guard seal.isValid(mac, ItemRow.table, covered), let access = AccessControl(encoded: access),
+            let binding = ItemBinding(encoded: binding),
+            let object = try? TPMObject(serialized: [UInt8](object))
+        else { return nil }
+        self.init(
+            id: id,
+            unique: unique,
+            access: access,
+            binding: binding,
+            object: object,
+            body: body,
+            createdAt: Date(timeIntervalSince1970: createdAt)
+        )
+    }
+}

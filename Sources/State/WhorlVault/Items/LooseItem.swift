@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import StateStore
+import WhorlTPM
+import WhorlService
+import WhorlSupport
+
+/// The contents of a ``SealedItem``: the data of a row of the vault's table without the name, and a MAC.
+///
+/// The MAC is made with a key of the database: it belongs to one vault, and covers only these bytes. The vault checks
+/// the MAC; the form is checked here.
+struct LooseItem: KeptItem {
+    /// The largest size that is read, in bytes: a secret of 1 MiB, and 8 KiB for everything else.
+    static let largest = SecretEnvelope.largestSecret + 8192
+
+    private static let start = Data("whorl sealed item v1\n".utf8)
+    private static let macSize = 32
+    /// The name that the MAC covers in place of a table's name.
+    private static let place = "sealed item"
+
+    let profile: String
+    let access: AccessControl
+    let binding: ItemBinding
+    let object: TPMObject
+    let body: Data?
+    private let mac: Data
+
+    var kind: ItemKind { object.kind == .agreementKey ? .key : .secret }
+
+    var owner: ItemOwner { LooseItem.owner(kind, of: profile) }
+
+    var identity: Data { LooseItem.identity(of: profile, access) }
+
+    static func owner(_ kind: ItemKind, of profile: String) -> ItemOwner {
+        ItemOwner(profile: profile, spoken: "sealed \(kind.rawValue)")
+    }
+
+    /// The data that a large secret's ciphertext is bound to, in addition to its own key.
+    static func identity(of profile: String, _ access: AccessControl) -> Data {
+        var bytes = ByteWriter("whorl sealed item body v1")
+        bytes.append(sized: profile)
+        bytes.append(sized: access.encoded)
+        return bytes.data
+    }
+
+    init(of profile: String, _ access: AccessControl, _ made: MadeItem, body: Data?, _ seal: RowSeal) {
+        self.profile = profile
+        self.access = access
+        binding = made.binding
+        object = made.object
+        self.body = body
+        mac = seal.code(
+            LooseItem.place,
+            [LooseItem.front(of: profile, access, made.binding, made.object, body)]
+        )
+    }
+
+    /// The encoded form: the start, then each part after its size (a missing body has none), then the MAC.
+    var encoded: Data { LooseItem.front(of: profile, access, binding, object, body) + mac }
+
+    private static func front(
+        of profile: String,
+        _ access: AccessControl,
+        _ binding: ItemBinding,
+        _ object: TPMObject,
+        _ body: Data?
+    ) -> Data {
+        var bytes = ByteWriter(start)
+        bytes.append(sized: profile)
+        bytes.append(sized: access.encoded)
+        bytes.append(sized: binding.encoded)
+        bytes.append(sized: object.serialized)
+        bytes.append(sized: body ?? Data())
+        return bytes.data
+    }
+
+    /// Reads the encoded form without checking the MAC; `nil` for anything that ``encoded`` does not give.
+    init?(encoded: Data) {
+        guard encoded.count <= LooseItem.largest, encoded.starts(with: LooseItem.start) else { return nil }
+        var bytes = ByteReader(encoded.dropFirst(LooseItem.start.count))
+        guard let profile = bytes.text(),
+            let access = bytes.sized().flatMap({ AccessControl(encoded: $0) }),
+            let binding = bytes.sized().flatMap({ ItemBinding(encoded: $0) }),
+            let object = bytes.sized().flatMap({ try? TPMObject(serialized: [UInt8]($0)) }),
+            let body = bytes.sized(), let mac = bytes.take(LooseItem.macSize), bytes.isAtEnd
+        else { return nil }
+        switch object.kind {
+        case .sealed: break
+        case .agreementKey: guard body.isEmpty else { return nil }
+        case .authority, .signingKey, .attestationKey: return nil
+        }
+        self.profile = profile
+        self.access = access
+        self.binding = binding
+        self.object = object
+        self.body = body.isEmpty ? nil : body
+        self.mac = mac
+    }
+
+    /// Whether this vault wrote every byte of the item.
+    func isAuthentic(_ seal: RowSeal) -> Bool {
+        let front = LooseItem.front(of: profile, access, binding, object, body)
+        return seal.isValid(mac, LooseItem.place, [front])
+    }
+}

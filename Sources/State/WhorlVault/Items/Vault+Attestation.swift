@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import SecretMemory
+import WhorlTPM
+public import WhorlService
+
+/// The chip's evidence of how it protects a key.
+extension Vault {
+    /// Returns the chip's identity, with a new attestation key, which the chip does not store.
+    ///
+    /// - Throws: `noEndorsement`, `noChip`, `store`, and other errors of the chip.
+    public func chipIdentity() async throws(VaultError) -> ChipIdentity {
+        try await sealing { authority throws(VaultError) in
+            let found = try await chip { commands throws(TPMError) in
+                try commands.endorsement().map { endorsement throws(TPMError) in
+                    (endorsement, try commands.createAttestationKey(under: authority.root))
+                }
+            }
+            guard let (endorsement, key) = found else { throw VaultError(.noEndorsement) }
+            return ChipIdentity(
+                endorsementKey: Data(endorsement.publicArea),
+                certificate: Data(endorsement.certificate),
+                attestationKey: Data(key.publicArea),
+                sealed: Data(key.serialized)
+            )
+        }
+    }
+
+    /// Makes a P-256 key, and has the chip state that it has made it.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile that owns the key.
+    ///   - access: The access control, which cannot be changed later.
+    ///   - credential: A server's credential for this chip.
+    /// - Returns: The key, which the caller stores, and the evidence.
+    /// - Throws: `credentialRefused`, and as ``makeKey(of:access:applicationPassword:)``.
+    public func makeKey(
+        of profile: String,
+        access: AccessControl,
+        attestedFor credential: ChipCredential
+    ) async throws(VaultError) -> AttestedKey {
+        let owner = LooseItem.owner(.key, of: profile)
+        // What does not have the form of an object is none of this service's.
+        guard let signer = try? TPMObject(serialized: [UInt8](credential.identity.sealed)),
+            signer.kind == .attestationKey
+        else { throw VaultError(.credentialRefused) }
+        return try await sealing { authority throws(VaultError) in
+            // First, since a credential for another chip ends it.
+            let proof = try await self.proof(of: credential, by: signer, under: authority.root)
+            let (binding, created) = try await bind(owner, access, nil, under: authority) {
+                commands,
+                root,
+                policy,
+                _ throws(TPMError) in
+                try commands.createCertifiableKey(under: root, policy: policy)
+            }
+            let (signed, counter) = try await chip(about: owner.spoken) { commands throws(TPMError) in
+                (
+                    try commands.certify(created, by: signer, under: authority.root, repeating: proof),
+                    try binding.generation.map { generation throws(TPMError) in
+                        try commands.publicArea(of: generation.counter)
+                    }
+                )
+            }
+            let passcode =
+                access.takesPasscode ? try await self.passcode(of: profile)?.object.publicArea : nil
+            let made = MadeItem(binding: binding, object: created.object)
+            return AttestedKey(
+                item: try sealed(profile, access, made, body: nil),
+                key: Data(created.object.publicArea),
+                authority: Data(authority.object.publicArea),
+                counter: Data(counter ?? []),
+                counterValue: binding.generation?.value ?? 0,
+                passcode: Data(passcode ?? []),
+                statement: Data(signed.statement),
+                signature: Data(signed.signature.raw)
+            )
+        }
+    }
+
+    /// Returns the digest of the credential's preface and its secret, which does not leave this function.
+    private func proof(
+        of credential: ChipCredential,
+        by signer: TPMObject,
+        under root: StorageRoot
+    ) async throws(VaultError) -> [UInt8] {
+        do {
+            return try await device.perform { commands throws(TPMError) in
+                let secret = try commands.activate(
+                    credential: [UInt8](credential.credential),
+                    ephemeral: [UInt8](credential.ephemeral),
+                    for: signer,
+                    under: root
+                )
+                var hash = SHA256()
+                hash.update(data: credential.preface)
+                secret.withUnsafeBytes { hash.update(bufferPointer: $0) }
+                return Array(hash.finalize())
+            }
+        } catch {
+            switch error.code {
+            case .foreignBlob, .tooLarge: throw VaultError(.credentialRefused, cause: error.description)
+            default: throw VaultError(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+public import SecretMemory
+import StateStore
+import WhorlTPM
+public import WhorlService
+
+/// Making, listing and deleting items.
+extension Vault {
+    /// Stores a secret.
+    ///
+    /// - Parameters:
+    ///   - secret: 1 byte to 1 MiB.
+    ///   - id: The identity of the secret, which must be new.
+    ///   - access: The access control, which cannot be changed later.
+    ///   - applicationPassword: The program's own password, if `access` takes one.
+    /// - Throws: `itemExists`, `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`,
+    ///   `applicationPasswordNeeded`, `noChip`, `store`, and other errors of the chip.
+    public func add(
+        _ secret: SecretBox,
+        as id: ItemID,
+        access: AccessControl,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) {
+        precondition(id.kind == .secret, "a secret is kept under the name of a secret")
+        try await refuseTaken(id)
+        let unique = ItemRow.newUnique()
+        let identity = ItemRow.identity(id, unique: unique, access: access)
+        let parts = try SecretEnvelope.close(secret, for: identity)
+        try await sealing { authority throws(VaultError) in
+            let made = try await make(id.owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
+            }
+            try await keep(id, unique, access, made, body: parts.body)
+        }
+    }
+
+    /// Makes a P-256 key, which never leaves the chip.
+    ///
+    /// - Returns: The public half of the key.
+    /// - Throws: as ``add(_:as:access:applicationPassword:)``.
+    @discardableResult
+    public func createKey(
+        _ id: ItemID,
+        access: AccessControl,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> SigningKeyPublic {
+        precondition(id.kind == .key, "a key is made under the name of a key")
+        try await refuseTaken(id)
+        return try await sealing { authority throws(VaultError) in
+            let made = try await make(id.owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.createSigningKey(under: root, policy: policy, auth: password)
+            }
+            return try await keep(id, ItemRow.newUnique(), access, made, body: nil).publicKey
+        }
+    }
+
+    /// Returns the public half of a key; no proof is needed, and the chip is not asked.
+    ///
+    /// - Throws: `noSuchItem`, `itemTampered`, `store`.
+    public func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
+        try await row(id).publicKey
+    }
+
+    /// Returns the access control of an item; the chip is not asked.
+    ///
+    /// - Throws: `noSuchItem`, `itemTampered`, `store`.
+    public func access(of id: ItemID) async throws(VaultError) -> AccessControl { try await row(id).access }
+
+    /// Returns the profile's items, secrets and keys, by kind and name.
+    ///
+    /// The chip is asked only for items that are lost with their set of fingers; if it cannot answer, the standing of
+    /// such an item is `unknown`.
+    ///
+    /// - Throws: `store`.
+    public func items(of profile: String) async throws(VaultError) -> [VaultItem] {
+        let seal = seal
+        let readings = try await read { try ItemRow.all(of: profile, $0, seal) }
+        let rows = readings.compactMap(\.row)
+        let standings = try await standings(of: rows, profile: profile)
+        let known = Dictionary(uniqueKeysWithValues: zip(rows.map(\.id), standings))
+        return readings.map { $0.item(known[$0.id]) }
+    }
+
+    /// Deletes an item permanently, whatever state it is in.
+    ///
+    /// - Throws: `noSuchItem`, `store`.
+    public func delete(_ id: ItemID) async throws(VaultError) {
+        guard try await write({ try ItemRow.delete(id, $0) }) else {
+            throw VaultError(.noSuchItem, id.spoken)
+        }
+    }
+
+    private func refuseTaken(_ id: ItemID) async throws(VaultError) {
+        guard try await !read({ try ItemRow.exists(id, $0) }) else {
+            throw VaultError(.itemExists, id.spoken)
+        }
+    }
+
+    @discardableResult
+    private func keep(
+        _ id: ItemID,
+        _ unique: Data,
+        _ access: AccessControl,
+        _ made: MadeItem,
+        body: Data?
+    ) async throws(VaultError) -> ItemRow {
+        let row = ItemRow(
+            id: id,
+            unique: unique,
+            access: access,
+            binding: made.binding,
+            object: made.object,
+            body: body,
+            createdAt: time.now().date
+        )
+        let seal = seal
+        guard try await write({ try row.insert($0, seal) }) else {
+            throw VaultError(.itemExists, id.spoken)
+        }
+        return row
+    }
+
+    func row(_ id: ItemID) async throws(VaultError) -> ItemRow {
+        let seal = seal
+        switch try await read({ try ItemRow.read(id, $0, seal) }) {
+        case .sound(let row): return row
+        case .tampered: throw VaultError(.itemTampered, id.spoken, cause: "the row's MAC")
+        case nil: throw VaultError(.noSuchItem, id.spoken)
+        }
+    }
+}
+
+extension ItemRow.Reading {
+    /// The row, if it is what Whorl wrote.
+    fileprivate var row: ItemRow? {
+        switch self {
+        case .sound(let row): row
+        case .tampered: nil
+        }
+    }
+
+    fileprivate func item(_ standing: VaultItem.Standing?) -> VaultItem {
+        switch self {
+        case .sound(let row):
+            return VaultItem(
+                id: row.id,
+                access: row.access,
+                createdAt: row.createdAt,
+                standing: standing ?? .unknown
+            )
+        case .tampered(let id):
+            return VaultItem(
+                id: id,
+                access: .none,
+                createdAt: Date(timeIntervalSince1970: 0),
+                standing: .tampered
+            )
+        }
+    }
+}

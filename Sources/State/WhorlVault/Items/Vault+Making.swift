@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SecretMemory
+import StateStore
+import WhorlTPM
+import WhorlService
+
+/// The chip's object and the binding of a new item, before the item is stored.
+struct MadeItem: Sendable {
+    let binding: ItemBinding
+    let object: TPMObject
+}
+
+/// The creation of all items: the present state is bound into a policy, and the chip makes an object with it.
+extension Vault {
+    /// Makes an object in the chip, which only the returned bytes give access to; the caller stores it while no
+    /// reset can interfere (``sealing(_:)``).
+    func make(
+        _ owner: ItemOwner,
+        _ access: AccessControl,
+        _ password: SecretBox?,
+        under authority: VaultAuthority,
+        _ create:
+            @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
+            TPMObject
+    ) async throws(VaultError) -> MadeItem {
+        let (binding, object) = try await bind(owner, access, password, under: authority, create)
+        return MadeItem(binding: binding, object: object)
+    }
+
+    /// Has the chip make something with the policy of a new item.
+    func bind<Made: Sendable>(
+        _ owner: ItemOwner,
+        _ access: AccessControl,
+        _ password: SecretBox?,
+        under authority: VaultAuthority,
+        _ create:
+            @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
+            Made
+    ) async throws(VaultError) -> (ItemBinding, Made) {
+        let (binding, authorization) = try await binding(owner, access, password)
+        guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
+            throw VaultError(.accessRefused("it cannot be bound"))
+        }
+        let digest = policy.digest
+        let made = try await chip(about: owner.spoken) { commands throws(TPMError) in
+            try create(commands, authority.root, digest, authorization)
+        }
+        return (binding, made)
+    }
+
+    /// Returns the objects that a new item's policy names, and the item's own authorization value.
+    private func binding(
+        _ owner: ItemOwner,
+        _ access: AccessControl,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> (ItemBinding, SecretBox?) {
+        var binding = ItemBinding()
+        if access.takesPasscode {
+            guard let passcode = try await passcode(of: owner.profile) else {
+                throw VaultError(.passcodeNotSet, owner.profile)
+            }
+            binding.passcode = passcode.object.name
+        }
+        if access.isBoundToCurrentSet {
+            binding.generation = try await presentGeneration(of: owner.profile)
+        }
+        if let pcrs = access.pcrs { binding.boot = try await measurements(pcrs) }
+        guard access.needsApplicationPassword else { return (binding, nil) }
+        guard let password else { throw VaultError(.applicationPasswordNeeded, owner.spoken) }
+        let derivation = PasscodeDerivation()
+        binding.applicationPassword = derivation
+        return (binding, try await derivation.authorization(ofApplicationPassword: password))
+    }
+
+    /// Returns the digest of the registers' present values, 32 bytes.
+    func measurements(_ pcrs: BootRegisters) async throws(VaultError) -> Data {
+        try await chip { commands throws(TPMError) in
+            Data(try commands.readPCRs(try pcrs.selection).digest)
+        }
+    }
+}

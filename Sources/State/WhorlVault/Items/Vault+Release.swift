@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import SecretMemory
+import StateStore
+import WhorlTPM
+public import WhorlService
+
+/// The release of secrets and signatures when an item's access control is met.
+extension Vault {
+    /// Returns a secret.
+    ///
+    /// - Parameters:
+    ///   - id: The identity of the secret.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the item takes one.
+    /// - Returns: The secret, in locked memory.
+    /// - Throws: `noSuchItem`, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`, `itemTampered`,
+    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `chipLockedOut`, `chipCleared`, `noChip`, `store`.
+    public func secret(
+        _ id: ItemID,
+        shown proof: OwnerProof,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> SecretBox {
+        guard id.kind == .secret else { throw VaultError(.noSuchItem, id.spoken) }
+        return try await secret(of: try await row(id), proof, applicationPassword)
+    }
+
+    /// Signs a digest with a key.
+    ///
+    /// - Parameters:
+    ///   - digest: SHA-256 of the message, 32 bytes.
+    ///   - id: The identity of the key.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the key takes one.
+    /// - Returns: The signature.
+    /// - Throws: `digestWrongSize`, and as ``secret(_:shown:applicationPassword:)``.
+    public func sign(
+        digest: Data,
+        with id: ItemID,
+        shown proof: OwnerProof,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> Signature {
+        guard id.kind == .key else { throw VaultError(.noSuchItem, id.spoken) }
+        return try await signature(over: digest, with: try await row(id), proof, applicationPassword)
+    }
+
+    /// Binds the profile's secrets to the present measurements of the machine's start.
+    ///
+    /// Keys cannot be bound again; they need the passcode in addition from then on.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile of the secrets.
+    ///   - proof: The passcode's proof. No finger is needed, since the secrets are not given out.
+    /// - Returns: The secrets that were bound again, and the keys that are unchanged.
+    /// - Throws: `accessDenied` without the passcode's proof, and as ``secret(_:shown:applicationPassword:)``.
+    public func reseal(_ profile: String, shown proof: OwnerProof) async throws(VaultError) -> Resealing {
+        guard proof.profile == profile, proof.passcode != nil else {
+            throw VaultError(.accessDenied, profile, cause: "only the passcode binds anew")
+        }
+        let seal = seal
+        var result = Resealing()
+        for case .sound(let row) in try await read({ try ItemRow.all(of: profile, $0, seal) }) {
+            guard let pcrs = row.access.pcrs else { continue }
+            let present = try await measurements(pcrs)
+            if row.binding.boot == present { continue }
+            guard row.id.kind == .secret, !row.access.needsApplicationPassword else {
+                result.unchanged.append(row.id)
+                continue
+            }
+            do {
+                try await bind(row, to: present, proof)
+                result.resealed.append(row.id)
+            } catch {
+                guard error.isAboutTheItem else { throw error }
+                result.dead.append(row.id)
+            }
+        }
+        return result
+    }
+
+    private func bind(_ row: ItemRow, to boot: Data, _ proof: OwnerProof) async throws(VaultError) {
+        guard let finger = proof.and(OwnerProof(profile: proof.profile, showsFinger: true)) else { return }
+        // Only the part that the chip sealed is sealed again; the body of a large secret is unchanged.
+        let sealed = try await unseal(row, finger, nil)
+        var binding = row.binding
+        binding.boot = boot
+        let authority = try await provisionedAuthority()
+        guard let policy = ItemPolicy.policy(row.access, binding, authority: authority.object.name) else {
+            throw VaultError(.itemTampered, row.id.spoken)
+        }
+        let digest = policy.digest
+        let object = try await chip(about: row.id.spoken) { commands throws(TPMError) in
+            try commands.seal(sealed, under: authority.root, policy: digest)
+        }
+        let bound = ItemRow(
+            id: row.id,
+            unique: row.unique,
+            access: row.access,
+            binding: binding,
+            object: object,
+            body: row.body,
+            createdAt: row.createdAt
+        )
+        let seal = seal
+        // An item that has since been deleted stays deleted.
+        _ = try await write { try bound.replace(row, $0, seal) }
+    }
+}
+
+extension VaultError {
+    /// Whether the error concerns only this item, so that others may still succeed.
+    fileprivate var isAboutTheItem: Bool {
+        switch code {
+        case .enrollmentChanged, .itemTampered, .accessDenied: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+public import Foundation
+public import SecretMemory
+import StateStore
+import WhorlTPM
+public import WhorlService
+
+/// Items that their callers store: the vault makes and opens them, and stores nothing.
+///
+/// The vault trusts only the bytes of a ``SealedItem``, and only after it has checked their MAC.
+extension Vault {
+    /// Seals a secret.
+    ///
+    /// - Parameters:
+    ///   - secret: 1 byte to 1 MiB.
+    ///   - profile: The profile that owns the secret.
+    ///   - access: The access control, which cannot be changed later.
+    ///   - applicationPassword: The program's own password, if `access` takes one.
+    /// - Returns: The item, which the caller stores.
+    /// - Throws: `secretEmpty`, `secretTooLarge`, `passcodeNotSet`, `accessRefused`, `applicationPasswordNeeded`,
+    ///   `noChip`, `store`, and other errors of the chip.
+    public func seal(
+        _ secret: SecretBox,
+        of profile: String,
+        access: AccessControl,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> SealedItem {
+        let parts = try SecretEnvelope.close(secret, for: LooseItem.identity(of: profile, access))
+        let owner = LooseItem.owner(.secret, of: profile)
+        let made = try await sealing { authority throws(VaultError) in
+            try await make(owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
+            }
+        }
+        return try sealed(profile, access, made, body: parts.body)
+    }
+
+    /// Makes a P-256 key, which never leaves the chip; it signs, and agrees on secrets with others' public keys.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile that owns the key.
+    ///   - access: The access control, which cannot be changed later.
+    ///   - applicationPassword: The program's own password, if `access` takes one.
+    /// - Returns: The item, which the caller stores.
+    /// - Throws: as ``seal(_:of:access:applicationPassword:)``.
+    public func makeKey(
+        of profile: String,
+        access: AccessControl,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> SealedItem {
+        let owner = LooseItem.owner(.key, of: profile)
+        let made = try await sealing { authority throws(VaultError) in
+            try await make(owner, access, applicationPassword, under: authority) {
+                commands,
+                root,
+                policy,
+                password throws(TPMError) in
+                try commands.createAgreementKey(under: root, policy: policy, auth: password)
+            }
+        }
+        return try sealed(profile, access, made, body: nil)
+    }
+
+    /// Returns the access control to which this vault has bound a sealed item; the chip is not asked.
+    ///
+    /// - Throws: `itemTampered` if the item was edited, or was made for another vault.
+    public func access(of item: SealedItem) throws(VaultError) -> AccessControl { try loose(item).access }
+
+    /// Returns a sealed secret.
+    ///
+    /// - Parameters:
+    ///   - item: The secret.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the item takes one.
+    /// - Returns: The secret, in locked memory.
+    /// - Throws: `itemTampered`, `noSuchItem` for a key, `accessDenied`, `enrollmentChanged`, `measuredBootChanged`,
+    ///   `applicationPasswordNeeded`, `applicationPasswordWrong`, `passcodeWrong`, `chipLockedOut`, `chipCleared`,
+    ///   `noChip`, `store`.
+    public func secret(
+        in item: SealedItem,
+        shown proof: OwnerProof,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> SecretBox {
+        try await secret(of: try loose(item, .secret), proof, applicationPassword)
+    }
+
+    /// Signs a digest with a sealed key.
+    ///
+    /// - Parameters:
+    ///   - digest: SHA-256 of the message, 32 bytes.
+    ///   - key: The key.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the key takes one.
+    /// - Returns: The signature.
+    /// - Throws: `digestWrongSize`, `noSuchItem` for a secret, and as ``secret(in:shown:applicationPassword:)``.
+    public func sign(
+        digest: Data,
+        with key: SealedItem,
+        shown proof: OwnerProof,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> Signature {
+        try await signature(over: digest, with: try loose(key, .key), proof, applicationPassword)
+    }
+
+    /// Multiplies another party's public key with a sealed key, in the chip.
+    ///
+    /// - Parameters:
+    ///   - publicKey: The other party's public key, as ANSI X9.63 (4, x, y; 65 bytes).
+    ///   - key: The key.
+    ///   - proof: The owner's proof.
+    ///   - applicationPassword: The program's own password, if the key takes one.
+    /// - Returns: The X coordinate of the product, 32 bytes, in locked memory.
+    /// - Throws: `publicKeyRefused`, also when the chip finds that the key is not a point of the curve; `noSuchItem`
+    ///   for a secret; and as ``secret(in:shown:applicationPassword:)``.
+    public func sharedSecret(
+        with publicKey: Data,
+        of key: SealedItem,
+        shown proof: OwnerProof,
+        applicationPassword: SecretBox? = nil
+    ) async throws(VaultError) -> SecretBox {
+        try await sharedSecret(with: publicKey, of: try loose(key, .key), proof, applicationPassword)
+    }
+
+    /// Refuses a public key that is not a point of P-256, before the person is asked; the chip checks again.
+    ///
+    /// - Throws: `publicKeyRefused`.
+    package static func check(publicKey: Data) throws(VaultError) {
+        guard (try? P256.KeyAgreement.PublicKey(x963Representation: publicKey)) != nil else {
+            throw VaultError(.publicKeyRefused)
+        }
+    }
+
+    /// Returns the standing of sealed items, in their order.
+    ///
+    /// The chip is asked only if the database says that a set of fingers has changed, and then decides. If the chip
+    /// cannot answer, the standing of such an item is `unknown`.
+    ///
+    /// - Parameters:
+    ///   - items: The stored items.
+    ///   - profile: The profile that must own the items; those of another profile are `tampered`.
+    ///   - generation: The number of changes of the profile's set of fingers, according to the database.
+    /// - Returns: One standing for each item.
+    /// - Throws: `store`.
+    public func standing(
+        of items: [SealedItem],
+        profile: String,
+        generation: UInt64
+    ) async throws(VaultError) -> [VaultItem.Standing] {
+        let present = try await pinnedCounter(of: profile).map { row, counter in
+            ItemBinding.Generation(counter: counter, value: row.value(at: generation))
+        }
+        // Anything that is not an item of this vault and profile is reported as tampered with, whatever the reason.
+        let loose = items.map { item in
+            (try? self.loose(item)).flatMap { $0.profile == profile ? $0 : nil }
+        }
+        let doubtful = loose.compactMap(\.self).filter { $0.binding.generation != present }
+        let asked = try await standings(of: doubtful, profile: profile)
+        let known = Dictionary(zip(doubtful.map(\.encoded), asked)) { first, _ in first }
+        return loose.map { item in
+            guard let item else { return .tampered }
+            return known[item.encoded] ?? .valid
+        }
+    }
+
+    func sealed(
+        _ profile: String,
+        _ access: AccessControl,
+        _ made: MadeItem,
+        body: Data?
+    ) throws(VaultError) -> SealedItem {
+        // The bytes are read back in the form that the caller will pass later.
+        try SealedItem(encoded: LooseItem(of: profile, access, made, body: body, seal).encoded)
+    }
+
+    private func loose(_ item: SealedItem, _ kind: ItemKind) throws(VaultError) -> LooseItem {
+        let loose = try loose(item)
+        guard loose.kind == kind else { throw VaultError(.noSuchItem, "sealed \(kind.rawValue)") }
+        return loose
+    }
+
+    private func loose(_ item: SealedItem) throws(VaultError) -> LooseItem {
+        guard let loose = LooseItem(encoded: item.encoded), loose.isAuthentic(seal) else {
+            throw VaultError(.itemTampered, "sealed \(item.kind.rawValue)", cause: "its MAC")
+        }
+        return loose
+    }
+}

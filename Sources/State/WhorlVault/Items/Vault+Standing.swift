@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import WhorlTPM
+import WhorlService
+
+/// The standing of items that are bound to a set of fingers; the chip decides.
+extension Vault {
+    /// Whether the chip still has the set of fingers that an item is bound to.
+    enum SetStanding: Sendable {
+        /// The counter has the value that the item was bound to.
+        case present
+        /// The set has changed: the counter of the profile's fingers was read, and has another value.
+        case changed
+        /// The counter could not be read; the error says why.
+        case unknown(VaultError)
+    }
+
+    /// Returns the standing of each item, in their order.
+    ///
+    /// The chip is asked only for items that are lost with their set. If it cannot answer, their standing is `unknown`.
+    ///
+    /// - Throws: `store`.
+    func standings(
+        of items: [some KeptItem],
+        profile: String
+    ) async throws(VaultError) -> [VaultItem.Standing] {
+        let sets = Set(items.compactMap(\.setItNeeds))
+        guard !sets.isEmpty else { return items.map { _ in .valid } }
+        let pinned = try await pinnedCounter(of: profile)?.1
+        let found = await look(for: sets, beside: pinned, profile)
+        return items.map { item in
+            guard let set = item.setItNeeds else { return .valid }
+            return switch found[set] {
+            case .present: .valid
+            case .changed: .enrollmentChanged
+            case .unknown, nil: .unknown
+            }
+        }
+    }
+
+    /// Returns whether the chip still has a set of a profile's fingers.
+    func standing(of set: ItemBinding.Generation, _ profile: String) async -> SetStanding {
+        let pinned: NVCounter?
+        do throws(VaultError) { pinned = try await pinnedCounter(of: profile)?.1 } catch {
+            return .unknown(error)
+        }
+        return await look(for: [set], beside: pinned, profile)[set]
+            ?? .unknown(VaultError(.counterLost, profile))
+    }
+
+    /// Reads the counters of several sets together.
+    ///
+    /// - Parameters:
+    ///   - sets: The sets that items are bound to.
+    ///   - pinned: The present counter of the profile's fingers. If an earlier counter was lost and the owner went on
+    ///     with a new one, it differs from the counter of an older item; then the set of that item has changed.
+    ///   - profile: The profile of the fingers, for errors.
+    /// - Returns: One result for each set.
+    private func look(
+        for sets: Set<ItemBinding.Generation>,
+        beside pinned: NVCounter?,
+        _ profile: String
+    ) async -> [ItemBinding.Generation: SetStanding] {
+        let counters = Set(sets.map(\.counter) + [pinned].compactMap(\.self))
+        let values: [NVCounter: NVCounterCheck]
+        do throws(VaultError) {
+            values = try await chip(about: profile) { commands throws(TPMError) in
+                var values: [NVCounter: NVCounterCheck] = [:]
+                for counter in counters { values[counter] = try commands.check(counter) }
+                return values
+            }
+        } catch {
+            return Dictionary(uniqueKeysWithValues: sets.map { ($0, .unknown(error)) })
+        }
+        let isPinnedThere = pinned.map { values[$0].isSame } ?? false
+        return Dictionary(
+            uniqueKeysWithValues: sets.map { set in
+                if case .same(let value) = values[set.counter] {
+                    return (set, value == set.value ? .present : .changed)
+                }
+                let isReplaced = isPinnedThere && pinned != set.counter
+                return (set, isReplaced ? .changed : .unknown(VaultError(.counterLost, profile)))
+            }
+        )
+    }
+}
+
+extension NVCounterCheck? {
+    /// Whether the counter exists under its pinned name.
+    fileprivate var isSame: Bool {
+        if case .same = self { true } else { false }
+    }
+}
+
+extension KeptItem {
+    /// The set of fingers with which the item is lost; `nil` if another way opens it too.
+    fileprivate var setItNeeds: ItemBinding.Generation? {
+        access.isDeadWithItsSet ? binding.generation : nil
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import StateStore
+import Synchronization
+public import WhorlTPM
+package import WhorlService
+import WhorlSupport
+
+/// Secrets and signing keys that a TPM gives only when their access control is met.
+///
+/// The items are stored in the state directory's database, sealed by the chip; the chip itself holds only one counter
+/// for each profile with fingers, and the storage root. The vault never prompts: the caller passes the owner's proof as
+/// an ``OwnerProof``.
+///
+/// It may be used from several tasks and processes at once.
+public final class Vault: Sendable {
+    let device: TPMDevice
+    let database: StateDatabase
+    let time: MachineTime
+
+    /// The authority as it was last read, and the file that it was read from.
+    private let known = Mutex<(authority: VaultAuthority, file: FileIdentity)?>(nil)
+
+    /// Works with a chip and an open database; neither is accessed yet.
+    public convenience init(device: TPMDevice, database: StateDatabase) {
+        self.init(device: device, database: database, time: .system)
+    }
+
+    package init(device: TPMDevice, database: StateDatabase, time: MachineTime) {
+        self.device = device
+        self.database = database
+        self.time = time
+    }
+
+    var directory: StateDirectory { database.directory }
+    var seal: RowSeal { RowSeal(database) }
+
+    /// Whether the vault was provisioned; the chip is not asked.
+    public var isProvisioned: Bool {
+        get throws(VaultError) { try authority() != nil }
+    }
+
+    /// Makes the storage root and the authority, if they do not exist yet.
+    ///
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `store`, and other errors of the chip.
+    package func provision() async throws(VaultError) { _ = try await provisionedAuthority() }
+
+    /// Returns the directory's present authority; `nil` before the vault is provisioned.
+    ///
+    /// Another process may have reset the vault and made a new authority since the last read: nothing may be bound to
+    /// an authority that no longer exists.
+    func authority() throws(VaultError) -> VaultAuthority? {
+        let directory = directory
+        return try known.withLock { known throws(VaultError) in
+            let path = VaultAuthority.path(directory)
+            let file: FileIdentity?
+            do throws(StateError) { file = try FileIdentity(at: path) } catch {
+                throw VaultError(.store(error), path)
+            }
+            if let known, known.file == file { return known.authority }
+            // If the file is replaced between the two reads, the next call reads it again.
+            let authority = try VaultAuthority.load(directory)
+            known = if let authority, let file { (authority, file) } else { nil }
+            return authority
+        }
+    }
+
+    /// Returns the authority, which is made if it does not exist.
+    func provisionedAuthority() async throws(VaultError) -> VaultAuthority {
+        if let authority = try authority() { return authority }
+        return try await Provisioning(device: device, directory: directory).authority()
+    }
+
+    /// Makes something under the authority of the directory, which no reset can remove during the call.
+    ///
+    /// - Throws: `store` with `busy` if another process keeps the vault locked for a minute; the errors of `body`.
+    func sealing<Value: Sendable>(
+        _ body: (VaultAuthority) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        return try await body(try await provisionedAuthority())
+    }
+
+    /// Runs commands without interruption by other tasks of this process.
+    func chip<Value: Sendable>(
+        about subject: String = "",
+        _ body: @Sendable (borrowing TPMCommands) throws(TPMError) -> Value
+    ) async throws(VaultError) -> Value {
+        do {
+            return try await device.perform(body)
+        } catch {
+            throw VaultError(error, subject)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+package import StateStore
+package import WhorlTPM
+package import WhorlService
+
+/// The state key, sealed by the chip in the file `state.sealed` with the authority's value as its own,
+/// so that a copy of the directory opens only on this machine.
+///
+/// A policy that names the authority would have the same effect and take two more commands at every start.
+///
+/// The owner asks for an existing key to be sealed (`whorl vault provision`). The key itself stays the same, so that
+/// nothing has to be encrypted again, and the file `state.key` is removed only after the sealed one was opened once.
+package struct SealedStateKey: Sendable {
+    let device: TPMDevice
+    let directory: StateDirectory
+
+    static let size = 32
+
+    package init(device: TPMDevice, directory: StateDirectory) {
+        self.device = device
+        self.directory = directory
+    }
+
+    /// The file that holds the sealed key.
+    package var path: String { directory.file("state.sealed") }
+
+    /// Whether a sealed key exists; it may be damaged.
+    ///
+    /// - Throws: `store`.
+    package var exists: Bool {
+        get throws(VaultError) { try stored { () throws(StateError) in try PrivateFiles.checkFile(path) } }
+    }
+
+    /// Returns the source of a directory's state key.
+    ///
+    /// A sealed key is unsealed; without one, the key comes from the key file. If the chip cannot unseal and the key
+    /// file still exists, for example after an interrupted ``seal()``, the key file is used: it holds the same key.
+    ///
+    /// - Throws: `noChip`, `chipCleared`, `chipBusy` and the like when only the chip has the key; `store`.
+    package func source() async throws(VaultError) -> any StateKeySource {
+        let file = FileKeySource(directory: directory)
+        guard try exists else { return file }
+        do {
+            return UnsealedKey(path: path, key: try await unseal())
+        } catch {
+            guard try stored({ () throws(StateError) in try file.exists() }) else { throw error }
+            return file
+        }
+    }
+
+    /// Seals the directory's key by the chip; makes a key if the directory has none.
+    ///
+    /// It may be interrupted anywhere and called again: the key file is removed last, and only after the sealed key
+    /// was found to be equal.
+    ///
+    /// - Throws: the chip's errors; `store`.
+    package func seal() async throws(VaultError) {
+        let file = FileKeySource(directory: directory)
+        let present = try stored { () throws(StateError) -> SecretBox? in
+            guard let key = try file.load() else { return nil }
+            return SecretBox(key)
+        }
+        if try !exists { try await publish(present ?? SecretBox(SecretBytes(randomCount: Self.size))) }
+        guard let present else { return }
+        let sealed = try await unseal()
+        guard SecretBytes.areEqual(present.bytes, sealed.bytes) else {
+            throw VaultError(
+                .store(StateError(.keyDamaged, path: file.path, cause: "the sealed key is another one")),
+                file.path
+            )
+        }
+        try stored { () throws(StateError) in try PrivateFiles.remove(file.path, in: directory.path) }
+    }
+
+    /// Writes the key back to a file, as before ``seal()``.
+    ///
+    /// - Throws: as ``source()``.
+    package func unsealToFile() async throws(VaultError) {
+        guard try exists else { return }
+        let key = try await unseal()
+        let file = FileKeySource(directory: directory)
+        try stored { () throws(StateError) in
+            _ = try PrivateFiles.publish(key.bytes, as: file.path, in: directory.path)
+            // An existing file must hold this key; otherwise only the sealed key is right.
+            guard let written = try file.load(), SecretBytes.areEqual(written, key.bytes) else {
+                throw StateError(.keyDamaged, path: file.path, cause: "the sealed key is another one")
+            }
+            try PrivateFiles.remove(path, in: directory.path)
+        }
+    }
+
+    private func publish(_ key: SecretBox) async throws(VaultError) {
+        let contents = try await sealed(key)
+        try stored { () throws(StateError) in
+            _ = try PrivateFiles.publish(contents.bytes, as: path, in: directory.path)
+        }
+    }
+
+    /// Returns the contents of the file for a key.
+    func sealed(_ key: SecretBox) async throws(VaultError) -> SecretBox {
+        let authority = try await Provisioning(device: device, directory: directory).authority()
+        let object: TPMObject
+        do {
+            object = try await device.perform { commands throws(TPMError) in
+                try commands.seal(
+                    key,
+                    under: authority.root,
+                    policy: TPMPolicy.authValue.digest,
+                    auth: authority.authorization,
+                    // 32 random bytes need no count of wrong tries; a locked chip must not lock the directory.
+                    dictionaryAttack: false
+                )
+            }
+        } catch {
+            throw VaultError(error, path)
+        }
+        return SecretBox(VaultFile(parts: [object.serialized], secret: nil).encoded(as: .stateKey))
+    }
+
+    private func unseal() async throws(VaultError) -> SecretBox {
+        guard let authority = try VaultAuthority.load(directory) else {
+            throw VaultError(.chipCleared, path, cause: "the authority's file is gone")
+        }
+        let object = try sealedObject()
+        let credentials = authority.ownValue
+        do {
+            let key = try await device.perform { commands throws(TPMError) in
+                SecretBox(
+                    try commands.unseal(
+                        object,
+                        under: authority.root,
+                        meeting: .authValue,
+                        with: credentials
+                    )
+                )
+            }
+            guard key.bytes.count != Self.size else { return key }
+        } catch {
+            // The authority and the key are in one directory: an object that does not load was made by another chip.
+            guard error.code != .foreignBlob, error.code != .authFailed else {
+                throw VaultError(.chipCleared, path, cause: error.description)
+            }
+            throw VaultError(error, path)
+        }
+        throw VaultError(.store(StateError(.keyDamaged, path: path)), path)
+    }
+
+    private func sealedObject() throws(VaultError) -> TPMObject {
+        let path = path
+        return try stored { () throws(StateError) in
+            guard let contents = try PrivateFiles.read(path, atMost: VaultFile.largest) else {
+                throw StateError(.keyMissing, path: path)
+            }
+            guard let file = VaultFile(contents, as: .stateKey), file.parts.count == 1,
+                let object = try? TPMObject(serialized: file.parts[0])
+            else { throw StateError(.keyDamaged, path: path) }
+            return object
+        }
+    }
+
+    func stored<Value>(_ body: () throws(StateError) -> Value) throws(VaultError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+    }
+}
+
+/// A key that is already unsealed.
+private struct UnsealedKey: StateKeySource {
+    let path: String
+    let key: SecretBox
+
+    func exists() throws(StateError) -> Bool { true }
+
+    func load() throws(StateError) -> SecretBytes? { key.bytes.withBytes { SecretBytes(copying: $0) } }
+
+    func loadOrCreate() throws(StateError) -> SecretBytes {
+        key.bytes.withBytes { SecretBytes(copying: $0) }
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+public import StateStore
+public import WhorlTPM
+public import WhorlService
+import WhorlSupport
+
+/// The owner's operations on the vault as a whole: `whorl vault provision` and `whorl vault reset`.
+public struct VaultMaintenance: Sendable {
+    private let device: TPMDevice
+    private let directory: StateDirectory
+
+    /// Works on a directory and a chip; neither is accessed yet.
+    public init(device: TPMDevice, directory: StateDirectory) {
+        self.device = device
+        self.directory = directory
+    }
+
+    /// Makes the storage root and the authority, and seals the state key by the chip.
+    ///
+    /// The directory must exist. The operation may be interrupted anywhere and run again.
+    ///
+    /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
+    public func provision() async throws(VaultError) {
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        _ = try await Provisioning(device: device, directory: directory).authority()
+        try await SealedStateKey(device: device, directory: directory).seal()
+    }
+
+    /// Removes the vault: secrets, keys and passcodes are lost permanently.
+    ///
+    /// The fingers are kept if the chip can still unseal the state key, which is written back to a file. Otherwise, all
+    /// that the key protects is lost: the database is put aside under another name, and the next start makes a new one.
+    /// A damaged database is put aside too. The operation may be interrupted anywhere and run again.
+    ///
+    /// - Parameters:
+    ///   - withoutChip: Whether to go on if the chip is missing; objects in a chip stay there.
+    ///   - open: Opens the database, once its key is in a file or was found to be lost; `nil` if nothing was ever
+    ///     stored.
+    /// - Returns: The effect of the reset on the fingers.
+    /// - Throws: `noChip`, `chipBusy` when the chip cannot be asked; `store` when the database cannot be opened now,
+    ///   and then the vault is unchanged.
+    public func reset(
+        withoutChip: Bool = false,
+        opening open: () async throws(StateError) -> StateDatabase?
+    ) async throws(VaultError) -> VaultReset {
+        let lock = try await VaultLock.acquire(directory)
+        defer { lock.release() }
+        let key = SealedStateKey(device: device, directory: directory)
+        var isLost = try await isLost(key, withoutChip)
+        if !isLost {
+            let database: StateDatabase?
+            do throws(StateError) {
+                database = try await open()
+            } catch {
+                guard error.isDamage else { throw VaultError(.store(error), error.path) }
+                (database, isLost) = (nil, true)
+            }
+            if let database { try await empty(database, withoutChip) }
+        }
+        let aside = asidePath
+        do throws(StateError) {
+            if isLost { try putAside(as: aside) }
+            try PrivateFiles.remove(key.path, in: directory.path)
+            try PrivateFiles.remove(VaultAuthority.path(directory), in: directory.path)
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+        return isLost ? .fingersLost(database: aside) : .fingersKept
+    }
+
+    /// Writes the state key to a file, and returns whether it is lost instead.
+    ///
+    /// - Throws: the error that prevents an answer.
+    private func isLost(_ key: SealedStateKey, _ withoutChip: Bool) async throws(VaultError) -> Bool {
+        do {
+            try await key.unsealToFile()
+            return false
+        } catch {
+            switch error.code {
+            case .chipCleared: return true
+            case .noChip where withoutChip: return true
+            case .store(let error) where error.isDamage: return true
+            default: throw error
+            }
+        }
+    }
+
+    /// Removes the counters from the chip, as long as the authority can still find them, then empties the database.
+    private func empty(_ database: StateDatabase, _ withoutChip: Bool) async throws(VaultError) {
+        if let authority = try VaultAuthority.load(directory) {
+            do {
+                try await device.perform { commands throws(TPMError) in
+                    let counters = try commands.findCounters(writePolicy: authority.writePolicy.digest)
+                    for counter in counters { try commands.undefine(counter) }
+                }
+            } catch {
+                let error = VaultError(error)
+                guard withoutChip, error.code == .noChip else { throw error }
+            }
+        }
+        do {
+            try await database.write(.full) { db in
+                for table in ["vault_items", "vault_counters", "vault_passcodes"] {
+                    try db.execute(sql: "DELETE FROM \(table)")
+                }
+                // Nothing opens these items from now on.
+                try PasscodeBoundItems.delete(of: nil, db)
+                try db.execute(sql: "DELETE FROM keychain_items WHERE sealing <> 1")
+            }
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+    }
+
+    private var databasePath: String { directory.file("whorl.sqlite") }
+
+    /// A path that no earlier reset has used.
+    private var asidePath: String {
+        let plain = directory.file("whorl.sqlite.lost")
+        let names = [plain] + (2...1000).map { "\(plain)-\($0)" }
+        return names.first { access($0, F_OK) != 0 } ?? plain
+    }
+
+    private func putAside(as aside: String) throws(StateError) {
+        for suffix in ["-wal", "-shm", ""] {
+            guard rename(databasePath + suffix, aside + suffix) == 0 || errno == ENOENT else {
+                throw StateError(errno: errno, path: databasePath + suffix)
+            }
+        }
+        try PrivateFiles.syncDirectory(directory.path)
+    }
+}
+
+extension StateError {
+    /// Whether the error says that the database or its key is damaged, or that the database's key is missing.
+    fileprivate var isDamage: Bool {
+        switch code {
+        case .damaged, .keyDamaged, .keyMissing: true
+        case .notWritable, .tooOpen, .newerVersion, .foreign, .diskFull, .busy, .chipUnavailable, .failed:
+            false
+        }
+    }
+}

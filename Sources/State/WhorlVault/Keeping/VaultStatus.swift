@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import StateStore
+public import WhorlTPM
+public import WhorlService
+
+extension VaultStatus {
+    /// Whether a directory has a vault, according to its file; the chip is not asked, and a damaged file counts.
+    public static func isProvisioned(_ directory: StateDirectory) -> Bool {
+        (try? PrivateFiles.checkFile(VaultAuthority.path(directory))) ?? true
+    }
+
+    /// Reads the status of a directory and a chip.
+    ///
+    /// - Throws: `store` when the directory's files cannot be read.
+    public static func read(
+        device: TPMDevice,
+        directory: StateDirectory
+    ) async throws(VaultError) -> VaultStatus {
+        let authority = try VaultAuthority.load(directory)
+        let stateKey = try StateKey(directory)
+        do {
+            let (properties, isSame) = try await device.perform { commands throws(TPMError) in
+                (try commands.properties(), try sameChip(commands, authority))
+            }
+            return VaultStatus(device, authority, stateKey, properties, nil, isSame)
+        } catch {
+            return VaultStatus(device, authority, stateKey, nil, VaultError(error), nil)
+        }
+    }
+
+    /// Whether the authority's root exists and the authority's object loads under it.
+    private static func sameChip(
+        _ commands: borrowing TPMCommands,
+        _ authority: VaultAuthority?
+    ) throws(TPMError) -> Bool? {
+        guard let authority else { return nil }
+        guard try commands.check(authority.root) == .same else { return false }
+        do {
+            try commands.load(authority.object, under: authority.root)
+            return true
+        } catch {
+            guard error.code == .foreignBlob || error.code == .foreignRoot else { throw error }
+            return false
+        }
+    }
+
+    private init(
+        _ device: TPMDevice,
+        _ authority: VaultAuthority?,
+        _ stateKey: StateKey,
+        _ properties: TPMProperties?,
+        _ obstacle: VaultError?,
+        _ isSameChip: Bool?
+    ) {
+        self.init(
+            chip: properties.map(ChipStatus.init),
+            obstacle: obstacle,
+            isSimulated: device.address.isSimulated,
+            isProvisioned: authority != nil,
+            isSameChip: isSameChip,
+            stateKey: stateKey,
+            storageRoot: authority?.root.handle
+        )
+    }
+}
+
+extension ChipStatus {
+    fileprivate init(_ properties: TPMProperties) {
+        self.init(
+            manufacturer: properties.manufacturer,
+            vendor: properties.vendor,
+            firmware: properties.firmware,
+            specRevision: properties.specRevision,
+            counters: properties.nvCounters,
+            countersFree: properties.nvCountersFree,
+            ownerAuthSet: properties.ownerAuthSet,
+            lockoutAuthSet: properties.lockoutAuthSet,
+            failures: properties.dictionaryAttack.failures,
+            failureLimit: properties.dictionaryAttack.limit,
+            recoverySeconds: properties.dictionaryAttack.recoverySeconds,
+            inLockout: properties.inLockout
+        )
+    }
+}
+
+extension VaultStatus.StateKey {
+    fileprivate init(_ directory: StateDirectory) throws(VaultError) {
+        do throws(StateError) {
+            let inFile = try PrivateFiles.checkFile(FileKeySource(directory: directory).path)
+            let isSealed = try PrivateFiles.checkFile(directory.file("state.sealed"))
+            self =
+                switch (inFile, isSealed) {
+                case (false, false): .none
+                case (true, false): .file
+                case (false, true): .sealed
+                case (true, true): .both
+                }
+        } catch {
+            throw VaultError(.store(error), error.path)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+import WhorlTPM
+
+/// The row of a profile's passcode in the database.
+///
+/// It holds the chip's object, and the derivation of its authorization value; it does not reveal the passcode.
+struct PasscodeRow: Sendable {
+    let profile: String
+    let object: TPMObject
+    let derivation: PasscodeDerivation
+    let setAt: Double
+
+    private static let table = "vault_passcodes"
+
+    private var columns: [Data] {
+        [
+            Data(profile.utf8), Data(object.serialized), derivation.encoded, Data(column: setAt),
+        ]
+    }
+
+    /// Stores a passcode if none is set; `false` if one is set.
+    func insert(_ db: Database, _ seal: RowSeal) throws -> Bool {
+        try db.execute(
+            sql: "INSERT INTO vault_passcodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            arguments: [
+                profile, Data(object.serialized), derivation.encoded, setAt,
+                seal.code(PasscodeRow.table, columns),
+            ]
+        )
+        return db.changesCount == 1
+    }
+
+    /// Replaces `old` with this row; `false` if `old` is no longer the passcode that is set.
+    func replace(_ old: PasscodeRow, _ db: Database, _ seal: RowSeal) throws -> Bool {
+        try PasscodeRow.delete(old, db) && insert(db, seal)
+    }
+
+    static func delete(_ row: PasscodeRow, _ db: Database) throws -> Bool {
+        try db.execute(
+            sql: "DELETE FROM vault_passcodes WHERE profile = ? AND object = ?",
+            arguments: [row.profile, Data(row.object.serialized)]
+        )
+        return db.changesCount == 1
+    }
+
+    /// Reads the passcode that is set; `nil` if none is set.
+    ///
+    /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
+    static func read(_ profile: String, _ db: Database, _ seal: RowSeal) throws -> PasscodeRow? {
+        let row = try Row.fetchOne(
+            db,
+            sql: "SELECT * FROM vault_passcodes WHERE profile = ?",
+            arguments: [profile]
+        )
+        guard let row else { return nil }
+        let columns = Columns(row)
+        guard let object = columns["object"] as Data?, let derivation = columns["derivation"] as Data?,
+            let setAt = columns["set_at"] as Double?, let mac = columns["mac"] as Data?,
+            seal.isValid(mac, table, [Data(profile.utf8), object, derivation, Data(column: setAt)]),
+            let object = try? TPMObject(serialized: [UInt8](object)),
+            let derivation = PasscodeDerivation(encoded: derivation)
+        else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of vault_passcodes was changed")
+        }
+        return PasscodeRow(profile: profile, object: object, derivation: derivation, setAt: setAt)
+    }
+}
+
+extension PasscodeTries {
+    /// Reads the tries of a profile; a row that cannot be read counts as the longest wait.
+    static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
+        let row = try Row.fetchOne(
+            db,
+            sql: "SELECT * FROM vault_tries WHERE profile = ?",
+            arguments: [profile]
+        )
+        guard let row else { return PasscodeTries() }
+        let columns = Columns(row)
+        guard let failures = columns["failures"] as Int?, let boot = columns["last_boot"] as Int64?,
+            let wall = columns["last_wall"] as Int64?, let bootID = columns["boot_id"] as String?
+        else { return PasscodeTries(failures: -1) }
+        return PasscodeTries(
+            failures: failures,
+            last: Moment(bootID: bootID, sinceBoot: boot, wall: wall)
+        )
+    }
+
+    func save(_ profile: String, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO vault_tries VALUES (?, ?, ?, ?, ?)",
+            arguments: [profile, failures, last?.sinceBoot ?? 0, last?.wall ?? 0, last?.bootID ?? ""]
+        )
+    }
+}

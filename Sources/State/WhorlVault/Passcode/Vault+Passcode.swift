@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+public import SecretMemory
+import StateStore
+import WhorlTPM
+public import WhorlService
+
+/// The owner's passcode: an object of the chip whose authorization value is derived from it.
+///
+/// Wrong tries are limited twice: here, by waits that outlive the process, and by the chip, which counts the tries of
+/// all programs together.
+extension Vault {
+    /// Whether a passcode is set for a profile.
+    ///
+    /// - Throws: `store`.
+    public func isPasscodeSet(of profile: String) async throws(VaultError) -> Bool {
+        try await passcode(of: profile) != nil
+    }
+
+    /// Sets the first passcode of a profile.
+    ///
+    /// If a finger is enrolled, its proof is needed: a person who sets the passcode can enroll further fingers with it.
+    ///
+    /// - Parameters:
+    ///   - passcode: 4 to 1,024 bytes, as they were typed.
+    ///   - profile: The profile that gets the passcode.
+    ///   - proof: The owner's proof.
+    /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed proof of a finger,
+    ///   `noChip`, `store`.
+    public func setPasscode(
+        _ passcode: SecretBox,
+        of profile: String,
+        shown proof: OwnerProof? = nil
+    ) async throws(VaultError) {
+        guard try await self.passcode(of: profile) == nil else { throw VaultError(.passcodeExists, profile) }
+        let derivation = PasscodeDerivation()
+        let authorization = try await derivation.authorization(of: passcode)
+        try await sealing { authority throws(VaultError) in
+            let object = try await chip { commands throws(TPMError) in
+                try commands.createAuthority(
+                    under: authority.root,
+                    auth: authorization,
+                    dictionaryAttack: true
+                )
+            }
+            let row = PasscodeRow(
+                profile: profile,
+                object: object,
+                derivation: derivation,
+                setAt: time.now().date.timeIntervalSince1970
+            )
+            let seal = seal
+            let showsFinger = proof.map { $0.profile == profile && $0.showsFinger } ?? false
+            let outcome: Result<Bool, VaultError> = try await transaction { db in
+                guard try showsFinger || !OwnerFingers.areEnrolled(of: profile, db) else {
+                    return .failure(
+                        VaultError(.accessDenied, "passcode of \(profile)", cause: "no finger was shown")
+                    )
+                }
+                return .success(try row.insert(db, seal))
+            }
+            guard try outcome.get() else { throw VaultError(.passcodeExists, profile) }
+        }
+    }
+
+    /// Compares a passcode with the one that is set.
+    ///
+    /// A try is counted before the passcode is compared: neither a kill nor a second process gains a try.
+    ///
+    /// - Parameters:
+    ///   - passcode: The passcode as it was typed.
+    ///   - profile: The profile of the passcode.
+    /// - Returns: The owner's proof.
+    /// - Throws: `passcodeWrong`, `passcodeThrottled`, `chipLockedOut`, `passcodeNotSet`, `noChip`, `chipCleared`,
+    ///   `store`. A passcode of an impossible size is wrong, and is counted.
+    public func verify(_ passcode: SecretBox, of profile: String) async throws(VaultError) -> OwnerProof {
+        let (row, authorization) = try await verified(passcode, of: profile)
+        return OwnerProof(
+            profile: profile,
+            passcode: .init(object: row.object, authorization: authorization)
+        )
+    }
+
+    /// Whether the passcode of a proof is the one that is set; the chip is not asked.
+    ///
+    /// The chip itself still accepts an earlier passcode's object.
+    ///
+    /// - Returns: `false` also for a proof without a passcode.
+    /// - Throws: `store`.
+    package func isCurrent(_ proof: OwnerProof) async throws(VaultError) -> Bool {
+        guard let shown = proof.passcode else { return false }
+        return try await passcode(of: proof.profile)?.object == shown.object
+    }
+
+    /// Changes the passcode; items that were bound to the old one are bound to the new one.
+    ///
+    /// An earlier copy of the database still opens with the old passcode, on this chip.
+    ///
+    /// - Throws: as ``verify(_:of:)`` and ``setPasscode(_:of:)``.
+    public func changePasscode(
+        _ old: SecretBox,
+        to new: SecretBox,
+        of profile: String
+    ) async throws(VaultError) {
+        guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
+        let (row, oldAuthorization) = try await verified(old, of: profile)
+        let derivation = PasscodeDerivation()
+        let authorization = try await derivation.authorization(of: new)
+        let authority = try await provisionedAuthority()
+        let object = try await chip { commands throws(TPMError) in
+            try commands.changeAuth(
+                of: row.object,
+                under: authority.root,
+                from: oldAuthorization,
+                to: authorization
+            )
+        }
+        // The name is the same, so every policy that names the passcode stays valid.
+        guard object.name == row.object.name else {
+            throw VaultError(.chipFailed, cause: "TPM2_ObjectChangeAuth gave another object")
+        }
+        let changed = PasscodeRow(
+            profile: profile,
+            object: object,
+            derivation: derivation,
+            setAt: time.now().date.timeIntervalSince1970
+        )
+        let seal = seal
+        // Another process may have changed or removed the passcode since it was read: then this change did not happen.
+        guard try await write({ try changed.replace(row, $0, seal) }) else {
+            throw VaultError(.passcodeWrong, profile, cause: "the passcode was changed meanwhile")
+        }
+    }
+
+    /// Removes the passcode, and the items that only the passcode opens.
+    ///
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - profile: The profile of the passcode.
+    ///   - force: Whether to delete the items that would be lost; otherwise, nothing is changed if any would be lost.
+    /// - Returns: The items that were deleted.
+    /// - Throws: `passcodeNeeded(by:)`, and as ``verify(_:of:)``.
+    @discardableResult
+    public func removePasscode(
+        _ passcode: SecretBox,
+        of profile: String,
+        force: Bool
+    ) async throws(VaultError) -> [ItemID] {
+        let (row, _) = try await verified(passcode, of: profile)
+        let seal = seal
+        let outcome: Result<[ItemID], VaultError> = try await transaction { db in
+            let lost = try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
+            let bound = try PasscodeBoundItems.count(of: profile, db)
+            guard force || lost.isEmpty && bound == 0 else {
+                let names = lost.map(\.spoken) + (bound > 0 ? ["\(bound) of the keychain's items"] : [])
+                return .failure(VaultError(.passcodeNeeded(by: names), profile))
+            }
+            guard try PasscodeRow.delete(row, db) else {
+                return .failure(VaultError(.passcodeWrong, profile, cause: "it was changed meanwhile"))
+            }
+            for id in lost { _ = try ItemRow.delete(id, db) }
+            try PasscodeBoundItems.delete(of: profile, db)
+            return .success(lost)
+        }
+        return try outcome.get()
+    }
+
+    /// Returns the items that would be lost with the passcode.
+    ///
+    /// - Throws: `store`.
+    public func itemsLostWithoutPasscode(of profile: String) async throws(VaultError) -> [ItemID] {
+        let seal = seal
+        return try await read { db in
+            try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
+        }
+    }
+
+    func passcode(of profile: String) async throws(VaultError) -> PasscodeRow? {
+        let seal = seal
+        return try await read { try PasscodeRow.read(profile, $0, seal) }
+    }
+}
+
+extension ItemRow.Reading {
+    /// Whether the item is lost with the passcode; a damaged item does not open anyway, and is not counted.
+    fileprivate var isLostWithoutPasscode: Bool {
+        switch self {
+        case .sound(let row): row.access.isLostWithoutPasscode
+        case .tampered: false
+        }
+    }
+}
