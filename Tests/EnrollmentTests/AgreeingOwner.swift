@@ -14,7 +14,7 @@ extension EnrollmentStore {
     func agreed(_ change: OwnerConsent.Change, _ profile: String) async throws(EnrollmentError)
         -> OwnerConsent
     {
-        OwnerConsent(to: change, in: try await standing(of: profile), by: .passcode)
+        OwnerConsent(to: change, in: try await status(of: profile), by: .passcode)
     }
 
     @discardableResult

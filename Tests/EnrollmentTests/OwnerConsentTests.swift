@@ -24,7 +24,7 @@ import WhorlService
         of profile: String = "ada",
         by proof: OwnerConsent.Proof = .finger
     ) async throws -> OwnerConsent {
-        OwnerConsent(to: change, in: try await store.standing(of: profile), by: proof)
+        OwnerConsent(to: change, in: try await store.status(of: profile), by: proof)
     }
 
     /// Puts a finger into the store with this consent.
@@ -149,7 +149,7 @@ import WhorlService
     @Test func `that was not needed when it was asked for is needed when the first finger came meanwhile`()
         async throws
     {
-        #expect(try await store.standing(of: "ada").need == .nothing)
+        #expect(try await store.status(of: "ada").need == .nothing)
         try await fixture.add(.rightIndex, "one")
         #expect(await add(.leftIndex, nil) == .ownerNeeded)
     }
@@ -259,12 +259,12 @@ import WhorlService
         // The counter has counted a change that this database does not know.
         for generation in [102, 103] { try await counter.advance("ada", to: UInt64(generation)) }
         try await fixture.tamper("INSERT INTO vault_passcodes VALUES ('ada', x'', x'', 0, x'')")
-        let standing = try await fixture.store.standing(of: "ada")
-        #expect(standing.fault?.code == .enrollmentRolledBack && standing.need == .passcode)
+        let status = try await fixture.store.status(of: "ada")
+        #expect(status.fault?.code == .enrollmentRolledBack && status.need == .passcode)
         let enroller = FingerEnroller(store: fixture.store, counter: TouchBook())
         let accepted = try await enroller.accept(
             profile: "ada",
-            consent: OwnerConsent(to: .accept, in: standing, by: .passcode)
+            consent: OwnerConsent(to: .accept, in: status, by: .passcode)
         )
         #expect(accepted?.kept.map(\.finger) == [.rightIndex])
         #expect(counter.value("ada") == 104)

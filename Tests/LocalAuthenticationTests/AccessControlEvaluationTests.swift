@@ -80,15 +80,15 @@ import Testing
     }
 
     @Test func `machine states end it with the codes of a policy`() async throws {
-        let rows: [(Standing, SecAccessControlCreateFlags, Int?)] = [
+        let rows: [(Preconditions, SecAccessControlCreateFlags, Int?)] = [
             (.make(lock: .untilPasscode), .biometryAny, -8),
             (.make(fingers: .none), .biometryAny, -7),
             (.make(reader: .none), .biometryCurrentSet, -13),
             (.make(reader: .none, fingers: .none), .biometryAny, -6),
             (.make(reader: .none, fingers: .none, passcode: .notSet), .userPresence, -5),
         ]
-        for (standing, flags, code) in rows {
-            let context = LAContext.on(Machine(standing))
+        for (preconditions, flags, code) in rows {
+            let context = LAContext.on(Machine(preconditions))
             #expect(await context.outcome(try control(flags), .useItem) == code)
             #expect(await context.reply(try control(flags), .useItem) == code)
         }

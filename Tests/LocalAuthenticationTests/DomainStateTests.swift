@@ -41,10 +41,10 @@ import Testing
     }
 
     @Test(arguments: [
-        Standing.ready, .make(lock: .untilPasscode), .make(lock: .for(.seconds(1)), passcode: .notSet),
+        Preconditions.ready, .make(lock: .untilPasscode), .make(lock: .for(.seconds(1)), passcode: .notSet),
     ])
-    func `the domain state is there on a fresh context and under lockout`(_ standing: Standing) {
-        let state = LAContext.on(Machine(standing)).domainState
+    func `the domain state is there on a fresh context and under lockout`(_ preconditions: Preconditions) {
+        let state = LAContext.on(Machine(preconditions)).domainState
         #expect(state.biometry.stateHash == digest)
         #expect(state.biometry.biometryType == .touchID)
         #expect(state.stateHash == digest)

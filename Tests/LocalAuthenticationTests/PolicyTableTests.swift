@@ -8,7 +8,7 @@ import WhorlService
 /// A machine, and what each policy is told there: `nil` for yes, else Apple's number.
 struct MachineRow: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let standing: Standing
+    let preconditions: Preconditions
     /// `canEvaluatePolicy`.
     let can: (biometrics: Int?, owner: Int?)
     /// `evaluatePolicy`, with a finger that would match.
@@ -16,12 +16,12 @@ struct MachineRow: Sendable, CustomTestStringConvertible {
 
     init(
         _ name: String,
-        _ standing: Standing,
+        _ preconditions: Preconditions,
         can: (biometrics: Int?, owner: Int?),
         does: (biometrics: Int?, owner: Int?)? = nil
     ) {
         testDescription = name
-        self.standing = standing
+        self.preconditions = preconditions
         self.can = can
         self.does = does ?? can
     }
@@ -73,7 +73,7 @@ struct MachineRow: Sendable, CustomTestStringConvertible {
 @Suite struct PolicyTableTests {
     @Test(arguments: MachineRow.all)
     func `each machine tells each policy what the table says`(_ row: MachineRow) {
-        let context = LAContext.on(Machine(row.standing))
+        let context = LAContext.on(Machine(row.preconditions))
         #expect(context.check(.deviceOwnerAuthenticationWithBiometrics) == row.can.biometrics)
         #expect(context.check(.deviceOwnerAuthentication) == row.can.owner)
         #expect(context.check(.deviceOwnerAuthenticationWithBiometricsOrCompanion) == row.can.biometrics)
@@ -83,7 +83,7 @@ struct MachineRow: Sendable, CustomTestStringConvertible {
 
     @Test(arguments: MachineRow.all)
     func `each machine ends each evaluation as the table says, in both forms`(_ row: MachineRow) async {
-        let context = LAContext.on(Machine(row.standing))
+        let context = LAContext.on(Machine(row.preconditions))
         let expected: [(LAPolicy, Int?)] = [
             (.deviceOwnerAuthenticationWithBiometrics, row.does.biometrics),
             (.deviceOwnerAuthentication, row.does.owner),
@@ -100,11 +100,11 @@ struct MachineRow: Sendable, CustomTestStringConvertible {
     @Test(arguments: MachineRow.all)
     func `the kind of biometry is told whenever there is a reader, without a call before`(_ row: MachineRow) {
         let hasReader =
-            switch row.standing.reader {
+            switch row.preconditions.reader {
             case .connected: true
             case .none, .unclear: false
             }
-        let context = LAContext.on(Machine(row.standing))
+        let context = LAContext.on(Machine(row.preconditions))
         #expect(context.biometryType == (hasReader ? .touchID : .none))
         #expect(context.domainState.biometry.biometryType == context.biometryType)
     }

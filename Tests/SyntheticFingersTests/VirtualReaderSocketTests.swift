@@ -170,7 +170,7 @@ import Testing
         let error = #expect(throws: VirtualReaderError.self) { try reader.send(.unplug, timeout: .zero) }
         #expect(error?.code == .noReader)
         #expect(error?.message.contains(reader.path) == true)
-        #expect(error?.recoverySuggestion.contains("FP_VIRTUAL_IMAGE") == true)
+        #expect(error?.recovery.contains("FP_VIRTUAL_IMAGE") == true)
     }
 }
 

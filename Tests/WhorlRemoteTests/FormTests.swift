@@ -88,7 +88,7 @@ struct FormTests {
         try same(ItemUse.signature(over: Data([1])), #"{"signature":{"digest":"AQ=="}}"#)
         try same(FingerSelection.finger(.leftThumb, on: nil), #"{"finger":{"finger":"left-thumb"}}"#)
         try same(FingerSelection.all, #"{"all":{}}"#)
-        try same(AttemptStanding.Lock.until(Date(timeIntervalSince1970: 5)), #"{"until":{"end":5}}"#)
+        try same(AttemptStatus.Lock.until(Date(timeIntervalSince1970: 5)), #"{"until":{"end":5}}"#)
         try same(try AccessControl("biometry-any-or-passcode"), #""user-presence""#)
         try same(try ItemName("wifi"), #""wifi""#)
         try same(VaultReset.fingersLost(database: "x"), #"{"fingersLost":{"database":"x"}}"#)

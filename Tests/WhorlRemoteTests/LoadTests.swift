@@ -49,7 +49,11 @@ struct LoadTests {
         try await Task.sleep(for: .seconds(1))
         let after = try child.usage()
         #expect(after.descriptors <= before.descriptors, "\(before) \(after)")
-        #expect(after.kibibytes - before.kibibytes < 8 << 10, "\(before) \(after)")
+        // A sanitizer keeps records of each access, in the process's own memory.
+        let environment = ProcessInfo.processInfo.environment
+        if environment["TSAN_OPTIONS"] == nil, environment["ASAN_OPTIONS"] == nil {
+            #expect(after.kibibytes - before.kibibytes < 8 << 10, "\(before) \(after)")
+        }
     }
 
     @Test func `a service that is killed while it writes loses nothing that it acknowledged`() async throws {

@@ -36,11 +36,15 @@ final class RemoteMachine {
             // The simulated TPM serves one connection at a time.
             await root.services.maintenance.close()
         }
-        let started = try PrivateChild.start(environment: [
+        var environment = [
             "WHORL_STATE_DIR": chip.directory.path + "/whorl", "WHORL_PROFILE": "ada",
             "WHORL_READER": reader, "WHORL_TCTI": chip.address,
-            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin",
-        ])
+        ]
+        // A sanitizer's own, without which it reports what is in order (Tests/Sanitizers).
+        for name in ["PATH", "LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"] {
+            environment[name] = ProcessInfo.processInfo.environment[name]
+        }
+        let started = try PrivateChild.start(environment: environment)
         transport = CountedTransport(started.transport)
         child = ChildProcess(number: started.process)
         services = .remote(

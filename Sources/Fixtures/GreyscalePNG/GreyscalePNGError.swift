@@ -5,21 +5,21 @@ internal import Glibc
 /// An error of reading or writing a picture.
 public struct GreyscalePNGError: Error, Equatable, Sendable {
     /// The kinds of failure.
-    public enum Code: Sendable {
+    public enum Code: String, Sendable {
         /// The file cannot be opened or read.
-        case unreadable
+        case unreadable = "unreadable"
         /// The file cannot be written.
-        case unwritable
+        case unwritable = "unwritable"
         /// The bytes are not those of a PNG file.
-        case notPNG
+        case notPNG = "notPNG"
         /// It is a PNG file with an error in it.
-        case damaged
+        case damaged = "damaged"
         /// The picture or the file is larger than is accepted.
-        case tooLarge
+        case tooLarge = "tooLarge"
         /// The transparency was asked for and the file has none.
-        case noAlpha
+        case noAlpha = "noAlpha"
         /// The number of pixels does not fit the width and height.
-        case invalidSize
+        case invalidSize = "invalidSize"
     }
 
     /// The kind of failure.
@@ -51,7 +51,7 @@ public struct GreyscalePNGError: Error, Equatable, Sendable {
     }
 
     /// A sentence that says what the person can do.
-    public var recoverySuggestion: String {
+    public var recovery: String {
         switch code {
         case .unreadable: "Check the path and that you may read the file."
         case .unwritable: "Check that the folder exists and that you may write to it."

@@ -7,39 +7,39 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         /// No reader is connected, or none of the wanted name.
-        case notFound
+        case notFound = "notFound"
         /// Another operation runs on this reader, in this process.
-        case busy
+        case busy = "busy"
         /// Another program holds the reader.
-        case inUse
+        case inUse = "inUse"
         /// The system does not let this user open the reader.
-        case permissionDenied
+        case permissionDenied = "permissionDenied"
         /// The reader is not open.
-        case notOpen
+        case notOpen = "notOpen"
         /// The reader was unplugged.
-        case unplugged
+        case unplugged = "unplugged"
         /// The caller cancelled.
-        case cancelled
+        case cancelled = "cancelled"
         /// The system went to sleep; a finger that comes after it is not taken for an answer from before.
-        case suspended
+        case suspended = "suspended"
         /// The reader cannot do this.
-        case unsupported
+        case unsupported = "unsupported"
         /// The reader has no room for another template.
-        case storageFull
+        case storageFull = "storageFull"
         /// The finger is enrolled in the reader already.
-        case duplicate
+        case duplicate = "duplicate"
         /// The file that keeps programs from using one reader at once cannot be trusted; the cause says what to do.
-        case lockUnusable
+        case lockUnusable = "lockUnusable"
         /// The template is not in the reader.
-        case printNotFound
+        case printNotFound = "printNotFound"
         /// A template cannot be read by this reader.
-        case templateInvalid
+        case templateInvalid = "templateInvalid"
         /// The reader is too warm.
-        case tooHot
+        case tooHot = "tooHot"
         /// The reader said something that cannot be true, such as a match with a template that it was not given.
-        case untrustworthy
+        case untrustworthy = "untrustworthy"
         /// Anything else that the driver reports.
-        case malfunction
+        case malfunction = "malfunction"
     }
 
     /// The kind of failure.

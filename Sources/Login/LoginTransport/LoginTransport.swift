@@ -83,19 +83,19 @@ public struct LoginResponse: Sendable {
 /// An error of a transport: the reason why no answer came.
 public enum LoginTransportError: String, Error, Sendable, Hashable, CaseIterable {
     /// The server's name is not known, or no server listens there.
-    case unreachable
+    case unreachable = "unreachable"
     /// The server, or the way to it, took too long.
-    case timedOut
+    case timedOut = "timedOut"
     /// The connection is not secured by a certificate that this machine trusts.
-    case notTrusted
+    case notTrusted = "notTrusted"
     /// The answer is larger than any answer of the protocol.
-    case tooLarge
+    case tooLarge = "tooLarge"
     /// The answer is not HTTP.
-    case malformed
+    case malformed = "malformed"
     /// The task was cancelled.
-    case cancelled
+    case cancelled = "cancelled"
     /// The environment would send the request unencrypted and not directly to the server, for example through a proxy.
-    case surroundings
+    case surroundings = "surroundings"
     /// Something else.
-    case failed
+    case failed = "failed"
 }

@@ -98,6 +98,6 @@ extension PretendedMachine {
         to change: OwnerConsent.Change,
         _ store: EnrollmentStore
     ) async throws(EnrollmentError) -> OwnerConsent {
-        OwnerConsent(to: change, in: try await store.standing(of: Self.profile), by: .passcode)
+        OwnerConsent(to: change, in: try await store.status(of: Self.profile), by: .passcode)
     }
 }

@@ -32,7 +32,7 @@ extension PretendedMachine {
     }
 
     package func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
-        let now = await standing()
+        let now = await binding()
         return items.map { item in
             guard let entry = vault.entry(item) else { return .tampered }
             let isDead =
@@ -46,7 +46,7 @@ extension PretendedMachine {
         _ access: AccessControl,
         _ password: SecretBox?
     ) async throws(VaultError) -> SealedItem {
-        let now = await standing()
+        let now = await binding()
         if access.takesPasscode, now.passcode == nil { throw VaultError(.passcodeNotSet, Self.profile) }
         if access.isBoundToCurrentSet, now.fingers == nil {
             throw VaultError(.accessRefused("none is enrolled"))
@@ -179,7 +179,7 @@ extension PretendedMachine {
             hasFinger = (try? await store().isEnrolled(print, of: Self.profile)) == true
         }
         do {
-            return try entry.asking(hasFinger: hasFinger, passcode: shown.passcode, await standing())
+            return try entry.asking(hasFinger: hasFinger, passcode: shown.passcode, await binding())
         } catch {
             throw .vault(error)
         }

@@ -58,7 +58,7 @@ package final class PretendedMachine: AuthenticationService {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
         let evaluation = try await engine.evaluate(request, presenter: presenter)
-        if let session = request.session { vault.remember(evaluation, in: session, await standing()) }
+        if let session = request.session { vault.remember(evaluation, in: session, await binding()) }
         return evaluation
     }
 
@@ -88,9 +88,9 @@ package final class PretendedMachine: AuthenticationService {
     }
 
     /// Returns the current state that new items are bound to.
-    func standing() async -> TestVault.Standing {
+    func binding() async -> TestVault.Binding {
         let fingers = try? await store().state(of: PretendedMachine.profile, application: "")?.generation
-        return TestVault.Standing(fingers: fingers, passcode: passcode.serial)
+        return TestVault.Binding(fingers: fingers, passcode: passcode.serial)
     }
 
     // MARK: - Events

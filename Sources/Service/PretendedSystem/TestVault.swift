@@ -11,7 +11,7 @@ internal import WhorlService
 /// A simulated vault in memory: its items, their requirements, and what was shown to each session.
 final class TestVault: Sendable {
     /// The state that items are bound to.
-    struct Standing: Sendable, Hashable {
+    struct Binding: Sendable, Hashable {
         /// The generation of the set of fingers; `nil` while none is enrolled.
         var fingers: UInt64?
         /// The number of the passcode that is set; `nil` while none is.
@@ -24,7 +24,7 @@ final class TestVault: Sendable {
         let contents: Contents
         let applicationPassword: SecretBox?
         /// The state that the item was bound to when it was made.
-        let binding: Standing
+        let binding: Binding
     }
 
     enum Contents: Sendable {
@@ -75,13 +75,13 @@ final class TestVault: Sendable {
     }
 
     /// Records what an evaluation has shown to a session; a reused match does not count.
-    func remember(_ evaluation: Evaluation, in session: OwnerSession, _ standing: Standing) {
+    func remember(_ evaluation: Evaluation, in session: OwnerSession, _ binding: Binding) {
         state.withLock { state in
             state.visitors = state.visitors.filter { $0.value.session != nil }
             var visitor = state.visitors[ObjectIdentifier(session)] ?? Visitor(session: session)
             switch evaluation.method {
             case .biometry: if !evaluation.isReused { visitor.shown.print = evaluation.print }
-            case .passcode: visitor.shown.passcode = standing.passcode
+            case .passcode: visitor.shown.passcode = binding.passcode
             }
             state.visitors[ObjectIdentifier(session)] = visitor
         }
@@ -111,7 +111,7 @@ extension TestVault.Entry {
     func asking(
         hasFinger: Bool,
         passcode: Int?,
-        _ now: TestVault.Standing
+        _ now: TestVault.Binding
     ) throws(VaultError) -> [AccessControl] {
         let hasPasscode = passcode != nil && passcode == now.passcode
         let isPasscodeGone = access.takesPasscode && binding.passcode != now.passcode

@@ -65,7 +65,7 @@ struct InProcessMaintenance: MaintenanceService {
         return try await vault.reseal(profile, shown: try await vault.verify(passcode, of: profile))
     }
 
-    func attempts() async throws(AuthenticationError) -> [AttemptStanding] { try await engine.attempts() }
+    func attempts() async throws(AuthenticationError) -> [AttemptStatus] { try await engine.attempts() }
 
     func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry] {
         let database: StateDatabase?

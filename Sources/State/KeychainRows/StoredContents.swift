@@ -7,7 +7,7 @@ internal import WhorlSupport
 
 /// The value of an item as stored in its row.
 enum StoredContents: Sendable, Hashable {
-    /// A value encrypted with a key derived from the state key; the bytes are made by ``ValueSeal``.
+    /// A value encrypted with a key derived from the state key; the bytes are made by ``ValueCipher``.
     case sealed(Data)
     /// A secret that the chip unseals.
     case secret(SealedItem)

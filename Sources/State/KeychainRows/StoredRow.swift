@@ -25,7 +25,7 @@ struct StoredRow: Sendable {
     /// this item.
     func value(_ keys: StateKeys) -> Data? {
         guard case .sealed(let sealed) = contents else { return nil }
-        return ValueSeal(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
+        return ValueCipher(keys: keys).open(sealed, for: id, of: profile, encodedRecord)
     }
 
     /// The name of the row in this state.
@@ -128,7 +128,7 @@ struct StoredRow: Sendable {
         let contents: StoredContents
         switch new.contents {
         case .plain(let value):
-            let seal = ValueSeal(keys: keys)
+            let seal = ValueCipher(keys: keys)
             contents = .sealed(try seal.seal(value, for: id, of: profile, new.record.encoded))
         case .sealed(let item): contents = StoredContents(item)
         }

@@ -168,7 +168,7 @@ final class Fixture: Sendable {
 extension EnrollmentStore {
     /// An owner who agrees, for tests that are not about that.
     func agreed(_ change: OwnerConsent.Change, _ profile: String) async throws -> OwnerConsent {
-        OwnerConsent(to: change, in: try await standing(of: profile), by: .passcode)
+        OwnerConsent(to: change, in: try await status(of: profile), by: .passcode)
     }
 }
 

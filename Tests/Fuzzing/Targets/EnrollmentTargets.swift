@@ -75,11 +75,11 @@ extension FuzzTarget {
 /// One print of one profile, sealed and signed with a key that everybody knows.
 private enum Known {
     static let keys = StateKeys(stateKey: SecretBytes(count: 32) { $0.copyBytes(from: UInt8(0)..<32) })
-    static let seal = TemplateSeal(keys: keys)
+    static let seal = TemplateCipher(keys: keys)
     static let template = Template(bytes: Array("a template".utf8))
 
     static let print: PrintRow = {
-        let digest = TemplateSeal.digest(of: template)
+        let digest = TemplateCipher.digest(of: template)
         var row = PrintRow(
             id: id("0123456789abcdef0123456789abcdef"),
             profile: "ada",

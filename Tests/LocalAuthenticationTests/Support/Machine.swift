@@ -26,7 +26,7 @@ final class Machine: AuthenticationService {
         case matchWhenCancelled
     }
 
-    let standing: Standing
+    let preconditions: Preconditions
     let digest: Data?
     let scan: Scan
     /// One for each evaluation that reached the service.
@@ -34,8 +34,12 @@ final class Machine: AuthenticationService {
     private let sink: AsyncStream<EvaluationRequest>.Continuation
     private let desk = Desk()
 
-    init(_ standing: Standing = .ready, digest: Data? = Data(repeating: 7, count: 32), scan: Scan = .match) {
-        self.standing = standing
+    init(
+        _ preconditions: Preconditions = .ready,
+        digest: Data? = Data(repeating: 7, count: 32),
+        scan: Scan = .match
+    ) {
+        self.preconditions = preconditions
         self.digest = digest
         self.scan = scan
         (requests, sink) = AsyncStream.makeStream()
@@ -46,7 +50,7 @@ final class Machine: AuthenticationService {
         await desk.visit()
         await Task.yield()
         let obstacle: AuthenticationError? =
-            switch standing.plan(for: policy) {
+            switch preconditions.plan(for: policy) {
             case .finger, .passcode: nil
             case .refuse(let error): error
             }
@@ -55,7 +59,7 @@ final class Machine: AuthenticationService {
             hasReader: hasReader,
             readerKind: hasReader ? .mock : nil,
             domainState: digest,
-            isPasscodeSet: standing.hasPasscode
+            isPasscodeSet: preconditions.hasPasscode
         )
     }
 
@@ -64,13 +68,13 @@ final class Machine: AuthenticationService {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
         sink.yield(request)
-        switch standing.plan(for: request.policy) {
+        switch preconditions.plan(for: request.policy) {
         case .finger: break
         case .passcode(insteadOf: let obstacle), .refuse(let obstacle): throw obstacle
         }
         if request.reuse > .zero { return evaluation(.biometry, isReused: true) }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
-        let prompt = PromptTexts().prompt(for: request, at: .test, hasPasscode: standing.hasPasscode)
+        let prompt = PromptTexts().prompt(for: request, at: .test, hasPasscode: preconditions.hasPasscode)
         return try await PromptRace(prompt: prompt, presenter: presenter).run { entry in
             entry.send(.scan(.touch))
             return await self.outcome()
@@ -78,7 +82,7 @@ final class Machine: AuthenticationService {
     }
 
     func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool {
-        standing.isOptedOut
+        preconditions.isOptedOut
     }
 
     func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {}
@@ -114,7 +118,7 @@ final class Machine: AuthenticationService {
     }
 
     private var hasReader: Bool {
-        switch standing.reader {
+        switch preconditions.reader {
         case .connected: true
         case .none, .unclear: false
         }
@@ -140,9 +144,9 @@ extension ReaderInfo {
     )
 }
 
-extension Standing {
+extension Preconditions {
     /// A reader, an enrolled finger, a passcode.
-    static let ready = Standing.make()
+    static let ready = Preconditions.make()
 
     static func make(
         reader: Reader = .connected,
@@ -152,16 +156,16 @@ extension Standing {
         optedOut: Bool = false,
         fault: AuthenticationError.Code? = nil,
         store: AuthenticationError.Code? = nil
-    ) -> Standing {
-        var standing = Standing()
-        standing.reader = reader
-        standing.fingers = fingers
-        standing.lock = lock
-        standing.passcode = passcode
-        standing.isOptedOut = optedOut
-        standing.enrollmentFault = fault.map { AuthenticationError($0) }
-        standing.storeFailure = store.map { AuthenticationError($0) }
-        return standing
+    ) -> Preconditions {
+        var preconditions = Preconditions()
+        preconditions.reader = reader
+        preconditions.fingers = fingers
+        preconditions.lock = lock
+        preconditions.passcode = passcode
+        preconditions.isOptedOut = optedOut
+        preconditions.enrollmentFault = fault.map { AuthenticationError($0) }
+        preconditions.storeFailure = store.map { AuthenticationError($0) }
+        return preconditions
     }
 }
 

@@ -110,12 +110,12 @@ package struct Programs: Sendable {
     /// Removes a finger; the owner agrees.
     package func remove(_ finger: Finger) async throws {
         let selection = FingerSelection.finger(finger, on: nil)
-        let standing = try await services.store().standing(of: services.profile)
+        let status = try await services.store().status(of: services.profile)
         _ = try await services.enroller().remove(
             selection,
             profile: services.profile,
             readers: [],
-            consent: OwnerConsent(to: .remove(selection), in: standing, by: .passcode)
+            consent: OwnerConsent(to: .remove(selection), in: status, by: .passcode)
         )
     }
 

@@ -46,7 +46,7 @@ extension InProcessRoot {
             // The owner agrees.
             consent: OwnerConsent(
                 to: .add(finger),
-                in: try await store.standing(of: self.profile),
+                in: try await store.status(of: self.profile),
                 by: .passcode
             )
         )

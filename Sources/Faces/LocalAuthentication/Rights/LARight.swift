@@ -25,7 +25,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
         case notAuthorized = 3
     }
 
-    private struct Standing {
+    private struct Progress {
         var state = State.unknown
         var tag = 0
         /// The context that prompts; it holds what was shown.
@@ -34,7 +34,7 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
 
     /// The requirement that the owner must meet.
     let requirement: LAAuthenticationRequirement
-    private let standing = Mutex(Standing())
+    private let progress = Mutex(Progress())
     private let registrar = ObservationRegistrar()
 
     /// Makes a right that a finger or the passcode grants.
@@ -52,13 +52,13 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     /// The authorization state.
     open var state: State {
         registrar.access(self, keyPath: \.state)
-        return standing.withLock(\.state)
+        return progress.withLock(\.state)
     }
 
     /// A number that the program can use; 0 at first.
     open var tag: Int {
-        get { standing.withLock(\.tag) }
-        set { standing.withLock { $0.tag = newValue } }
+        get { progress.withLock(\.tag) }
+        set { progress.withLock { $0.tag = newValue } }
     }
 
     /// Prompts the owner, even if the right is already authorized.
@@ -128,15 +128,15 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     func checkExistence() async throws {}
 
     /// The context in which the owner was recognised; `nil` unless the right is authorized.
-    var openContext: LAContext? { standing.withLock { $0.state == .authorized ? $0.context : nil } }
+    var openContext: LAContext? { progress.withLock { $0.state == .authorized ? $0.context : nil } }
 
     private func begin() throws -> LAContext {
         let context = LAContext()
-        let isFree = change { standing in
-            guard standing.state != .authorizing else { return false }
-            standing.context?.invalidate()
-            standing.context = context
-            standing.state = .authorizing
+        let isFree = change { progress in
+            guard progress.state != .authorizing else { return false }
+            progress.context?.invalidate()
+            progress.context = context
+            progress.state = .authorizing
             return true
         }
         guard isFree else { throw LAError(.systemCancel) }
@@ -144,24 +144,24 @@ open class LARight: NSObject, Observable, @unchecked Sendable {
     }
 
     private func end(_ context: LAContext, _ state: State) {
-        change { standing in
-            if standing.context === context { standing.state = state }
+        change { progress in
+            if progress.context === context { progress.state = state }
         }
     }
 
     /// Whether the authorization of `context` was not revoked since.
-    private func isCurrent(_ context: LAContext) -> Bool { standing.withLock { $0.context === context } }
+    private func isCurrent(_ context: LAContext) -> Bool { progress.withLock { $0.context === context } }
 
     private func giveBack() {
-        let context = change { standing in
-            defer { standing.context = nil }
-            standing.state = .notAuthorized
-            return standing.context
+        let context = change { progress in
+            defer { progress.context = nil }
+            progress.state = .notAuthorized
+            return progress.context
         }
         context?.invalidate()
     }
 
-    private func change<Value: Sendable>(_ body: (inout Standing) -> Value) -> Value {
-        registrar.withMutation(of: self, keyPath: \.state) { standing.withLock { body(&$0) } }
+    private func change<Value: Sendable>(_ body: (inout Progress) -> Value) -> Value {
+        registrar.withMutation(of: self, keyPath: \.state) { progress.withLock { body(&$0) } }
     }
 }

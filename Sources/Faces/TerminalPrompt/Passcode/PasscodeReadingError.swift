@@ -5,21 +5,21 @@ public struct PasscodeReadingError: Error, Sendable, Hashable {
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The person pressed Escape, or the task was cancelled.
-        case cancelled
+        case cancelled = "cancelled"
         /// The process has no terminal to ask on.
-        case noTerminal
+        case noTerminal = "noTerminal"
         /// The descriptor is a terminal, which would show the passcode.
-        case isTerminal
+        case isTerminal = "isTerminal"
         /// The two entries of a new passcode differed too often.
-        case different
+        case different = "different"
         /// The passcode is empty.
-        case empty
+        case empty = "empty"
         /// The passcode is longer than 1,024 bytes.
-        case tooLong
+        case tooLong = "tooLong"
         /// The passcode contains a control character, such as NUL.
-        case control
+        case control = "control"
         /// The descriptor cannot be read.
-        case unreadable
+        case unreadable = "unreadable"
     }
 
     /// The kind of failure.

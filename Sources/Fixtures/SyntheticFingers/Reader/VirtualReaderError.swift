@@ -5,19 +5,19 @@ internal import Glibc
 /// An error of sending a message to a virtual reader.
 public struct VirtualReaderError: Error, Equatable, Sendable {
     /// The kinds of failure.
-    public enum Code: Sendable {
+    public enum Code: String, Sendable {
         /// The socket's path is empty, holds a zero byte or is longer than 107 bytes, a socket's limit.
-        case invalidPath
+        case invalidPath = "invalidPath"
         /// The picture is smaller or larger than the reader can take; nothing was sent.
-        case invalidPicture
+        case invalidPicture = "invalidPicture"
         /// No reader listened on the socket before the time was up.
-        case noReader
+        case noReader = "noReader"
         /// The reader listened but did not read before the time was up: no scan was waiting for a finger.
-        case notRead
+        case notRead = "notRead"
         /// The reader hung up before it had read everything.
-        case disconnected
+        case disconnected = "disconnected"
         /// The system refused a call.
-        case systemFailure
+        case systemFailure = "systemFailure"
     }
 
     /// The kind of failure.
@@ -52,7 +52,7 @@ public struct VirtualReaderError: Error, Equatable, Sendable {
     }
 
     /// A sentence that says what the person can do.
-    public var recoverySuggestion: String {
+    public var recovery: String {
         switch code {
         case .invalidPath: "Choose a path of 1 to \(VirtualReaderSocket.longestPath) bytes."
         case .invalidPicture: "Send a larger or a smaller picture."

@@ -56,13 +56,13 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason why a key can no longer be used.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The server does not know the key: it was revoked, or replaced.
-        case unknownToServer
+        case unknownToServer = "unknownToServer"
         /// The server accepts no key after the fingers changed.
-        case serverWantsItAgain
+        case serverWantsItAgain = "serverWantsItAgain"
         /// A finger was added or removed, and the key is bound to the former set.
-        case fingersChanged
+        case fingersChanged = "fingersChanged"
         /// The chip was cleared or replaced, or the record is damaged.
-        case keyLost
+        case keyLost = "keyLost"
 
         /// Whether the reason comes from the server, which may revoke it, rather than from this device.
         var isOfServer: Bool {
@@ -76,21 +76,21 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The fault of an answer.
     public enum AnswerFault: String, Sendable, Hashable, CaseIterable {
         /// It is larger than any answer of the protocol.
-        case tooLarge
+        case tooLarge = "tooLarge"
         /// It redirects to another address.
-        case redirected
+        case redirected = "redirected"
         /// Its format is wrong.
-        case malformed
+        case malformed = "malformed"
         /// It comes from a server that names another origin.
-        case otherOrigin
+        case otherOrigin = "otherOrigin"
         /// It is about another user, device or key.
-        case otherDevice
+        case otherDevice = "otherDevice"
     }
 
     /// The reason why the server refused; the names are the protocol's.
     public enum Refusal: String, Sendable, Hashable, CaseIterable {
         /// The server could not read the request.
-        case malformed
+        case malformed = "malformed"
         /// The challenge is unknown to the server, expired or used.
         case challengeUnknown = "challenge_unknown"
         /// The assertion does not meet the server's expectations.
@@ -104,7 +104,7 @@ public struct LoginError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The server does not take the chip's proof.
         case attestationRefused = "attestation_refused"
         /// Anything else.
-        case other
+        case other = "other"
     }
 
     /// The kind of failure.

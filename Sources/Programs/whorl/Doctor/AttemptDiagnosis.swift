@@ -12,17 +12,17 @@ struct AttemptDiagnosis: Sendable {
 
     /// Returns one check for the chosen kind of reader, and one for the other kind if tries have failed on it.
     func checks() async -> [Check] {
-        let standings: [AttemptStanding]
+        let statuses: [AttemptStatus]
         do throws(AuthenticationError) {
-            standings = try await services.maintenance.attempts()
+            statuses = try await services.maintenance.attempts()
         } catch {
             return [.bad("lockout", Failure(error))]
         }
         let meant = await readersMeant()
-        return standings.sorted { $0.readers == meant && $1.readers != meant }.compactMap { standing in
-            standing.readers == meant
-                ? Self.check(standing, Date())
-                : standing.failures > 0 ? Self.aside(standing, Date()) : nil
+        return statuses.sorted { $0.readers == meant && $1.readers != meant }.compactMap { status in
+            status.readers == meant
+                ? Self.check(status, Date())
+                : status.failures > 0 ? Self.aside(status, Date()) : nil
         }
     }
 
@@ -33,39 +33,39 @@ struct AttemptDiagnosis: Sendable {
         return ReaderClass(await reader.info.kind)
     }
 
-    static func check(_ standing: AttemptStanding, _ now: Date) -> Check {
-        switch standing.lock {
-        case .open where standing.failures == 0:
+    static func check(_ status: AttemptStatus, _ now: Date) -> Check {
+        switch status.lock {
+        case .open where status.failures == 0:
             .good("lockout", "Fingers are not locked; no try has failed since the last match.")
         case .open:
-            .note("lockout", "Fingers are not locked. \(tries(standing)).")
+            .note("lockout", "Fingers are not locked. \(tries(status)).")
         case .until, .untilPasscode:
             .bad(
                 "lockout",
-                "Too many fingers did not match; \(words(standing.lock, now)).",
-                remedy: remedy(standing.lock)
+                "Too many fingers did not match; \(words(status.lock, now)).",
+                remedy: remedy(status.lock)
             )
         }
     }
 
     /// Returns the check for readers of the kind that is not chosen now.
-    private static func aside(_ standing: AttemptStanding, _ now: Date) -> Check {
-        let readers = standing.readers == .real ? "real readers" : "pretended readers"
-        switch standing.lock {
-        case .open: return .note("lockout elsewhere", "On \(readers): \(tries(standing).lowercasedFirst).")
+    private static func aside(_ status: AttemptStatus, _ now: Date) -> Check {
+        let readers = status.readers == .real ? "real readers" : "pretended readers"
+        switch status.lock {
+        case .open: return .note("lockout elsewhere", "On \(readers): \(tries(status).lowercasedFirst).")
         case .until, .untilPasscode:
-            return .note("lockout elsewhere", "On \(readers) \(words(standing.lock, now)).")
+            return .note("lockout elsewhere", "On \(readers) \(words(status.lock, now)).")
         }
     }
 
-    private static func tries(_ standing: AttemptStanding) -> String {
+    private static func tries(_ status: AttemptStatus) -> String {
         let failed =
-            standing.failures == 1 ? "One try has failed" : "\(standing.failures) tries have failed in a row"
-        let left = standing.remaining == 1 ? "one is left" : "\(standing.remaining) are left"
+            status.failures == 1 ? "One try has failed" : "\(status.failures) tries have failed in a row"
+        let left = status.remaining == 1 ? "one is left" : "\(status.remaining) are left"
         return "\(failed), \(left)"
     }
 
-    private static func words(_ lock: AttemptStanding.Lock, _ now: Date) -> String {
+    private static func words(_ lock: AttemptStatus.Lock, _ now: Date) -> String {
         switch lock {
         case .open: return "fingers are not locked"
         case .until(let end):
@@ -75,7 +75,7 @@ struct AttemptDiagnosis: Sendable {
         }
     }
 
-    private static func remedy(_ lock: AttemptStanding.Lock) -> String {
+    private static func remedy(_ lock: AttemptStatus.Lock) -> String {
         switch lock {
         case .open: ""
         case .until: "Wait; then one try is free, and a failed one locks for longer."

@@ -66,27 +66,24 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
 }
 
 extension ExitStatus {
-    /// Makes the status of a vault's error.
-    init(_ code: VaultError.Code) {
+    /// Makes the status of an error that is not an evaluation's.
+    init(_ category: ErrorCategory) {
         self =
-            switch code {
-            // Everything that prevents use of the chip, also when it keeps the state key; the error's code says what.
-            case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
-                .chipFull, .noEndorsement, .credentialRefused:
-                .noTPM
-            case .noSuchItem: .noSuchItem
-            case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: .noLongerValid
-            case .itemExists, .passcodeExists: .existsAlready
-            // The status of an evaluation that no passcode can meet for now.
-            case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled,
-                .chipLockedOut:
-                .authenticationFailed
-            case .passcodeNotSet: .passcodeNotSet
-            case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .publicKeyRefused,
-                .accessRefused, .passcodeWrongSize, .applicationPasswordNeeded:
-                .usage
-            case .store: .storeFailed
-            case .passcodeNeeded: .failure
+            switch category {
+            case .notAuthenticated: .authenticationFailed
+            case .cancelled: .userCancel
+            case .notSetUp: .passcodeNotSet
+            case .notInteractive: .notInteractive
+            case .readerUnavailable: .biometryNotAvailable
+            case .chipUnavailable: .noTPM
+            case .notFound: .noSuchItem
+            case .alreadyExists: .existsAlready
+            case .noLongerValid: .noLongerValid
+            case .invalidRequest: .usage
+            case .storage: .storeFailed
+            case .serverUnavailable: .serverUnavailable
+            case .serverRefused: .serverRefused
+            case .other: .failure
             }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TerminalPrompt
-import WhorlService
+public import TerminalPrompt
+public import WhorlService
 
 extension Failure {
     init(_ error: VaultError) {
@@ -9,15 +9,10 @@ extension Failure {
             self.init(error)
             return
         }
-        self.init(
-            code: error.code.name,
-            rawValue: error.code == .passcodeNotSet
-                ? AuthenticationError.Code.passcodeNotSet.appleRawValue : nil,
-            status: ExitStatus(error.code),
-            message: error.message,
-            reason: error.cause,
-            recovery: error.recovery
-        )
+        self.init(error, status: nil)
+        if error.code == .passcodeNotSet {
+            rawValue = AuthenticationError.Code.passcodeNotSet.appleRawValue
+        }
     }
 
     init(_ error: ReleaseError) {
@@ -28,21 +23,25 @@ extension Failure {
     }
 
     init(_ error: PasscodeReadingError) {
-        let status: ExitStatus =
-            switch error.code {
-            case .cancelled: .userCancel
-            case .noTerminal: .notInteractive
-            case .isTerminal, .empty, .tooLong, .control: .usage
-            case .different, .unreadable: .failure
-            }
-        self.init(
-            code: error.code == .cancelled ? "userCancel" : error.code.rawValue,
-            rawValue: error.code == .cancelled ? AuthenticationError.Code.userCancel.appleRawValue : nil,
-            status: status,
-            message: error.message,
-            reason: error.cause,
-            recovery: error.recovery,
-            isCancellation: error.code == .cancelled
-        )
+        self.init(error, status: nil)
+        guard error.code == .cancelled else { return }
+        code = AuthenticationError.Code.userCancel.rawValue
+        rawValue = AuthenticationError.Code.userCancel.appleRawValue
+        isCancellation = true
+    }
+}
+
+extension PasscodeReadingError: ReportedError {
+    /// The name of the code.
+    public var codeName: String { code.rawValue }
+
+    /// The kind of handling that the failure asks for.
+    public var category: ErrorCategory {
+        switch code {
+        case .cancelled: .cancelled
+        case .noTerminal: .notInteractive
+        case .isTerminal, .empty, .tooLong, .control: .invalidRequest
+        case .different, .unreadable: .other
+        }
     }
 }

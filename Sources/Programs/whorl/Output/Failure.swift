@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlFingerprint
-import GreyscalePNG
-import SyntheticFingers
-import WhorlService
+public import GreyscalePNG
+public import SyntheticFingers
+public import WhorlService
 import WhorlSupport
 
 /// A failure of a command, in the words of the layer where it happened.
@@ -53,58 +53,46 @@ extension Failure {
         )
     }
 
+    /// Makes the failure of an error that an evaluation has no name for.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - status: The status; by default that of the error's category.
+    ///   - reason: The text of a lower layer; by default the error's cause.
+    init(_ error: some ReportedError, status: ExitStatus? = nil, reason: String? = nil) {
+        self.init(
+            code: error.codeName,
+            rawValue: nil,
+            status: status ?? ExitStatus(error.category),
+            message: error.message,
+            reason: reason ?? error.cause,
+            recovery: error.recovery
+        )
+    }
+
     init(_ error: ReaderError) {
         switch error.code {
         case .notFound, .permissionDenied, .busy, .inUse, .unplugged, .cancelled, .suspended:
             self.init(AuthenticationError(error))
-        case .duplicate: self.init(error, .existsAlready)
-        case .printNotFound: self.init(error, .noSuchItem)
+        case .duplicate, .printNotFound: self.init(error, status: nil, reason: error.description)
         case .notOpen, .unsupported, .storageFull, .templateInvalid, .tooHot, .untrustworthy, .malfunction,
             .lockUnusable:
-            self.init(error, .failure)
+            self.init(error, status: .failure, reason: error.description)
         }
-    }
-
-    /// Makes a failure with the reader's own name, since an evaluation has no name for it.
-    private init(_ error: ReaderError, _ status: ExitStatus) {
-        self.init(
-            code: error.code.rawValue,
-            rawValue: nil,
-            status: status,
-            message: error.message,
-            reason: error.description,
-            recovery: error.recovery
-        )
     }
 
     init(_ error: EnrollmentError) {
         switch error.code {
         case .reader(let error): self.init(error)
         case .store(let error): self.init(error)
-        case .fingerExists: self.init(error, "fingerExists", .existsAlready)
-        case .duplicate: self.init(error, "duplicate", .existsAlready)
-        case .inconsistent: self.init(error, "inconsistent", .failure)
-        case .tooManyRetries: self.init(error, "tooManyRetries", .failure)
-        case .timedOut: self.init(error, as: .systemCancel)
+        case .timedOut, .changedMeanwhile: self.init(error, as: .systemCancel)
         case .enrollmentTampered: self.init(error, as: .enrollmentTampered)
         case .enrollmentRolledBack: self.init(error, as: .enrollmentRolledBack)
-        case .noSuchFinger: self.init(error, "noSuchFinger", .noSuchItem)
         case .readerNotConnected: self.init(error, as: .biometryDisconnected)
-        case .ownerNeeded: self.init(error, "ownerNeeded", .authenticationFailed)
-        case .changedMeanwhile: self.init(error, as: .systemCancel)
         case .lockedOut: self.init(error, as: .biometryLockout)
+        case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .noSuchFinger, .ownerNeeded:
+            self.init(error, status: nil)
         }
-    }
-
-    private init(_ error: EnrollmentError, _ code: String, _ status: ExitStatus) {
-        self.init(
-            code: code,
-            rawValue: nil,
-            status: status,
-            message: error.message,
-            reason: error.cause,
-            recovery: error.recovery
-        )
     }
 
     private init(_ error: EnrollmentError, as code: AuthenticationError.Code) {
@@ -115,38 +103,46 @@ extension Failure {
 
     init(_ error: StateError) { self.init(AuthenticationError(error)) }
 
-    init(_ error: GreyscalePNGError) {
-        let status: ExitStatus =
-            switch error.code {
-            case .unwritable: .storeFailed
-            case .unreadable, .notPNG, .damaged, .tooLarge, .noAlpha, .invalidSize: .failure
-            }
-        self.init(
-            code: "\(error.code)",
-            rawValue: nil,
-            status: status,
-            message: error.message,
-            reason: error.systemCode == 0 ? error.cause : "errno \(error.systemCode)",
-            recovery: error.recoverySuggestion
-        )
-    }
+    init(_ error: GreyscalePNGError) { self.init(error, status: nil) }
 
+    /// Programs that press virtual fingers tell a reader that is gone from one that does not wait.
     init(_ error: VirtualReaderError) {
-        let status: ExitStatus =
+        let status: ExitStatus? =
             switch error.code {
-            case .invalidPath: .usage
-            case .noReader: .biometryNotAvailable
-            case .notRead: .systemCancel
             case .disconnected: .biometryDisconnected
-            case .invalidPicture, .systemFailure: .failure
+            case .notRead: .systemCancel
+            case .noReader, .invalidPath, .invalidPicture, .systemFailure: nil
             }
-        self.init(
-            code: "\(error.code)",
-            rawValue: nil,
-            status: status,
-            message: error.message,
-            reason: error.systemCode == 0 ? "" : "errno \(error.systemCode)",
-            recovery: error.recoverySuggestion
-        )
+        self.init(error, status: status)
+    }
+}
+
+extension GreyscalePNGError: ReportedError {
+    /// The name of the code.
+    public var codeName: String { code.rawValue }
+
+    /// The kind of handling that the failure asks for.
+    public var category: ErrorCategory {
+        switch code {
+        case .unwritable: .storage
+        case .unreadable, .notPNG, .damaged, .tooLarge, .noAlpha, .invalidSize: .other
+        }
+    }
+}
+
+extension VirtualReaderError: ReportedError {
+    /// The name of the code.
+    public var codeName: String { code.rawValue }
+    /// The system's error number; empty without one.
+    public var cause: String { systemCode == 0 ? "" : "errno \(systemCode)" }
+
+    /// The kind of handling that the failure asks for.
+    public var category: ErrorCategory {
+        switch code {
+        case .invalidPath: .invalidRequest
+        case .noReader, .disconnected: .readerUnavailable
+        case .notRead: .cancelled
+        case .invalidPicture, .systemFailure: .other
+        }
     }
 }

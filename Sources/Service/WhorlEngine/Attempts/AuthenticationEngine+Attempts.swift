@@ -4,7 +4,7 @@ import Foundation
 import StateStore
 public import WhorlService
 
-extension AttemptStanding {
+extension AttemptStatus {
     init(_ record: AttemptRecord, on readers: ReaderClass, at now: Moment, endsByTime: Bool) {
         let lock = record.lock(at: now, endsByTime: endsByTime)
         self.init(
@@ -19,7 +19,7 @@ extension AttemptStanding {
     }
 }
 
-extension AttemptStanding.Lock {
+extension AttemptStatus.Lock {
     fileprivate init(_ state: LockState, at now: Moment) {
         switch state {
         case .open: self = .open
@@ -47,18 +47,18 @@ extension AuthenticationEngine {
     /// - Returns: One value for each ``ReaderClass``, also where there was no try.
     /// - Throws: `storeFailed`.
     @concurrent
-    public func attempts() async throws(AuthenticationError) -> [AttemptStanding] {
+    public func attempts() async throws(AuthenticationError) -> [AttemptStatus] {
         let endsByTime = await lockEndsByTime
         let now = time.now()
         do throws(StateError) {
             guard let database = try await state.existing() else {
                 return ReaderClass.allCases.map {
-                    AttemptStanding(.fresh, on: $0, at: now, endsByTime: endsByTime)
+                    AttemptStatus(.fresh, on: $0, at: now, endsByTime: endsByTime)
                 }
             }
             return try await database.read { [profile] db in
                 try AttemptLedger.all(of: profile).map { ledger in
-                    AttemptStanding(
+                    AttemptStatus(
                         try ledger.record(in: db),
                         on: ledger.readers,
                         at: now,

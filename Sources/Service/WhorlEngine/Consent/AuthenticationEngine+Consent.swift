@@ -29,19 +29,19 @@ extension AuthenticationEngine {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> OwnerConsent? {
         // If nothing was ever stored, neither a finger nor a passcode is set.
-        guard let standing = try await standingFingers() else { return nil }
-        if let fault = standing.fault, change.needsSoundFingers { throw AuthenticationError(fault) }
-        if change.isEmpty(in: standing) { return nil }
+        guard let status = try await enrollmentStatus() else { return nil }
+        if let fault = status.fault, change.needsSoundFingers { throw AuthenticationError(fault) }
+        if change.isEmpty(in: status) { return nil }
         let evaluation: EvaluationRequest
-        switch standing.need {
+        switch status.need {
         case .nothing:
             guard change != .accept else { throw .nothingVouchesForOwner }
             return nil
         case .passcode:
-            evaluation = self.evaluation(for: change, request, standing.need, ways: .passcode)
+            evaluation = self.evaluation(for: change, request, status.need, ways: .passcode)
         case .fingerOrPasscode:
-            let ways = await ways(standing, request)
-            evaluation = self.evaluation(for: change, request, standing.need, ways: ways)
+            let ways = await ways(status, request)
+            evaluation = self.evaluation(for: change, request, status.need, ways: ways)
         }
         let owner: Evaluation
         do {
@@ -51,10 +51,10 @@ extension AuthenticationEngine {
         }
         // Neither can happen: a request without a reuse window takes no earlier match, and a request for the passcode
         // alone asks for no finger.
-        guard !owner.isReused, standing.need != .passcode || owner.method == .passcode else {
+        guard !owner.isReused, status.need != .passcode || owner.method == .passcode else {
             throw AuthenticationError(.authenticationFailed, cause: "not shown for this change")
         }
-        return OwnerConsent(to: change, in: standing, by: owner.method == .biometry ? .finger : .passcode)
+        return OwnerConsent(to: change, in: status, by: owner.method == .biometry ? .finger : .passcode)
     }
 
     /// Asks for an enrolled finger, if there is one, before a first passcode is set.
@@ -70,7 +70,7 @@ extension AuthenticationEngine {
         in session: OwnerSession,
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) {
-        guard let standing = try await standingFingers(), standing.hasFingers else { return }
+        guard let status = try await enrollmentStatus(), status.hasFingers else { return }
         var evaluation = EvaluationRequest(
             policy: .biometrics,
             reason: "touch an enrolled finger to set a passcode",
@@ -82,7 +82,7 @@ extension AuthenticationEngine {
         _ = try await evaluate(evaluation, presenter: presenter)
     }
 
-    private func standingFingers() async throws(AuthenticationError) -> FingersStanding? {
+    private func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {
         do throws(EnrollmentError) {
             let database: StateDatabase?
             do throws(StateError) { database = try await state.existing() } catch {
@@ -90,7 +90,7 @@ extension AuthenticationEngine {
             }
             guard let database else { return nil }
             return try await EnrollmentStore(database: database, generations: state.generations)
-                .standing(of: profile)
+                .status(of: profile)
         } catch {
             throw AuthenticationError(error)
         }
@@ -98,9 +98,9 @@ extension AuthenticationEngine {
 
     /// Returns the ways in which the owner can consent now; without a passcode always a finger, so that its obstacle is
     /// reported.
-    private func ways(_ standing: FingersStanding, _ request: ConsentRequest) async -> Prompt.Parts {
+    private func ways(_ status: EnrollmentStatus, _ request: ConsentRequest) async -> Prompt.Parts {
         guard !request.passcodeAlone else { return .passcode }
-        guard standing.isPasscodeSet else { return .finger }
+        guard status.isPasscodeSet else { return .finger }
         let canTouch = await preflight(.biometrics, for: request.application).canEvaluate
         return canTouch ? [.finger, .passcode] : .passcode
     }
@@ -108,7 +108,7 @@ extension AuthenticationEngine {
     private func evaluation(
         for change: OwnerConsent.Change,
         _ request: ConsentRequest,
-        _ need: FingersStanding.Need,
+        _ need: EnrollmentStatus.Need,
         ways: Prompt.Parts
     ) -> EvaluationRequest {
         var evaluation = EvaluationRequest(
@@ -135,11 +135,11 @@ extension OwnerConsent.Change {
     }
 
     /// Returns whether the change has no effect.
-    fileprivate func isEmpty(in standing: FingersStanding) -> Bool {
+    fileprivate func isEmpty(in status: EnrollmentStatus) -> Bool {
         switch self {
         case .add, .remove(.print), .remove(.finger): false
-        case .remove(.all): standing.fault == nil && !standing.hasFingers
-        case .accept: standing.fault == nil
+        case .remove(.all): status.fault == nil && !status.hasFingers
+        case .accept: status.fault == nil
         }
     }
 

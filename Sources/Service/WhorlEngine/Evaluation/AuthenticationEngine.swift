@@ -106,7 +106,7 @@ public final class AuthenticationEngine: AuthenticationService {
     public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
         let survey = await survey(for: application)
         let obstacle: AuthenticationError? =
-            switch survey.standing.plan(for: policy) {
+            switch survey.preconditions.plan(for: policy) {
             case .finger, .passcode: nil
             case .refuse(let error): error
             }
@@ -115,7 +115,7 @@ public final class AuthenticationEngine: AuthenticationService {
             hasReader: survey.hasReader,
             readerKind: survey.readerInfo?.kind,
             domainState: survey.enrollment?.digest,
-            isPasscodeSet: survey.standing.hasPasscode
+            isPasscodeSet: survey.preconditions.hasPasscode
         )
     }
 

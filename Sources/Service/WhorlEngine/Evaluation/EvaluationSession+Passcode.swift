@@ -12,7 +12,7 @@ extension EvaluationSession {
         case .biometrics: return false
         case .deviceOwner: break
         }
-        guard survey.standing.hasPasscode else { return false }
+        guard survey.preconditions.hasPasscode else { return false }
         return await presenter.takesPasscode
     }
 

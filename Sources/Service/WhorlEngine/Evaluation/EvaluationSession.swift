@@ -43,7 +43,7 @@ struct EvaluationSession: Sendable {
         let survey = await engine.survey(for: request.application)
         let plan =
             request.takesPasscodeAlone
-            ? survey.standing.planForPasscode : survey.standing.plan(for: request.policy)
+            ? survey.preconditions.planForPasscode : survey.preconditions.plan(for: request.policy)
         let books = books(try await database(survey, plan), survey)
         do throws(AuthenticationError) {
             switch plan {
@@ -83,7 +83,7 @@ struct EvaluationSession: Sendable {
             application: request.application,
             reader: survey.readerInfo,
             reason: request.reason,
-            lockEndsByTime: survey.standing.lockEndsByTime,
+            lockEndsByTime: survey.preconditions.lockEndsByTime,
             time: engine.time
         )
     }
@@ -108,7 +108,7 @@ struct EvaluationSession: Sendable {
             let prompt = engine.texts.prompt(
                 for: request,
                 at: scan.info,
-                hasPasscode: survey.standing.hasPasscode
+                hasPasscode: survey.preconditions.hasPasscode
             )
             return await PromptRace(prompt: prompt, presenter: presenter).run { entry in
                 await self.outcome(of: scan, entry)

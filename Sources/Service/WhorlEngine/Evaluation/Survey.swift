@@ -7,7 +7,7 @@ import WhorlService
 
 /// The facts that were gathered before the decision, and the parts that were opened to gather them.
 struct Survey: Sendable {
-    var standing = Standing()
+    var preconditions = Preconditions()
     /// The database; `nil` unless data was stored and the database is sound.
     var database: StateDatabase?
     /// The set of enrolled fingers; `nil` when nothing was ever stored or it cannot be trusted.
@@ -20,7 +20,7 @@ struct Survey: Sendable {
 
     /// Whether at least one reader is connected.
     var hasReader: Bool {
-        switch standing.reader {
+        switch preconditions.reader {
         case .connected: true
         case .none: false
         case .unclear(let error): error.code == .readerNotChosen
@@ -42,23 +42,23 @@ extension AuthenticationEngine {
         do throws(AuthenticationError) {
             survey.reader = try await reader()
             survey.readerInfo = await survey.reader?.info
-            survey.standing.reader = survey.reader == nil ? .none : .connected
+            survey.preconditions.reader = survey.reader == nil ? .none : .connected
         } catch {
-            survey.standing.reader = .unclear(error)
+            survey.preconditions.reader = .unclear(error)
         }
     }
 
     private func askPasscode(_ survey: inout Survey) async {
         do throws(AuthenticationError) {
-            survey.standing.passcode = try await passcode.isSet ? .set : .notSet
+            survey.preconditions.passcode = try await passcode.isSet ? .set : .notSet
         } catch {
-            survey.standing.passcode = .unknown(error)
+            survey.preconditions.passcode = .unknown(error)
         }
     }
 
     /// Reads the profile's data from the database in one transaction.
     private func readState(_ survey: inout Survey, _ application: ApplicationID) async {
-        let lockEndsByTime = survey.standing.lockEndsByTime
+        let lockEndsByTime = survey.preconditions.lockEndsByTime
         // Without a reader, no lock is reported: the error that no reader is connected takes precedence.
         let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
         do throws(EnrollmentError) {
@@ -73,21 +73,21 @@ extension AuthenticationEngine {
                     lock: record.lock(at: time.now(), endsByTime: lockEndsByTime)
                 )
             }
-            (survey.standing.isOptedOut, survey.standing.lock) = rest
-            survey.standing.fingers = fingers.fingers.standing(for: survey.readerInfo?.id)
+            (survey.preconditions.isOptedOut, survey.preconditions.lock) = rest
+            survey.preconditions.fingers = fingers.fingers.usability(for: survey.readerInfo?.id)
             survey.enrollment = fingers.state(for: application.rawValue)
             survey.fingers = fingers
         } catch {
             switch error.code {
             case .enrollmentTampered, .enrollmentRolledBack:
-                survey.standing.enrollmentFault = AuthenticationError(error)
+                survey.preconditions.enrollmentFault = AuthenticationError(error)
             case .store:
                 survey.database = nil
-                survey.standing.storeFailure = AuthenticationError(error)
+                survey.preconditions.storeFailure = AuthenticationError(error)
             // Looking up fingers never throws these errors; they count as failures.
             case .fingerExists, .duplicate, .inconsistent, .tooManyRetries, .timedOut, .noSuchFinger,
                 .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
-                survey.standing.storeFailure = AuthenticationError(error)
+                survey.preconditions.storeFailure = AuthenticationError(error)
             }
         }
     }
@@ -102,7 +102,7 @@ extension AuthenticationEngine {
 }
 
 extension [EnrolledFinger] {
-    fileprivate func standing(for reader: ReaderID?) -> Standing.Fingers {
+    fileprivate func usability(for reader: ReaderID?) -> Preconditions.Fingers {
         if isEmpty { return .none }
         return contains { $0.reader == reader } ? .usable : .elsewhere
     }

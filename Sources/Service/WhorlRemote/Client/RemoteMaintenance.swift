@@ -54,7 +54,7 @@ struct RemoteMaintenance: MaintenanceService {
         ).parameters
     }
 
-    func attempts() async throws(AuthenticationError) -> [AttemptStanding] {
+    func attempts() async throws(AuthenticationError) -> [AttemptStatus] {
         try await client.call(MaintenanceInterface.attempts, NoValue(), failing: AuthenticationError.self)
             .parameters.value
     }

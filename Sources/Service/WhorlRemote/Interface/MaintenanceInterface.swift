@@ -21,7 +21,7 @@ enum MaintenanceInterface {
     static let provision = ServiceMethod<NoValue, NoValue>("io.whorl.Maintenance.Provision")
     static let reset = ServiceMethod<Valued<Bool>, VaultReset>("io.whorl.Maintenance.Reset")
     static let reseal = ServiceMethod<Valued<Int>, Resealing>("io.whorl.Maintenance.Reseal")
-    static let attempts = ServiceMethod<NoValue, Valued<[AttemptStanding]>>("io.whorl.Maintenance.Attempts")
+    static let attempts = ServiceMethod<NoValue, Valued<[AttemptStatus]>>("io.whorl.Maintenance.Attempts")
     static let log = ServiceMethod<Valued<Int>, Valued<[AuditEntry]>>("io.whorl.Maintenance.Log")
     static let lockFileFault = ServiceMethod<NoValue, Optionally<AuthenticationError>>(
         "io.whorl.Maintenance.LockFileFault"

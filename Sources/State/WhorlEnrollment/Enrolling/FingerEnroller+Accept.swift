@@ -9,8 +9,8 @@ extension FingerEnroller {
     /// - Returns: The fingers; `nil` if the set is sound, so that there is nothing to accept.
     /// - Throws: `store`.
     public func acceptable(profile: String) async throws(EnrollmentError) -> [EnrolledFinger]? {
-        let standing = try await store.standing(of: profile)
-        return standing.fault == nil ? nil : standing.fingers
+        let status = try await store.status(of: profile)
+        return status.fault == nil ? nil : status.fingers
     }
 
     /// Accepts the present fingers of a profile as genuine, after they were changed from outside or an older state was
@@ -29,10 +29,10 @@ extension FingerEnroller {
         profile: String,
         consent: OwnerConsent?
     ) async throws(EnrollmentError) -> AcceptedFingers? {
-        let standing = try await store.standing(of: profile)
-        guard standing.fault != nil else { return nil }
+        let status = try await store.status(of: profile)
+        guard status.fault != nil else { return nil }
         guard let consent else { throw EnrollmentError(.ownerNeeded) }
-        let restart = try await store.restart(standing, .accept, by: consent)
+        let restart = try await store.restart(status, .accept, by: consent)
         return AcceptedFingers(
             kept: restart.kept.map(\.enrolledFinger),
             removed: restart.removed.map(\.enrolledFinger)

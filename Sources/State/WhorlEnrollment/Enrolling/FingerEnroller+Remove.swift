@@ -28,12 +28,12 @@ extension FingerEnroller {
         consent: OwnerConsent?
     ) async throws(EnrollmentError) -> [EnrolledFinger] {
         let meant = try await removable(selection, profile: profile, readers: readers, force: force)
-        let standing = try await store.standing(of: profile)
+        let status = try await store.status(of: profile)
         // A set that cannot be trusted becomes sound again although none of its rows can be read.
-        if meant.isEmpty, standing.fault == nil { return [] }
+        if meant.isEmpty, status.fault == nil { return [] }
         let removed =
-            if standing.fault != nil, selection == .all {
-                try await store.restart(standing, .remove(.all), by: consent).removed
+            if status.fault != nil, selection == .all {
+                try await store.restart(status, .remove(.all), by: consent).removed
             } else {
                 try await store.beginRemoval(of: selection, profile: profile, consent: consent)
             }

@@ -32,18 +32,18 @@ public struct OwnerConsent: Sendable {
     ///
     /// - Parameters:
     ///   - change: The change that the owner was asked for.
-    ///   - standing: The state of the fingers before the owner was asked.
+    ///   - status: The state of the fingers before the owner was asked.
     ///   - proof: The way in which the owner was recognised.
-    package init(to change: Change, in standing: FingersStanding, by proof: Proof) {
-        profile = standing.profile
+    package init(to change: Change, in status: EnrollmentStatus, by proof: Proof) {
+        profile = status.profile
         self.change = change
-        state = standing.state
+        state = status.state
         self.proof = proof
     }
 }
 
 /// The state of a profile's fingers, and the proof that a change of them needs.
-package struct FingersStanding: Sendable {
+package struct EnrollmentStatus: Sendable {
     /// The profile whose fingers are meant.
     package let profile: String
     /// `enrollmentTampered` or `enrollmentRolledBack` if the set cannot be trusted; `nil` if it can.
@@ -73,7 +73,7 @@ package struct FingersStanding: Sendable {
     }
 }
 
-extension FingersStanding.Need {
+extension EnrollmentStatus.Need {
     init(isTrusted: Bool, hasFingers: Bool, isPasscodeSet: Bool) {
         if isTrusted {
             self = hasFingers || isPasscodeSet ? .fingerOrPasscode : .nothing
@@ -89,7 +89,7 @@ struct FingersState: Sendable, Hashable {
     let mac: Data?
     let opening: [PrintID]
 
-    init(_ manifest: Manifest, _ seal: TemplateSeal) {
+    init(_ manifest: Manifest, _ seal: TemplateCipher) {
         set = manifest.set
         // The row of a profile that never had a finger comes and goes with plans of enrollments.
         mac = manifest.generation == 0 && manifest.prints.isEmpty ? nil : manifest.head.mac
@@ -101,7 +101,7 @@ extension EnrollmentStore {
     /// Returns the present state of a profile's fingers.
     ///
     /// - Throws: `store`; a set that cannot be trusted is no error here, but is returned with its fault.
-    package func standing(of profile: String) async throws(EnrollmentError) -> FingersStanding {
+    package func status(of profile: String) async throws(EnrollmentError) -> EnrollmentStatus {
         var fault: EnrollmentError?
         do throws(EnrollmentError) {
             _ = try await snapshot(of: profile)
@@ -116,7 +116,7 @@ extension EnrollmentStore {
                 try OwnerPasscode.isSet(of: profile, db)
             )
         }
-        return FingersStanding(
+        return EnrollmentStatus(
             profile: profile,
             fault: fault,
             fingers: manifest.prints.filter(seal.opens).map(\.enrolledFinger),
@@ -143,7 +143,7 @@ extension EnrollmentStore {
         isTrusted: Bool,
         _ db: Database
     ) throws -> EnrollmentError? {
-        let need = FingersStanding.Need(
+        let need = EnrollmentStatus.Need(
             isTrusted: isTrusted,
             hasFingers: !now.prints.isEmpty,
             isPasscodeSet: try OwnerPasscode.isSet(of: now.profile, db)

@@ -12,7 +12,7 @@ package import WhorlService
 /// snapshot still holds (``isEnrolled(_:in:)``, ``isSound(in:)``); changes since the read are noticed there.
 package struct EnrollmentSnapshot: Sendable {
     let manifest: Manifest
-    let seal: TemplateSeal
+    let seal: TemplateCipher
 
     /// The number of changes of the set up to this moment.
     package var generation: UInt64 { manifest.generation }

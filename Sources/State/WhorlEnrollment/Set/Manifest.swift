@@ -57,7 +57,7 @@ struct Manifest: Sendable {
     }
 
     /// Whether the rows are as this program wrote them, templates included.
-    func isAuthentic(_ seal: TemplateSeal) -> Bool {
+    func isAuthentic(_ seal: TemplateCipher) -> Bool {
         guard isReadable else { return false }
         guard let mac = head.mac else { return prints.isEmpty }
         let isOurs =

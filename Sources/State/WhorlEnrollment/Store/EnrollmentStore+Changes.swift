@@ -40,7 +40,7 @@ extension EnrollmentStore {
             readerName: reader.name,
             storage: reader.storage,
             sealed: nil,
-            templateDigest: TemplateSeal.digest(of: template),
+            templateDigest: TemplateCipher.digest(of: template),
             enrolledAt: date.timeIntervalSince1970,
             lastMatchedAt: nil,
             state: .enrolled

@@ -21,17 +21,17 @@ extension EnrollmentStore {
     /// items that the chip bound to an earlier generation stay refused.
     ///
     /// - Parameters:
-    ///   - standing: The state of the set when it was found untrustworthy.
+    ///   - status: The state of the set when it was found untrustworthy.
     ///   - change: `accept` keeps the prints that this machine sealed; any other change keeps none.
     ///   - consent: The owner's consent by the passcode; `nil` is enough if no passcode is set.
     /// - Returns: The prints that were kept and those that were removed.
     /// - Throws: `ownerNeeded`, `changedMeanwhile`, `store`, and the counter's errors.
     func restart(
-        _ standing: FingersStanding,
+        _ status: EnrollmentStatus,
         _ change: OwnerConsent.Change,
         by consent: OwnerConsent?
     ) async throws(EnrollmentError) -> Restart {
-        let profile = standing.profile
+        let profile = status.profile
         let (head, known, refusal) = try await read { db in
             let now = try Manifest(db, profile: profile)
             return (
@@ -51,7 +51,7 @@ extension EnrollmentStore {
         let generation = try await successor(of: profile, after: restarted, in: head.epoch).generation
         let next = Manifest.Head(generation: generation, epoch: EnrollmentSet.newEpoch(), mac: nil)
         let isCounted = try await generations.hasCounter(profile)
-        let outcome = try await save(next, standing, change, by: consent, isCounted: isCounted)
+        let outcome = try await save(next, status, change, by: consent, isCounted: isCounted)
         let restart = try outcome.get()
         try await generations.advance(profile, to: next.generation)
         return restart
@@ -59,18 +59,18 @@ extension EnrollmentStore {
 
     private func save(
         _ head: Manifest.Head,
-        _ standing: FingersStanding,
+        _ status: EnrollmentStatus,
         _ change: OwnerConsent.Change,
         by consent: OwnerConsent?,
         isCounted: Bool
     ) async throws(EnrollmentError) -> Result<Restart, EnrollmentError> {
-        let (seal, profile) = (templateSeal, standing.profile)
+        let (seal, profile) = (templateSeal, status.profile)
         return try await transaction { db in
             let now = try Manifest(db, profile: profile)
             if let refusal = try self.refusal(of: change, by: consent, now, isTrusted: false, db) {
                 return .failure(refusal)
             }
-            guard FingersState(now, seal) == standing.state else {
+            guard FingersState(now, seal) == status.state else {
                 return .failure(EnrollmentError(.changedMeanwhile))
             }
             let kept = change == .accept ? now.prints.filter(seal.opens) : []

@@ -166,7 +166,7 @@ public final class EnrollmentStore: Sendable {
         if changed == 0 { throw EnrollmentError(.noSuchFinger) }
     }
 
-    var templateSeal: TemplateSeal { TemplateSeal(keys: database.keys) }
+    var templateSeal: TemplateCipher { TemplateCipher(keys: database.keys) }
 }
 
 extension PrintRow {

@@ -81,7 +81,7 @@ struct CounterRow: Sendable {
 
     private static let table = "vault_counters"
 
-    func save(_ db: Database, _ seal: RowSeal) throws {
+    func save(_ db: Database, _ seal: RowMAC) throws {
         let columns = [Data(profile.utf8), place.encoded, Data(column: shift)]
         try db.execute(
             sql: "INSERT OR REPLACE INTO vault_counters VALUES (?, ?, ?, ?)",
@@ -92,7 +92,7 @@ struct CounterRow: Sendable {
     /// Reads a profile's row; `nil` if the profile has none.
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
-    static func read(_ profile: String, _ db: Database, _ seal: RowSeal) throws -> CounterRow? {
+    static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> CounterRow? {
         let row = try Row.fetchOne(
             db,
             sql: "SELECT * FROM vault_counters WHERE profile = ?",
@@ -102,11 +102,11 @@ struct CounterRow: Sendable {
     }
 
     /// Reads the rows of all profiles.
-    static func all(_ db: Database, _ seal: RowSeal) throws -> [CounterRow] {
+    static func all(_ db: Database, _ seal: RowMAC) throws -> [CounterRow] {
         try Row.fetchAll(db, sql: "SELECT * FROM vault_counters").map { try CounterRow(checking: $0, seal) }
     }
 
-    private init(checking row: Row, _ seal: RowSeal) throws {
+    private init(checking row: Row, _ seal: RowMAC) throws {
         let columns = Columns(row)
         guard let profile = columns["profile"] as String?, let counter = columns["counter"] as Data?,
             let shift = columns["shift"] as Int64?, let mac = columns["mac"] as Data?,

@@ -59,7 +59,7 @@ struct ItemRow: KeptItem {
     /// Stores a new item.
     ///
     /// - Returns: `false` if an item of this profile, kind and name exists.
-    func insert(_ db: Database, _ seal: RowSeal) throws -> Bool {
+    func insert(_ db: Database, _ seal: RowMAC) throws -> Bool {
         guard try !ItemRow.exists(id, db) else { return false }
         try db.execute(
             sql: "INSERT INTO vault_items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -73,7 +73,7 @@ struct ItemRow: KeptItem {
     }
 
     /// Replaces the row that this one was made from; `false` if that row no longer exists.
-    func replace(_ old: ItemRow, _ db: Database, _ seal: RowSeal) throws -> Bool {
+    func replace(_ old: ItemRow, _ db: Database, _ seal: RowMAC) throws -> Bool {
         try db.execute(
             sql:
                 "DELETE FROM vault_items WHERE profile = ? AND kind = ? AND name = ? AND id = ? AND object = ?",
@@ -120,7 +120,7 @@ extension ItemRow {
     }
 
     /// Reads an item; `nil` if it does not exist.
-    static func read(_ id: ItemID, _ db: Database, _ seal: RowSeal) throws -> Reading? {
+    static func read(_ id: ItemID, _ db: Database, _ seal: RowMAC) throws -> Reading? {
         try Row.fetchOne(
             db,
             sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
@@ -129,7 +129,7 @@ extension ItemRow {
     }
 
     /// Reads all items of a profile, by kind and name; a row whose name itself is damaged is left out.
-    static func all(of profile: String, _ db: Database, _ seal: RowSeal) throws -> [Reading] {
+    static func all(of profile: String, _ db: Database, _ seal: RowMAC) throws -> [Reading] {
         let rows = try Row.fetchAll(
             db,
             sql: "SELECT * FROM vault_items WHERE profile = ? ORDER BY kind, name",
@@ -145,7 +145,7 @@ extension ItemRow {
         }
     }
 
-    private init?(checking row: Row, _ id: ItemID, _ seal: RowSeal) {
+    private init?(checking row: Row, _ id: ItemID, _ seal: RowMAC) {
         let columns = Columns(row)
         guard let unique = columns["id"] as Data?, let access = columns["access"] as Data?,
             let binding = columns["binding"] as Data?, let object = columns["object"] as Data?,

@@ -44,7 +44,7 @@ struct LooseItem: KeptItem {
         return bytes.data
     }
 
-    init(of profile: String, _ access: AccessControl, _ made: MadeItem, body: Data?, _ seal: RowSeal) {
+    init(of profile: String, _ access: AccessControl, _ made: MadeItem, body: Data?, _ seal: RowMAC) {
         self.profile = profile
         self.access = access
         binding = made.binding
@@ -99,7 +99,7 @@ struct LooseItem: KeptItem {
     }
 
     /// Whether this vault wrote every byte of the item.
-    func isAuthentic(_ seal: RowSeal) -> Bool {
+    func isAuthentic(_ seal: RowMAC) -> Bool {
         let front = LooseItem.front(of: profile, access, binding, object, body)
         return seal.isValid(mac, LooseItem.place, [front])
     }

@@ -7,7 +7,7 @@ import WhorlService
 /// The standing of items that are bound to a set of fingers; the chip decides.
 extension Vault {
     /// Whether the chip still has the set of fingers that an item is bound to.
-    enum SetStanding: Sendable {
+    enum SetLookup: Sendable {
         /// The counter has the value that the item was bound to.
         case present
         /// The set has changed: the counter of the profile's fingers was read, and has another value.
@@ -40,7 +40,7 @@ extension Vault {
     }
 
     /// Returns whether the chip still has a set of a profile's fingers.
-    func standing(of set: ItemBinding.Generation, _ profile: String) async -> SetStanding {
+    func standing(of set: ItemBinding.Generation, _ profile: String) async -> SetLookup {
         let pinned: NVCounter?
         do throws(VaultError) { pinned = try await pinnedCounter(of: profile)?.1 } catch {
             return .unknown(error)
@@ -61,7 +61,7 @@ extension Vault {
         for sets: Set<ItemBinding.Generation>,
         beside pinned: NVCounter?,
         _ profile: String
-    ) async -> [ItemBinding.Generation: SetStanding] {
+    ) async -> [ItemBinding.Generation: SetLookup] {
         let counters = Set(sets.map(\.counter) + [pinned].compactMap(\.self))
         let values: [NVCounter: NVCounterCheck]
         do throws(VaultError) {

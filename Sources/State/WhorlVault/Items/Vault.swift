@@ -33,7 +33,7 @@ public final class Vault: Sendable {
     }
 
     var directory: StateDirectory { database.directory }
-    var seal: RowSeal { RowSeal(database) }
+    var seal: RowMAC { RowMAC(database) }
 
     /// Whether the vault was provisioned; the chip is not asked.
     public var isProvisioned: Bool {

@@ -23,7 +23,7 @@ struct PasscodeRow: Sendable {
     }
 
     /// Stores a passcode if none is set; `false` if one is set.
-    func insert(_ db: Database, _ seal: RowSeal) throws -> Bool {
+    func insert(_ db: Database, _ seal: RowMAC) throws -> Bool {
         try db.execute(
             sql: "INSERT INTO vault_passcodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             arguments: [
@@ -35,7 +35,7 @@ struct PasscodeRow: Sendable {
     }
 
     /// Replaces `old` with this row; `false` if `old` is no longer the passcode that is set.
-    func replace(_ old: PasscodeRow, _ db: Database, _ seal: RowSeal) throws -> Bool {
+    func replace(_ old: PasscodeRow, _ db: Database, _ seal: RowMAC) throws -> Bool {
         try PasscodeRow.delete(old, db) && insert(db, seal)
     }
 
@@ -50,7 +50,7 @@ struct PasscodeRow: Sendable {
     /// Reads the passcode that is set; `nil` if none is set.
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
-    static func read(_ profile: String, _ db: Database, _ seal: RowSeal) throws -> PasscodeRow? {
+    static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> PasscodeRow? {
         let row = try Row.fetchOne(
             db,
             sql: "SELECT * FROM vault_passcodes WHERE profile = ?",

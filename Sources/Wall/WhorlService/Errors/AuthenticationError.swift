@@ -7,45 +7,45 @@ public struct AuthenticationError: Error, Sendable, Hashable, Codable {
     /// The kind of failure; the names are Apple's where Apple has one.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         /// Three presentations did not match.
-        case authenticationFailed
+        case authenticationFailed = "authenticationFailed"
         /// The person pressed cancel.
-        case userCancel
+        case userCancel = "userCancel"
         /// The person pressed the fallback button.
-        case userFallback
+        case userFallback = "userFallback"
         /// The time ran out, or the system took over.
-        case systemCancel
+        case systemCancel = "systemCancel"
         /// No passcode is set, and nothing else can meet the policy.
-        case passcodeNotSet
+        case passcodeNotSet = "passcodeNotSet"
         /// No usable reader is connected.
-        case biometryNotAvailable
+        case biometryNotAvailable = "biometryNotAvailable"
         /// The person has told this program not to use fingers.
-        case biometryOptedOut
+        case biometryOptedOut = "biometryOptedOut"
         /// No finger is enrolled for the connected reader.
-        case biometryNotEnrolled
+        case biometryNotEnrolled = "biometryNotEnrolled"
         /// Too many presentations did not match.
-        case biometryLockout
+        case biometryLockout = "biometryLockout"
         /// The program cancelled.
-        case appCancel
+        case appCancel = "appCancel"
         /// The context was invalidated before.
-        case invalidContext
+        case invalidContext = "invalidContext"
         /// A prompt would be needed and cannot be shown.
-        case notInteractive
+        case notInteractive = "notInteractive"
         /// The reader that fingers are enrolled for is not connected, or was unplugged.
-        case biometryDisconnected
+        case biometryDisconnected = "biometryDisconnected"
         /// The reason is empty.
-        case reasonMissing
+        case reasonMissing = "reasonMissing"
         /// The enrolled fingers were changed from outside.
-        case enrollmentTampered
+        case enrollmentTampered = "enrollmentTampered"
         /// The enrolled fingers are an older state than the one last seen.
-        case enrollmentRolledBack
+        case enrollmentRolledBack = "enrollmentRolledBack"
         /// The reader is in use.
-        case readerInUse
+        case readerInUse = "readerInUse"
         /// The state directory, the disk or the database failed.
-        case storeFailed
+        case storeFailed = "storeFailed"
         /// The TPM that protects the state directory cannot be used.
-        case chipUnavailable
+        case chipUnavailable = "chipUnavailable"
         /// A reader has to be chosen, and the choice is not clear or not allowed.
-        case readerNotChosen
+        case readerNotChosen = "readerNotChosen"
     }
 
     /// The kind of failure.

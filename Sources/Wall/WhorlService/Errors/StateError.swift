@@ -7,27 +7,27 @@ public struct StateError: Error, Sendable, Hashable, CustomStringConvertible, Co
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         /// The directory or a file in it cannot be created, written or read.
-        case notWritable
+        case notWritable = "notWritable"
         /// Other users may read or write it, it belongs to another user, or it is not a plain file.
-        case tooOpen
+        case tooOpen = "tooOpen"
         /// The database is damaged or gone; nothing was overwritten.
-        case damaged
+        case damaged = "damaged"
         /// A newer version of Whorl wrote it; nothing was changed.
-        case newerVersion
+        case newerVersion = "newerVersion"
         /// The file is another program's database; nothing was changed.
-        case foreign
+        case foreign = "foreign"
         /// The disk is full; what was stored before is unchanged.
-        case diskFull
+        case diskFull = "diskFull"
         /// Another process held the database for longer than the time limit.
-        case busy
+        case busy = "busy"
         /// The key is gone although the database exists.
-        case keyMissing
+        case keyMissing = "keyMissing"
         /// The key is damaged, or belongs to another database.
-        case keyDamaged
+        case keyDamaged = "keyDamaged"
         /// The TPM that holds the key or counts the changes cannot be used.
-        case chipUnavailable
+        case chipUnavailable = "chipUnavailable"
         /// Any other error of the system or SQLite.
-        case failed
+        case failed = "failed"
     }
 
     /// The kind of failure.

@@ -50,7 +50,7 @@ public protocol MaintenanceService: Sendable {
     /// Returns the counted tries of the profile, one value for each ``ReaderClass``.
     ///
     /// - Throws: `storeFailed`.
-    func attempts() async throws(AuthenticationError) -> [AttemptStanding]
+    func attempts() async throws(AuthenticationError) -> [AttemptStatus]
 
     /// Returns the newest lines of the profile's audit log, newest first.
     ///

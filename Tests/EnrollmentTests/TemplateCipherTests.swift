@@ -9,8 +9,8 @@ import Testing
 
 @testable import WhorlEnrollment
 
-struct TemplateSealTests {
-    private let seal = TemplateSeal(keys: TemplateSealTests.anyKeys)
+struct TemplateCipherTests {
+    private let seal = TemplateCipher(keys: TemplateCipherTests.anyKeys)
     private static var anyKeys: StateKeys { StateKeys(stateKey: SecretBytes(randomCount: 32)) }
     private let template = Template(bytes: [1, 2, 3])
 
@@ -56,7 +56,7 @@ struct TemplateSealTests {
     @Test func `a template is no intent, another key opens nothing, and each sealing differs`() throws {
         let sealed = try seal.seal(template, for: Self.row())
         #expect(seal.openIntent(Self.row(sealed: sealed)) == nil)
-        #expect(TemplateSeal(keys: Self.anyKeys).open(Self.row(sealed: sealed)) == nil)
+        #expect(TemplateCipher(keys: Self.anyKeys).open(Self.row(sealed: sealed)) == nil)
         #expect(try seal.seal(template, for: Self.row()) != sealed)
         let intent = try seal.seal(Intent.exactly(template), for: Self.row())
         #expect(seal.open(Self.row(sealed: intent)) == nil)
@@ -64,7 +64,7 @@ struct TemplateSealTests {
 
     @Test func `what an earlier version sealed, with one key for all, opens in its own row`() throws {
         let keys = Self.anyKeys
-        let seal = TemplateSeal(keys: keys)
+        let seal = TemplateCipher(keys: keys)
         let box = try AES.GCM.seal(
             Data(template.bytes),
             using: keys.plainKey(.templates),
@@ -78,12 +78,12 @@ struct TemplateSealTests {
         let keys = Self.anyKeys
         let salts = [1, 2].map { Data(repeating: $0, count: 16) }
         #expect(keys.cipherKey(.templates, salt: salts[0]) != keys.cipherKey(.templates, salt: salts[1]))
-        let sealed = try TemplateSeal(keys: keys).seal(template, for: Self.row())
+        let sealed = try TemplateCipher(keys: keys).seal(template, for: Self.row())
         #expect(
             try AES.GCM.open(
                 AES.GCM.SealedBox(combined: sealed.dropFirst(20)),
                 using: keys.cipherKey(.templates, salt: Data(sealed.dropFirst(4).prefix(16))),
-                authenticating: TemplateSeal(keys: keys).context(Self.row(), "template")
+                authenticating: TemplateCipher(keys: keys).context(Self.row(), "template")
             ) == Data(template.bytes)
         )
     }

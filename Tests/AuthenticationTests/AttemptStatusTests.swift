@@ -9,11 +9,11 @@ import Testing
 import WhorlService
 
 @Suite struct `How the tries stand` {
-    private func standing(
+    private func status(
         _ fixture: Fixture,
         _ readers: ReaderClass,
         passcode: any PasscodeAuthority = NoPasscode()
-    ) async throws -> AttemptStanding {
+    ) async throws -> AttemptStatus {
         try #require(await fixture.engine(passcode: passcode).attempts().first { $0.readers == readers })
     }
 
@@ -28,17 +28,17 @@ import WhorlService
     @Test func `is told for each class of readers`() async throws {
         let fixture = try await Fixture.enrolled([.noMatch, .noMatch, .failure(.unplugged)])
         _ = await fixture.evaluate()
-        let pretended = try await standing(fixture, .pretended)
+        let pretended = try await status(fixture, .pretended)
         #expect(pretended.failures == 2)
         #expect(pretended.remaining == 3)
         #expect(pretended.totalFailures == 2)
-        #expect(try await standing(fixture, .real).remaining == 5)
+        #expect(try await status(fixture, .real).remaining == 5)
     }
 
     @Test func `tells until when fingers are locked, and the one try after it`() async throws {
         let fixture = try await Fixture.enrolled(Array(repeating: .noMatch, count: 5))
         for _ in 0..<2 { _ = await fixture.evaluate() }
-        let locked = try await standing(fixture, .pretended)
+        let locked = try await status(fixture, .pretended)
         #expect(locked.remaining == 0)
         #expect(locked.lockouts == 1)
         guard case .until(let end) = locked.lock else {
@@ -48,7 +48,7 @@ import WhorlService
         let left = end.timeIntervalSince(fixture.clock.time.now().date)
         #expect((300...301).contains(left))
         fixture.clock.advance(.seconds(300))
-        let open = try await standing(fixture, .pretended)
+        let open = try await status(fixture, .pretended)
         #expect(open.lock == .open)
         #expect(open.remaining == 1)
     }
@@ -60,7 +60,7 @@ import WhorlService
         let fixture = try await Fixture.enrolled(Array(repeating: .noMatch, count: 5))
         for _ in 0..<2 { _ = await fixture.evaluate() }
         let authority = UnansweringPasscode(isSetOrUnknown: isSet)
-        #expect(try await standing(fixture, .pretended, passcode: authority).lock == .untilPasscode)
+        #expect(try await status(fixture, .pretended, passcode: authority).lock == .untilPasscode)
     }
 
     @Test func `tells of a scan that was never settled`() async throws {
@@ -68,7 +68,7 @@ import WhorlService
         try await fixture.execute(
             "INSERT INTO attempts (profile, reader_class, pending) VALUES ('owner', 'real', 1)"
         )
-        let real = try await standing(fixture, .real)
+        let real = try await status(fixture, .real)
         #expect(real.isPending)
         #expect(real.remaining == 5)
     }
@@ -93,11 +93,11 @@ import WhorlService
             "INSERT INTO attempts (profile, reader_class) VALUES ('owner', 'pretended')"
         )
         try await fixture.execute("UPDATE attempts SET \(edit)")
-        let standing = try await standing(fixture, .pretended)
-        #expect((standing.lock != .open) == isLocked)
-        #expect((0...5).contains(standing.remaining))
+        let status = try await status(fixture, .pretended)
+        #expect((status.lock != .open) == isLocked)
+        #expect((0...5).contains(status.remaining))
         let expected: AuthenticationError.Code =
-            isLocked || standing.failures > 2 ? .biometryLockout : .authenticationFailed
+            isLocked || status.failures > 2 ? .biometryLockout : .authenticationFailed
         #expect(await fixture.evaluate().code == expected)
     }
 }

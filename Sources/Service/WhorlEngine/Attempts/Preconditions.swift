@@ -4,7 +4,7 @@ package import WhorlService
 import WhorlSupport
 
 /// The facts that decide whether an evaluation may begin, gathered before the decision.
-package struct Standing: Sendable {
+package struct Preconditions: Sendable {
     /// The state of the reader.
     package enum Reader: Sendable {
         /// The chosen reader is connected.
@@ -50,7 +50,7 @@ package struct Standing: Sendable {
     /// Whether the owner has a passcode.
     package var passcode = Passcode.notSet
 
-    /// Makes the standing of a system with an empty store, no reader and no passcode.
+    /// Makes the preconditions of a system with an empty store, no reader and no passcode.
     package init() {}
 
     /// Whether a lock ends by time: only where it is certain that no passcode is set.
@@ -103,7 +103,7 @@ package enum Plan: Sendable {
     case refuse(AuthenticationError)
 }
 
-extension Standing {
+extension Preconditions {
     /// Returns the plan for an evaluation with a policy.
     ///
     /// Where no passcode is set, a finger meets a device-owner policy. This departs from Apple's table (there it is

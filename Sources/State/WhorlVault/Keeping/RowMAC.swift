@@ -8,17 +8,17 @@ import WhorlSupport
 ///
 /// The MAC covers the table's name and every column, so that a row that was edited, or moved to another profile,
 /// name or table, is detected. It does not detect that a whole older row was put back.
-struct RowSeal: Sendable {
+struct RowMAC: Sendable {
     let keys: StateKeys
 
     init(_ database: StateDatabase) { keys = database.keys }
 
     func code(_ table: String, _ columns: [Data]) -> Data {
-        keys.code(for: RowSeal.covered(table, columns), .vault)
+        keys.code(for: RowMAC.covered(table, columns), .vault)
     }
 
     func isValid(_ code: Data, _ table: String, _ columns: [Data]) -> Bool {
-        keys.isValid(code, for: RowSeal.covered(table, columns), .vault)
+        keys.isValid(code, for: RowMAC.covered(table, columns), .vault)
     }
 
     private static func covered(_ table: String, _ columns: [Data]) -> Data {

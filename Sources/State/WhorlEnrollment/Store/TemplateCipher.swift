@@ -14,27 +14,27 @@ import WhorlSupport
 /// covers.
 ///
 /// Decrypted bytes are wiped here, except for the returned ``Template``, which wipes itself.
-struct TemplateSeal: Sendable {
+struct TemplateCipher: Sendable {
     let keys: StateKeys
     private var cipher: SaltedCipher { SaltedCipher(keys, .templates) }
 
     func seal(_ template: Template, for row: PrintRow) throws -> Data {
         var plain = Data(template.bytes)
-        defer { TemplateSeal.wipe(&plain) }
+        defer { TemplateCipher.wipe(&plain) }
         return try seal(plain, context(row, "template"))
     }
 
     /// Returns the template; `nil` when the row or its ciphertext is not what was sealed.
     func open(_ row: PrintRow) -> Template? {
         guard var plain = open(row.sealed, context(row, "template")) else { return nil }
-        defer { TemplateSeal.wipe(&plain) }
+        defer { TemplateCipher.wipe(&plain) }
         return Template(bytes: Array(plain))
     }
 
     /// Whether the row has a template that can be opened; the opened template is wiped.
     func opens(_ row: PrintRow) -> Bool {
         guard var plain = open(row.sealed, context(row, "template")) else { return false }
-        TemplateSeal.wipe(&plain)
+        TemplateCipher.wipe(&plain)
         return true
     }
 
@@ -57,13 +57,13 @@ struct TemplateSeal: Sendable {
     private static let header = Data("WHC2".utf8)
 
     private func seal(_ plain: Data, _ context: Data) throws -> Data {
-        TemplateSeal.header + (try cipher.seal(plain, authenticating: context))
+        TemplateCipher.header + (try cipher.seal(plain, authenticating: context))
     }
 
     private func open(_ sealed: Data?, _ context: Data) -> Data? {
         guard let sealed else { return nil }
-        return sealed.starts(with: TemplateSeal.header)
-            ? cipher.open(sealed.dropFirst(TemplateSeal.header.count), authenticating: context)
+        return sealed.starts(with: TemplateCipher.header)
+            ? cipher.open(sealed.dropFirst(TemplateCipher.header.count), authenticating: context)
             : cipher.openUnsalted(sealed, authenticating: context)
     }
 

@@ -3,7 +3,7 @@
 public import Foundation
 
 /// The tries of one profile on one class of readers, as they stand now.
-public struct AttemptStanding: Sendable, Hashable, Codable {
+public struct AttemptStatus: Sendable, Hashable, Codable {
     /// Whether fingers are locked, and how that ends.
     public enum Lock: Sendable, Hashable, Codable {
         /// A finger may be tried.

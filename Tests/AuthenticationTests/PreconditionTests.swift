@@ -9,7 +9,7 @@ private typealias Code = AuthenticationError.Code
 /// One row of the decision table: what holds, and what each policy then comes to.
 struct DecisionCase: Sendable, CustomTestStringConvertible {
     let title: String
-    let standing: Standing
+    let preconditions: Preconditions
     /// Under `biometrics`; `nil` means that a finger is asked for.
     let biometrics: AuthenticationError.Code?
     /// Under `deviceOwner` without a passcode; `nil` means that a finger is asked for.
@@ -24,14 +24,14 @@ struct DecisionCase: Sendable, CustomTestStringConvertible {
         biometrics: AuthenticationError.Code?,
         withoutPasscode: AuthenticationError.Code?,
         asksPasscode: Bool,
-        _ change: (inout Standing) -> Void
+        _ change: (inout Preconditions) -> Void
     ) {
-        var standing = Standing()
-        standing.reader = .connected
-        standing.fingers = .usable
-        change(&standing)
+        var preconditions = Preconditions()
+        preconditions.reader = .connected
+        preconditions.fingers = .usable
+        change(&preconditions)
         self.title = title
-        self.standing = standing
+        self.preconditions = preconditions
         self.biometrics = biometrics
         self.withoutPasscode = withoutPasscode
         self.asksPasscode = asksPasscode
@@ -119,16 +119,16 @@ extension DecisionCase {
 @Suite struct `Who may be asked` {
     @Test(arguments: DecisionCase.single)
     func `follows from what holds`(_ example: DecisionCase) {
-        #expect(example.standing.refusal(of: .biometrics)?.code == example.biometrics)
-        #expect(example.standing.refusal(of: .deviceOwner)?.code == example.withoutPasscode)
+        #expect(example.preconditions.refusal(of: .biometrics)?.code == example.biometrics)
+        #expect(example.preconditions.refusal(of: .deviceOwner)?.code == example.withoutPasscode)
     }
 
     @Test(arguments: DecisionCase.single)
     func `includes the passcode where one is set, under deviceOwner alone`(_ example: DecisionCase) {
-        var standing = example.standing
-        standing.passcode = .set
-        #expect(standing.refusal(of: .biometrics)?.code == example.biometrics)
-        switch standing.plan(for: .deviceOwner) {
+        var preconditions = example.preconditions
+        preconditions.passcode = .set
+        #expect(preconditions.refusal(of: .biometrics)?.code == example.biometrics)
+        switch preconditions.plan(for: .deviceOwner) {
         case .finger: #expect(example.biometrics == nil)
         case .passcode(insteadOf: let obstacle):
             #expect(example.asksPasscode)
@@ -140,21 +140,21 @@ extension DecisionCase {
     }
 
     @Test func `is refused when only a passcode could do and it cannot be told whether one is set`() {
-        var standing = Standing()
-        standing.passcode = .unknown(AuthenticationError(.storeFailed, cause: "authority"))
-        #expect(standing.refusal(of: .deviceOwner)?.cause == "authority")
-        #expect(!standing.lockEndsByTime)
-        standing.reader = .connected
-        standing.fingers = .usable
-        #expect(standing.refusal(of: .deviceOwner) == nil)
+        var preconditions = Preconditions()
+        preconditions.passcode = .unknown(AuthenticationError(.storeFailed, cause: "authority"))
+        #expect(preconditions.refusal(of: .deviceOwner)?.cause == "authority")
+        #expect(!preconditions.lockEndsByTime)
+        preconditions.reader = .connected
+        preconditions.fingers = .usable
+        #expect(preconditions.refusal(of: .deviceOwner) == nil)
     }
 
     /// Each reason with everything that it goes before.
     @Test func `tells the first reason of the order when several hold`() {
-        var standing = Standing()
-        standing.reader = .connected
-        standing.fingers = .usable
-        let steps: [(AuthenticationError.Code, (inout Standing) -> Void)] = [
+        var preconditions = Preconditions()
+        preconditions.reader = .connected
+        preconditions.fingers = .usable
+        let steps: [(AuthenticationError.Code, (inout Preconditions) -> Void)] = [
             (.biometryLockout, { $0.lock = .untilPasscode }),
             (.biometryDisconnected, { $0.fingers = .elsewhere }),
             (.biometryNotEnrolled, { $0.fingers = .none }),
@@ -165,8 +165,8 @@ extension DecisionCase {
             (.storeFailed, { $0.storeFailure = AuthenticationError(.storeFailed) }),
         ]
         for (code, add) in steps {
-            add(&standing)
-            #expect(standing.biometryObstacle?.code == code)
+            add(&preconditions)
+            #expect(preconditions.biometryObstacle?.code == code)
         }
     }
 
@@ -181,7 +181,7 @@ extension DecisionCase {
     }
 }
 
-extension Standing {
+extension Preconditions {
     /// The obstacle between a policy and a finger; `nil` where a finger is asked for.
     fileprivate func refusal(of policy: Policy) -> AuthenticationError? {
         switch plan(for: policy) {
