@@ -4,6 +4,7 @@ import Glibc
 import WhorlIPC
 import WhorlRemote
 import WhorlService
+import WhorlSupport
 import WhorlSystem
 
 /// The service as the child of one program: it serves the user who started it, in that user's own directory, and ends
@@ -29,7 +30,8 @@ struct PrivateService {
         var limits = ServiceServer.Limits()
         // There is one user, who could only keep himself out.
         limits.connectionsOfUser = limits.connections
-        let server = ServiceServer(host.router(version: Version.text), limits: limits, servesPairs: true) {
+        let server = ServiceServer(host.router(version: WhorlVersion.text), limits: limits, servesPairs: true)
+        {
             count.set($0)
         }
         try server.serve(control)

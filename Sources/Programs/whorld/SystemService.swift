@@ -27,7 +27,7 @@ struct SystemService {
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.
         limits.connectionsOfUser = 256
-        let server = ServiceServer(host.router(version: Version.text), limits: limits) { count.set($0) }
+        let server = ServiceServer(host.router(version: WhorlVersion.text), limits: limits) { count.set($0) }
         try server.listen(on: listener)
         ServiceManager.notify("READY=1")
         // A start for which no client comes ends too.

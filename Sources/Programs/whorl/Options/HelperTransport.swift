@@ -11,11 +11,11 @@ import WhorlSupport
 /// No part of a request is an argument or a variable. The network's libraries are loaded in that process and not in
 /// this one, and the process that reads a server's bytes has access neither to the vault nor to the reader.
 struct HelperTransport: LoginTransport {
-    private let program: String
+    private let program: SiblingProgram
 
     /// - Throws: an error if the program is missing.
     init() throws(Failure) {
-        guard let program = Self.candidates().first(where: { access($0, X_OK) == 0 }) else {
+        guard let program = SiblingProgram(named: "whorl-login-http") else {
             throw Failure(
                 code: "incomplete",
                 rawValue: nil,
@@ -26,12 +26,6 @@ struct HelperTransport: LoginTransport {
             )
         }
         self.program = program
-    }
-
-    /// Returns the paths to try: beside this program, as it is built, or the installed place; never from the PATH.
-    private static func candidates() -> [String] {
-        guard let folder = ThisProcess.folder else { return [] }
-        return [folder + "/whorl-login-http", folder + "/../libexec/whorl/whorl-login-http"]
     }
 
     func send(_ request: LoginRequest) async throws -> LoginResponse {
@@ -60,13 +54,15 @@ private final class Helper: Sendable {
     private let input: CInt
     private let output: CInt
 
-    init(_ program: String) throws(LoginTransportError) {
+    init(_ program: SiblingProgram) throws(LoginTransportError) {
         guard let request = PipeEnds() else { throw .failed }
         guard let answer = PipeEnds() else {
             request.close()
             throw .failed
         }
-        let started = Self.start(program, reading: request.readEnd, writing: answer.writeEnd)
+        let started = program.start(passing: [
+            .init(request.readEnd, as: STDIN_FILENO), .init(answer.writeEnd, as: STDOUT_FILENO),
+        ])
         close(request.readEnd)
         close(answer.writeEnd)
         input = request.writeEnd
@@ -77,29 +73,6 @@ private final class Helper: Sendable {
             close(output)
             throw .failed
         }
-    }
-
-    /// Starts the program with these two ends as its standard input and output; it closes all other inherited
-    /// descriptors.
-    private static func start(_ program: String, reading: CInt, writing: CInt) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, reading, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The helper has a group of its own: ^C reaches this program, which then ends the helper.
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        var process: pid_t = 0
-        guard let name = strdup(program) else { return nil }
-        defer { free(name) }
-        var arguments: [UnsafeMutablePointer<CChar>?] = [name, nil]
-        return posix_spawn(&process, program, &actions, &attributes, &arguments, environ) == 0 ? process : nil
     }
 
     /// Writes the request, reads the reply to its end, and waits for the process; blocks the caller.

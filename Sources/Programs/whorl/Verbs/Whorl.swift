@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import WhorlSupport
 
 /// The root of all commands.
 struct Whorl: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct Whorl: AsyncParsableCommand {
             Every command takes --json for programs, and ends with a status that tells what happened: \
             0 is yes, 10 a finger that does not match, 11 cancel. Scripts may rely on both.
             """,
-        version: "0.1.0",
+        version: WhorlVersion.text,
         subcommands: [
             Devices.self, Doctor.self, Enroll.self, Fingers.self, Remove.self, CanEvaluate.self,
             Evaluate.self,

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A program of Whorl's own that another one of them starts.
+package struct SiblingProgram: Sendable {
+    /// The path of its file.
+    package let path: String
+
+    /// Looks for a program beside this one, as it is built, and where it is installed; never in the PATH.
+    ///
+    /// - Parameter name: The name of its file.
+    /// - Returns: The program; `nil` where neither place has it.
+    package init?(named name: String) {
+        guard let folder = ThisProcess.folder else { return nil }
+        let places = [folder + "/" + name, folder + "/../libexec/whorl/" + name]
+        guard let path = places.first(where: { access($0, X_OK) == 0 }) else { return nil }
+        self.path = path
+    }
+
+    /// A descriptor of this process that the program gets.
+    package struct Passed {
+        let descriptor: CInt
+        let number: CInt
+
+        /// Passes `descriptor` as `number`.
+        package init(_ descriptor: Int32, as number: Int32) {
+            self.descriptor = descriptor
+            self.number = number
+        }
+    }
+
+    /// Starts the program in a process group of its own, so that ^C reaches this program alone, which then ends it.
+    ///
+    /// Descriptors that are not closed on exec are inherited too.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments after the program's name.
+    ///   - environment: The variables; `nil` passes this process's.
+    ///   - passed: The descriptors that it gets.
+    /// - Returns: The number of the process, which the caller waits for; `nil` if it was not started, with the reason in
+    ///   `errno`.
+    package func start(
+        _ arguments: [String] = [],
+        environment: [String: String]? = nil,
+        passing passed: [Passed]
+    ) -> Int32? {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for one in passed { posix_spawn_file_actions_adddup2(&actions, one.descriptor, one.number) }
+        for number in [STDIN_FILENO, STDOUT_FILENO] where !passed.contains(where: { $0.number == number }) {
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        var variables: [UnsafeMutablePointer<CChar>?] =
+            (environment ?? [:]).map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var process: pid_t = 0
+        let fault = variables.withUnsafeMutableBufferPointer { own in
+            let chosen = environment == nil ? environ : own.baseAddress
+            return posix_spawn(&process, path, &actions, &attributes, &words, chosen)
+        }
+        guard fault == 0 else {
+            errno = fault
+            return nil
+        }
+        return process
+    }
+}
