@@ -193,8 +193,8 @@ struct RemoteServicesTests {
         #expect(try await services.maintenance.log(limit: 5).map(\.outcome) == ["matched"])
         let status = try await services.maintenance.vaultStatus()
         #expect(status.isProvisioned && status.isSimulated && status.obstacle == nil)
-        #expect(services.maintenance.statePath == machine.tpm.directory.path + "/whorl")
-        #expect(services.maintenance.usedSimulatedTPM)
+        #expect(services.maintenance.facts.statePath == machine.tpm.directory.path + "/whorl")
+        #expect(services.maintenance.facts.usedSimulatedTPM)
         #expect(try await services.maintenance.hasState())
         let preflight = await services.owner.preflight(.biometrics, for: services.application)
         #expect(preflight.canEvaluate && preflight.hasReader)
@@ -212,7 +212,7 @@ struct RemoteServicesTests {
             try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
         }
         await #expect(throws: EnrollmentError.self) { try await services.fingers.fingers() }
-        #expect(services.maintenance.statePath.isEmpty)
+        #expect(services.maintenance.facts.statePath.isEmpty)
     }
 }
 

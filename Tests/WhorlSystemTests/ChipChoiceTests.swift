@@ -19,14 +19,14 @@ struct ChipChoiceTests {
 
     @Test func `a simulated TPM is refused where none is allowed, before it is looked for`() async throws {
         let services = services { $0.allowsSimulatedTPM = false }
-        #expect(services.services.maintenance.tpmAddress == "none")
+        #expect(services.services.maintenance.facts.tpmAddress == "none")
         let error = await #expect(throws: VaultError.self) { try await services.vault() }
         #expect(error?.code == .noChip)
         #expect(error?.cause.contains("allows none") == true)
         await #expect(throws: VaultError.self) { try await services.services.maintenance.vaultStatus() }
         #expect(
-            !services.services.maintenance.usedSimulatedTPM
-                && !services.services.maintenance.isProtectedByHardware
+            !services.services.maintenance.facts.usedSimulatedTPM
+                && !services.services.maintenance.facts.isProtectedByHardware
         )
     }
 
@@ -42,8 +42,9 @@ struct ChipChoiceTests {
         #expect(refused?.code == .chipUnavailable)
         #expect(refused?.message.contains("swtpm:path=/nowhere/at/all") == true)
         #expect(
-            services.services.maintenance.isTPMNamed && !services.services.maintenance.usedSimulatedTPM
-                && !services.services.maintenance.isProtectedByHardware
+            services.services.maintenance.facts.isTPMNamed
+                && !services.services.maintenance.facts.usedSimulatedTPM
+                && !services.services.maintenance.facts.isProtectedByHardware
         )
         let key = services.stateDirectory.path + "/state.key"
         #expect(!FileManager.default.fileExists(atPath: key))
@@ -62,7 +63,7 @@ struct ChipChoiceTests {
     @Test func `a TPM that nobody named may be absent`() async throws {
         for tpm in [nil, "none"] {
             let services = services { $0.tpm = tpm }
-            #expect(!services.services.maintenance.isTPMNamed)
+            #expect(!services.services.maintenance.facts.isTPMNamed)
             guard tpm != nil || !FileManager.default.fileExists(atPath: "/dev/tpmrm0") else { continue }
             _ = try await services.store()
             let key = services.stateDirectory.path + "/state.key"
@@ -73,7 +74,7 @@ struct ChipChoiceTests {
 
     @Test func `what is no address is never handed on`() async throws {
         let services = services { $0.tpm = "libtss2-tcti-other.so" }
-        #expect(services.services.maintenance.tpmAddress == "none")
+        #expect(services.services.maintenance.facts.tpmAddress == "none")
         let error = await #expect(throws: VaultError.self) {
             try await services.services.maintenance.provisionVault()
         }

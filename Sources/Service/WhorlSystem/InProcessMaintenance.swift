@@ -14,11 +14,15 @@ struct InProcessMaintenance: MaintenanceService {
     let state: ProtectedState
     let chip: ChipChoice
 
-    var statePath: String { state.directory.path }
-    var tpmAddress: String { chip.device.address.text }
-    var isTPMNamed: Bool { chip.isNamed }
-    var usedSimulatedTPM: Bool { chip.usedSimulated }
-    var isProtectedByHardware: Bool { chip.isReal && VaultStatus.isProvisioned(state.directory) }
+    var facts: MaintenanceFacts {
+        MaintenanceFacts(
+            statePath: state.directory.path,
+            tpmAddress: chip.device.address.text,
+            isTPMNamed: chip.isNamed,
+            usedSimulatedTPM: chip.usedSimulated,
+            isProtectedByHardware: chip.isReal && VaultStatus.isProvisioned(state.directory)
+        )
+    }
 
     func hasState() async throws(StateError) -> Bool { try await state.existing() != nil }
 

@@ -11,7 +11,7 @@ struct StateDiagnosis: Sendable {
     init(_ session: Session) { self.session = session }
 
     func checks() async -> [Check] {
-        let path = services.maintenance.statePath
+        let path = services.maintenance.facts.statePath
         let hasState: Bool
         do throws(StateError) {
             hasState = try await services.maintenance.hasState()
@@ -43,7 +43,7 @@ struct StateDiagnosis: Sendable {
         guard place == .sealed || place == .both else {
             return .note("key", "A file that only this user may read protects the prints; no TPM does.")
         }
-        return services.maintenance.usedSimulatedTPM
+        return services.maintenance.facts.usedSimulatedTPM
             ? .note("key", "A simulated TPM protects the prints.")
             : .good("key", "The TPM protects the prints.")
     }

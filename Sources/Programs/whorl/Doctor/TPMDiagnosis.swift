@@ -39,7 +39,9 @@ struct TPMDiagnosis: Sendable {
             return .bad("TPM", detail + " What was stored with it cannot be read.", remedy: remedy)
         }
         // A TPM that was named must be available; no other takes its place.
-        if session.services.maintenance.isTPMNamed { return .bad("TPM", detail, remedy: failure.recovery) }
+        if session.services.maintenance.facts.isTPMNamed {
+            return .bad("TPM", detail, remedy: failure.recovery)
+        }
         return .note("TPM", "\(detail) \(loss)", remedy: remedy)
     }
 
@@ -107,12 +109,12 @@ struct TPMDiagnosis: Sendable {
 
 extension Session {
     /// The name of the TPM as it was given.
-    fileprivate var tpmName: String { DisplayText.clean(services.maintenance.tpmAddress, limit: 60) }
+    fileprivate var tpmName: String { DisplayText.clean(services.maintenance.facts.tpmAddress, limit: 60) }
     /// The reason why this user cannot open the device, and the command that mends it; `nil` if it is not a device, or
     /// can be opened.
     fileprivate var deviceTrouble: (detail: String, remedy: String)? {
-        guard services.maintenance.tpmAddress.hasPrefix("device:") else { return nil }
-        let node = String(services.maintenance.tpmAddress.dropFirst("device:".count))
+        guard services.maintenance.facts.tpmAddress.hasPrefix("device:") else { return nil }
+        let node = String(services.maintenance.facts.tpmAddress.dropFirst("device:".count))
         let shown = DisplayText.clean(node, limit: 60)
         guard access(node, F_OK) == 0 else {
             return (
@@ -128,5 +130,5 @@ extension Session {
         return nil
     }
     /// Whether the TPM was turned off explicitly.
-    fileprivate var isWithoutTPM: Bool { services.maintenance.tpmAddress == "none" }
+    fileprivate var isWithoutTPM: Bool { services.maintenance.facts.tpmAddress == "none" }
 }

@@ -10,8 +10,9 @@ struct Protection: Sendable {
     let usedSimulatedTPM: Bool
 
     init(_ service: any MaintenanceService) {
-        isHardware = service.isProtectedByHardware
-        usedSimulatedTPM = service.usedSimulatedTPM
+        let facts = service.facts
+        isHardware = facts.isProtectedByHardware
+        usedSimulatedTPM = facts.usedSimulatedTPM
     }
 
     /// The member that names a simulated TPM.

@@ -8,16 +8,10 @@ import WhorlService
 struct RemoteMaintenance: MaintenanceService {
     let client: ServiceClient
 
-    var statePath: String { facts?.statePath ?? "" }
-    var tpmAddress: String { facts?.tpmAddress ?? "none" }
-    var isTPMNamed: Bool { facts?.isTPMNamed ?? false }
-    // A service that does not answer has protected nothing.
-    var usedSimulatedTPM: Bool { facts?.usedSimulatedTPM ?? false }
-    var isProtectedByHardware: Bool { facts?.isProtectedByHardware ?? false }
-
-    private var facts: MaintenanceInterface.Facts? {
+    var facts: MaintenanceFacts {
         // The next call that can fail says why there is no answer.
-        try? client.callBlocking(MaintenanceInterface.facts, NoValue(), failing: StateError.self).parameters
+        (try? client.callBlocking(MaintenanceInterface.facts, NoValue(), failing: StateError.self).parameters)
+            ?? MaintenanceFacts()
     }
 
     func hasState() async throws(StateError) -> Bool {

@@ -7,13 +7,7 @@ import WhorlService
 extension ServiceHost {
     func addMaintenance(_ router: inout Router) {
         onMaintenance(&router, MaintenanceInterface.facts) { (_, service) async throws(StateError) in
-            MaintenanceInterface.Facts(
-                statePath: service.statePath,
-                tpmAddress: service.tpmAddress,
-                isTPMNamed: service.isTPMNamed,
-                usedSimulatedTPM: service.usedSimulatedTPM,
-                isProtectedByHardware: service.isProtectedByHardware
-            )
+            service.facts
         }
         onMaintenance(&router, MaintenanceInterface.hasState) { (_, service) async throws(StateError) in
             Valued(try await service.hasState())

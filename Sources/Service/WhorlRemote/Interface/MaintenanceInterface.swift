@@ -5,16 +5,7 @@ import WhorlService
 
 /// The upkeep of the state and its chip (``MaintenanceService``).
 enum MaintenanceInterface {
-    /// The facts that need no chip and no reader.
-    struct Facts: Codable, Sendable {
-        let statePath: String
-        let tpmAddress: String
-        let isTPMNamed: Bool
-        let usedSimulatedTPM: Bool
-        let isProtectedByHardware: Bool
-    }
-
-    static let facts = ServiceMethod<NoValue, Facts>("io.whorl.Maintenance.Facts")
+    static let facts = ServiceMethod<NoValue, MaintenanceFacts>("io.whorl.Maintenance.Facts")
     static let hasState = ServiceMethod<NoValue, Valued<Bool>>("io.whorl.Maintenance.HasState")
     static let changeMark = ServiceMethod<NoValue, Optionally<[Int]>>("io.whorl.Maintenance.ChangeMark")
     static let status = ServiceMethod<NoValue, VaultStatus>("io.whorl.Maintenance.Status")

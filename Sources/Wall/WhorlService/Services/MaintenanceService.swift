@@ -4,16 +4,10 @@ public import SecretMemory
 
 /// The upkeep of the state and its chip, and questions about them.
 public protocol MaintenanceService: Sendable {
-    /// The path of the state directory.
-    var statePath: String { get }
-    /// The chosen TPM as the service names it; `none` where none is wanted.
-    var tpmAddress: String { get }
-    /// Whether an option or a variable names the TPM, so that its failure is an error.
-    var isTPMNamed: Bool { get }
-    /// Whether a simulated TPM has answered.
-    var usedSimulatedTPM: Bool { get }
-    /// Whether a real chip protects the state: its key, or at least the authority over its items. The chip is not asked.
-    var isProtectedByHardware: Bool { get }
+    /// The facts about the directory and the TPM as they are now; neither is asked.
+    ///
+    /// Another process is asked for them once for each use; one that does not answer has protected nothing.
+    var facts: MaintenanceFacts { get }
 
     /// Returns whether anything was ever stored, and opens the state to find out.
     ///
