@@ -130,7 +130,7 @@ let fuzzed: [Target.Dependency] = [
 let commandLine: [Target.Dependency] = [
     "AuthenticationContext", "BiometricLogin", "WhorlFingerprint", "GreyscalePNG", "LoginAssertion",
     "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlService", "WhorlSupport",
-    "WhorlSystem", arguments, crypto, logging,
+    "WhorlRemote", "WhorlSystem", arguments, crypto, logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -185,6 +185,9 @@ let fuzzedProgram: Part = {
         swiftSettings: common
     )
 }
+
+/// The engine, without which programs ask the system's service alone.
+let engine = Target.Dependency.target(name: "WhorlSystem", condition: .when(traits: ["Engine"]))
 
 /// The house, from the ground up: a target uses only targets of its own floor and of those below.
 ///
@@ -291,8 +294,8 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "AuthenticationContext",
             uses: [
-                "GLibRuntime", "SecretMemory", "TerminalPrompt", "WhorlService", "WhorlSupport",
-                "WhorlSystem",
+                "GLibRuntime", "SecretMemory", "TerminalPrompt", "WhorlRemote", "WhorlService",
+                "WhorlSupport", engine,
             ]
         ),
         library(
@@ -392,6 +395,14 @@ let package = Package(
                 .executable(name: "whorl-login-http", targets: ["whorl-login-http"]),
                 .executable(name: "whorld", targets: ["whorld"]),
             ]),
+    traits: [
+        .trait(
+            name: "Engine",
+            description:
+                "Programs answer themselves where no service is installed; needs libfprint, tpm2-tss and SQLite."
+        ),
+        .default(enabledTraits: ["Engine"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),

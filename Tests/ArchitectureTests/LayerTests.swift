@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    @Test
+    func
+        `without the trait for the engine, Apple's modules and the login need no database, no chip and no reader`()
+        throws
+    {
+        let targets = try Self.targets()
+        var reached: Set = [
+            "LocalAuthentication", "KeychainServices", "SecureEnclaveKeys", "Security", "CryptoKit",
+            "CoreFoundation",
+            "BiometricLogin", "BiometricLoginHTTP", "LoginAssertion",
+        ]
+        var size = 0
+        while reached.count > size {
+            size = reached.count
+            for target in targets where reached.contains(target.name) {
+                reached.formUnion(target.uses.subtracting(target.usesWithEngine))
+            }
+        }
+        #expect(reached.isDisjoint(with: ["StateStore", "CTSS2", "CFprint", "LibfprintReader", "WhorlTPM"]))
+        #expect(targets.contains { !$0.usesWithEngine.isEmpty })
+    }
+
     @Test func `each folder of sources is a target's`() throws {
         let folders = Set(try Self.targets().map(\.folder))
         let sources = FileManager.default.enumerator(atPath: Self.root.appending(path: "Sources").path)
@@ -173,6 +195,8 @@ import Testing
         let folder: String
         /// The targets of ours that it depends on.
         let uses: Set<String>
+        /// Those of them that it uses only where the package's trait `Engine` is enabled.
+        let usesWithEngine: Set<String>
     }
 
     private static func targets() throws -> [Target] { try manifest.get() }
@@ -188,11 +212,16 @@ import Testing
             let path: String?
             let dependencies: [[String: [Name?]]]
         }
-        /// Each dependency is `{"byName": ["X", null]}`, or the like with a product.
+        /// Each dependency is `{"byName": ["X", null]}`, or the like with a product; the condition can follow the name.
         struct Name: Decodable {
             let text: String?
+            let traits: [String]
+            private struct Condition: Decodable { let traits: [String]? }
             init(from decoder: any Decoder) throws {
-                text = try? decoder.singleValueContainer().decode(String.self)
+                let value = try decoder.singleValueContainer()
+                // A member is a text, a condition, or something that is of no interest here.
+                text = try? value.decode(String.self)
+                traits = (try? value.decode(Condition.self))?.traits ?? []
             }
         }
         let process = Process()
@@ -212,12 +241,16 @@ import Testing
             .filter { $0.path?.hasPrefix("Sources/") == true }
         let names = Set(entries.map(\.name))
         return entries.map { entry in
-            let uses = entry.dependencies.flatMap(\.values).compactMap { $0.first ?? nil }.compactMap(\.text)
+            let members = entry.dependencies.flatMap(\.values)
+            func used(_ members: [[Name?]]) -> Set<String> {
+                Set(members.compactMap { ($0.first ?? nil)?.text }).intersection(names)
+            }
             return Target(
                 name: entry.name,
                 type: entry.type,
                 folder: entry.path ?? "",
-                uses: Set(uses).intersection(names)
+                uses: used(members),
+                usesWithEngine: used(members.filter { $0.contains { $0?.traits == ["Engine"] } })
             )
         }
     }

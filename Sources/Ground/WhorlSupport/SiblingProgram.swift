@@ -7,10 +7,10 @@ package struct SiblingProgram: Sendable {
     /// The path of its file.
     package let path: String
 
-    /// Looks for a program beside this one, as it is built, and where it is installed; never in the PATH.
+    /// Looks for a program beside this one, as it is built, and where it is installed, never in the PATH; `nil` where
+    /// neither place has it.
     ///
     /// - Parameter name: The name of its file.
-    /// - Returns: The program; `nil` where neither place has it.
     package init?(named name: String) {
         guard let folder = ThisProcess.folder else { return nil }
         let places = [folder + "/" + name, folder + "/../libexec/whorl/" + name]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import Glibc
 
 /// Properties of this process, as the kernel and the user database report them, and its protection.
@@ -12,6 +13,11 @@ package enum ThisProcess {
         let getauxval = gnuFunction("getauxval", as: Call.self)
         return getauxval?(23) != 0  // AT_SECURE, on every architecture
     }()
+
+    /// The process's environment; empty when the process is elevated, since its caller chose the variables.
+    package static var trustedEnvironment: [String: String] {
+        isElevated ? [:] : ProcessInfo.processInfo.environment
+    }
 
     /// The name of the process's effective user, from the user database, not from a variable.
     package static var userName: String { userName(of: geteuid()) }

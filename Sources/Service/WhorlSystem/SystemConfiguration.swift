@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlEngine
-internal import Foundation
 internal import WhorlTPM
 public import WhorlService
 internal import WhorlSupport
@@ -58,7 +57,7 @@ public struct SystemConfiguration: Sendable {
     /// This process's environment; empty when the process has more rights than the user who started it (set-user-ID,
     /// file capabilities), since that user chose the variables.
     public static var processEnvironment: [String: String] {
-        ThisProcess.isElevated ? [:] : ProcessInfo.processInfo.environment
+        ThisProcess.trustedEnvironment
     }
 }
 

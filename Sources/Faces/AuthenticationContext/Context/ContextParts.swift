@@ -3,7 +3,12 @@
 internal import Synchronization
 internal import TerminalPrompt
 package import WhorlService
+#if Engine
+internal import WhorlRemote
 internal import WhorlSystem
+#else
+internal import WhorlRemote
+#endif
 
 /// The environment of an `LAContext` or keychain call: services, prompt, calling application.
 package struct ContextParts: Sendable {
@@ -71,7 +76,15 @@ package struct ContextParts: Sendable {
     /// The environment of this process, which is created on first use; creating it opens nothing.
     ///
     /// Programs that provide no presenter of their own ask on the terminal.
-    private static let system = ContextParts(of: ServicePlace.ofProcess, presenter: TerminalPrompt())
+    private static let system = ContextParts(of: servicesOfProcess, presenter: TerminalPrompt())
+
+    private static var servicesOfProcess: Services {
+        #if Engine
+        ServicePlace.ofProcess
+        #else
+        Services.withoutEngine
+        #endif
+    }
 
     /// The environment that a test has set for the current task.
     @TaskLocal package static var ofTask: ContextParts?

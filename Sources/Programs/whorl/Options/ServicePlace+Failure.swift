@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlSupport
-import WhorlSystem
+import WhorlRemote
 
 extension Failure {
     /// Makes the failure of a choice of the engine's place that cannot be met.
@@ -17,13 +17,13 @@ extension Failure {
                 "The system's service has a directory, a profile, a reader and a TPM of its own.",
                 hint: "Leave these options and variables out, or set WHORL_SERVICE=in-process."
             )
-        case .noChild(let reason):
+        case .noChild, .noEngine:
             self.init(
                 code: "incomplete",
                 rawValue: nil,
                 status: .failure,
                 message: "The program whorld, which belongs to this one, could not be started.",
-                reason: reason,
+                reason: fault.description,
                 recovery: "Install Whorl again as a whole, or unset WHORL_SERVICE."
             )
         }

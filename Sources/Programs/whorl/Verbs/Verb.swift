@@ -3,6 +3,7 @@
 import ArgumentParser
 import WhorlFingerprint
 import WhorlService
+import WhorlRemote
 import WhorlSystem
 
 /// A command that gives one answer: a result, or a failure.

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlRemote
+package import WhorlService
+
+extension ServicePlace {
+    /// Chooses the place for a configuration.
+    package init(_ configuration: SystemConfiguration) throws(Fault) {
+        try self.init(configuration.environment, hasChoices: configuration.hasChoices)
+    }
+
+    /// Returns the services at the place.
+    ///
+    /// - Parameters:
+    ///   - root: The root of this process, which answers where it is the place.
+    ///   - configuration: The choices, which a child gets as variables.
+    /// - Returns: The services.
+    /// - Throws: `noChild`.
+    package func services(
+        _ root: InProcessRoot,
+        _ configuration: SystemConfiguration
+    ) throws(Fault) -> Services {
+        if self == .inProcess { return root.services }
+        return Self.remote(root, over: try transport(configuration.childEnvironment))
+    }
+
+    private static func remote(_ root: InProcessRoot, over transport: any ServiceTransport) -> Services {
+        .remote(
+            profile: root.profile,
+            application: root.application,
+            accessGroups: root.accessGroups,
+            over: transport
+        )
+    }
+
+    /// The services that this process's environment chooses, for programs that do not choose themselves.
+    ///
+    /// A choice that cannot be met is an error of each call, and never another place.
+    package static let ofProcess: Services = {
+        let configuration = SystemConfiguration()
+        let root = InProcessRoot.shared
+        do throws(Fault) {
+            return try ServicePlace(configuration).services(root, configuration)
+        } catch {
+            return remote(root, over: RefusedTransport(error))
+        }
+    }()
+}
+
+extension SystemConfiguration {
+    /// Whether options or variables choose parts that the system's service chooses itself.
+    fileprivate var hasChoices: Bool {
+        stateDirectory != nil || profile != nil || reader != nil || tpm != nil
+    }
+
+    /// The variables with the choices among them.
+    fileprivate var childEnvironment: [String: String] {
+        var variables = environment
+        let choices = [
+            "WHORL_STATE_DIR": stateDirectory, "WHORL_PROFILE": profile, "WHORL_READER": reader,
+            "WHORL_TCTI": tpm,
+        ]
+        for (name, choice) in choices { variables[name] = choice ?? variables[name] }
+        return variables
+    }
+}
