@@ -131,6 +131,7 @@ bench: setup-test program ## measures what Docs/Benchmarks.md tells
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LatencySubject
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ServiceBench
 	WHORL=$(WHORL) scripts/bench
 
 # GUEST names a program that runs a command in a booted Debian 12 with a TPM (scripts/test-system).
@@ -142,10 +143,13 @@ test-system: ## attacks the installed release in a booted system, where GUEST na
 	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG); \
 	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
 
-nightly: setup-test ## all tests under the thread and the address sanitizer (slow)
+nightly: setup-test ## all tests under the thread and the address sanitizer, then more kills and calls than by day (slow)
 	@status=0; for kind in thread address; do \
-		WHORL_KILLS=200 WHORL_CALLS=24000 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
-	done; exit $$status
+		$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
+	done; \
+	$(SWIFT) build --build-tests && \
+		WHORL_KILLS=200 WHORL_CALLS=24000 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test --groups "8 9 10" || status=1; \
+	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
 	SWIFT='$(SWIFT)' scripts/fuzz

@@ -521,6 +521,16 @@ let package = Package(
                 path: "Bench/latency/subject",
                 swiftSettings: common
             ),
+            // `scripts/bench` runs it. In this package, since the client of the service's wire is no product.
+            .executableTarget(
+                name: "ServiceBench",
+                dependencies: [
+                    "SyntheticFingers", "WhorlFingerprint", "WhorlRemote", "WhorlService", "WhorlSystem",
+                ],
+                path: "Bench/service",
+                exclude: ["activate.c"],
+                swiftSettings: common
+            ),
             // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
             .executableTarget(
                 name: "ReleaseBench",
