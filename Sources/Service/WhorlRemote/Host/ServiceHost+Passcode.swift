@@ -18,11 +18,16 @@ extension ServiceHost {
             }
             return (NoValue(), Attachments())
         }
-        onPasscode(&router, PasscodeInterface.set, \.passcode) {
-            (asked, secrets, call, passcode) async throws(VaultError) in
+        router.on(PasscodeInterface.set) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let passcode = try call.secretBox(at: asked.passcode)
+            // Where a finger is enrolled, its touch is needed instead.
+            if try await isWithoutOwner(services) { try await authorize(.setPasscode, call) }
             let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
-            try await passcode.set(secrets[0], shown: session)
-            return NoValue()
+            return try await refusing { () async throws(VaultError) in
+                try await services.passcode.set(passcode, shown: session)
+                return NoValue()
+            }
         }
         onPasscode(&router, PasscodeInterface.change, \.old, \.new) {
             (_, secrets, _, passcode) async throws(VaultError) in
