@@ -35,6 +35,7 @@ def install():
     configure(idle=600)
     run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
     run("useradd", "-m", "mallory")
+    allow("subject.user == 'owner'")
 
 
 def configure(idle):
@@ -51,6 +52,19 @@ def configure(idle):
         + ("ExecPaths=/opt\n" if (HERE / "root/opt").exists() else "")
     )
     run("systemctl", "daemon-reload")
+
+
+def allow(condition):
+    """Lets polkit allow what the service asks about without a password, where a condition of its rules holds."""
+    rules = pathlib.Path("/etc/polkit-1/rules.d/10-whorl.rules")
+    rules.write_text(
+        "polkit.addRule(function (action, subject) {\n"
+        f"    if (action.id.indexOf('io.whorl.') == 0 && {condition})\n"
+        "        return polkit.Result.YES;\n"
+        "});\n"
+    )
+    rules.chmod(0o644)
+    time.sleep(1)  # polkit sees the change by inotify.
 
 
 def main():
