@@ -60,6 +60,29 @@ struct ConfinedItemTests {
         #expect(try await names(services).count == 3)
     }
 
+    @Test func `what is about the items of all programs is refused to a confined one`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        try await add("wifi", services)
+        for isUnknown in [false, true] {
+            machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)
+            await #expect(throws: VaultError.self) { try await services.passcode.itemsLostWithout() }
+            await #expect(throws: VaultError.self) {
+                try await services.passcode.remove(secret("2468 hunter"), force: true)
+            }
+            await #expect(throws: VaultError.self) {
+                try await services.maintenance.reseal(secret("2468 hunter"))
+            }
+            await #expect(throws: VaultError.self) {
+                try await services.maintenance.resetVault(withoutChip: false)
+            }
+        }
+        machine.rules.set()
+        #expect(try await names(services) == ["wifi"])
+        #expect(try await services.passcode.isSet())
+    }
+
     @Test(arguments: [
         ("a", "a:b"), ("a.b", "a+2eb"), ("/usr/bin/x", "+2fusr+2fbin+2fx"), ("ä", "+c3+a4"), ("a b", "a+20b"),
     ]) func `no two ids have one beginning of names`(one: String, other: String) throws {

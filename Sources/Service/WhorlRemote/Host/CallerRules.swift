@@ -90,6 +90,19 @@ extension ServiceHost {
         }
     }
 
+    /// Refuses what is about the items of all programs to a confined one, and to one that may be confined.
+    func refuseConfined(_ call: ServiceCall) throws(ServiceRefusal) {
+        guard try rules.confinement(of: call.client) == .none else {
+            throw ServiceRefusal(
+                "io.whorl.Connection.Confined",
+                [
+                    "message": "A confined program has its own items alone.",
+                    "recovery": "Use `whorl` outside of the sandbox.",
+                ]
+            )
+        }
+    }
+
     /// Returns only if the system's rules allow an action, about which the person may be asked.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
         do throws(AuthenticationError) {

@@ -30,6 +30,7 @@ extension ServiceHost {
         }
         router.on(MaintenanceInterface.reset) { (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
+            try refuseConfined(call)
             try await authorize(.reset, call)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.resetVault(withoutChip: asked.value)
@@ -56,6 +57,8 @@ extension ServiceHost {
         router.on(MaintenanceInterface.reseal) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
+            // The answer names items of all programs.
+            try refuseConfined(call)
             let passcode = try call.secretBox(at: asked.value)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.reseal(passcode)
