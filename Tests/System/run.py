@@ -54,13 +54,13 @@ def configure(idle):
     run("systemctl", "daemon-reload")
 
 
-def allow(condition):
-    """Lets polkit allow what the service asks about without a password, where a condition of its rules holds."""
+def allow(condition, answer="YES"):
+    """Lets polkit answer what the service asks about where a condition of its rules holds: without a password, or so."""
     rules = pathlib.Path("/etc/polkit-1/rules.d/10-whorl.rules")
     rules.write_text(
         "polkit.addRule(function (action, subject) {\n"
         f"    if (action.id.indexOf('io.whorl.') == 0 && {condition})\n"
-        "        return polkit.Result.YES;\n"
+        f"        return polkit.Result.{answer};\n"
         "});\n"
     )
     rules.chmod(0o644)

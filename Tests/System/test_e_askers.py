@@ -217,13 +217,17 @@ def test_b6_confined_program_that_proves_nothing_gets_nothing():
 
 
 def test_b6_flatpak_sandbox_is_told_by_its_mounts():
+    """A sandbox by bubblewrap with the mounts that Flatpak makes, in a process namespace of its own."""
+    open_directory()
     place = pathlib.Path("/var/lib/flatpak/app/org.example.Vault/x86_64/stable/0123/files")
     place.mkdir(parents=True, exist_ok=True)
     outcome = subprocess.run(
         command(
             "owner", "sh", "-c",
-            'exec 9</dev/null; exec bwrap --dev-bind / / --tmpfs /app --ro-bind "$0" /app '
-            '--ro-bind-data 9 /.flatpak-info python3 -c "$1"',
+            'exec 9</dev/null; exec bwrap --unshare-pid --unshare-user --proc /proc --dev /dev --ro-bind /usr /usr '
+            '--symlink usr/lib /lib --symlink usr/lib64 /lib64 --symlink usr/bin /bin --ro-bind /guest /guest '
+            '--ro-bind /run/whorl /run/whorl --ro-bind "$0" /app --ro-bind-data 9 /.flatpak-info '
+            'python3 -c "$1"',
             str(place), PRELUDE + LIST,
         ),
         capture_output=True, timeout=240, preexec_fn=lambda: __import__("people").sit("owner"),
