@@ -42,6 +42,9 @@ SYSUSERSDIR ?= /etc/sysusers.d
 UNITDIR ?= /etc/systemd/system
 endif
 
+# polkit reads actions from here alone.
+POLKITDIR ?= /usr/share/polkit-1/actions
+
 PRODUCTS = .build/$(CONFIG)
 WHORL = $(PRODUCTS)/whorl
 STAGE = .build/stage/$(CONFIG)
@@ -216,6 +219,7 @@ install-service:
 	set -ex; \
 	install -D -m 644 systemd/whorld.socket "$(DESTDIR)$(UNITDIR)/whorld.socket"; \
 	install -D -m 644 systemd/whorld.sysusers "$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
+	install -D -m 644 systemd/io.whorl.policy "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
 	install -d "$(DESTDIR)$(UNITDIR)"; \
 	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' systemd/whorld.service.in >"$(DESTDIR)$(UNITDIR)/whorld.service"; \
 	chmod 644 "$(DESTDIR)$(UNITDIR)/whorld.service"; \
@@ -238,7 +242,7 @@ uninstall: ## removes what install put there (the group fingerprint stays)
 		systemctl --quiet disable --now whorld.socket whorld.service 2>/dev/null || true; fi; \
 	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf" \
 		"$(DESTDIR)$(UNITDIR)/whorld.socket" "$(DESTDIR)$(UNITDIR)/whorld.service" \
-		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
+		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi
 

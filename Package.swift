@@ -101,6 +101,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "WhorlSupport", crypto, cryptoExtras, grdb,
     ],
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
+    "WhorlCallersTests": [
+        "SecretMemory", "WhorlCallers", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem",
+    ],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
         "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
@@ -267,6 +270,11 @@ let house: KeyValuePairs<String, [Part]> = [
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
             }
         ),
+        // The programs that ask the system's service: their sessions, their confinement, the system's rules for them.
+        library(
+            "WhorlCallers",
+            uses: ["GLibRuntime", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport"]
+        ),
         library(
             "WhorlSystem",
             uses: [
@@ -359,7 +367,8 @@ let house: KeyValuePairs<String, [Part]> = [
         program(
             "whorld",
             uses: [
-                "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments,
+                "WhorlCallers", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem",
+                arguments,
             ]
         ),
         program(

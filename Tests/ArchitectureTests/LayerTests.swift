@@ -106,9 +106,9 @@ import Testing
         let behind = Set(
             targets.filter { target in
                 let floor = target.folder.split(separator: "/")[1]
-                let isRoot = ["WhorlSystem", "PretendedSystem", "WhorlIPC", "WhorlRemote"].contains(
-                    target.name
-                )
+                let isRoot = [
+                    "WhorlSystem", "PretendedSystem", "WhorlIPC", "WhorlRemote", "WhorlCallers",
+                ].contains(target.name)
                 return ["State", "Service"].contains(floor) && !isRoot
             }.map(\.name)
         ).union(["LibfprintReader", "WhorlTPM"])

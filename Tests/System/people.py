@@ -10,25 +10,40 @@ import subprocess
 import time
 
 
-def whorl(*arguments, user="owner", secret=None, check=True):
-    """Runs whorl as a user, with the service."""
+# The session of owner, who is logged in at the machine's seat; a process that is put there belongs to it.
+SEAT = "/sys/fs/cgroup/user.slice/user-1000.slice/session-1.scope/cgroup.procs"
+
+
+def sit(user):
+    """Puts this process into the session at the seat, if the user has one there."""
+    if user == "owner":
+        with open(SEAT, "w") as group:
+            group.write(str(os.getpid()))
+
+
+def command(user, *arguments):
+    return ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", f"HOME=/home/{user}", *arguments]
+
+
+def whorl(*arguments, user="owner", secret=None, check=True, place=sit):
+    """Runs whorl as a user, with the service; owner sits at the machine's seat."""
     outcome = subprocess.run(
-        ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", f"HOME=/home/{user}",
-         "whorl", *arguments],
+        command(user, "whorl", *arguments),
         input=secret,
         capture_output=True,
         timeout=240,
+        preexec_fn=lambda: place(user),
     )
     if check and outcome.returncode != 0:
         raise AssertionError((arguments, outcome))
     return outcome
 
 
-def start(*arguments, user="owner", **options):
-    """Starts whorl as a user."""
+def start(*arguments, user="owner", place=sit, **options):
+    """Starts whorl as a user; owner sits at the machine's seat."""
     return subprocess.Popen(
-        ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", f"HOME=/home/{user}",
-         "whorl", *arguments],
+        command(user, "whorl", *arguments),
+        preexec_fn=lambda: place(user),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -53,12 +68,16 @@ def lay(finger, times=1):
         time.sleep(0.3)
 
 
-def act(user, body, *arguments):
-    """Runs a function in a process of a user, and returns what it returns; what it raises is raised here."""
+def act(user, body, *arguments, place=sit):
+    """Runs a function in a process of a user, and returns what it returns; what it raises is raised here.
+
+    Owner sits at the machine's seat.
+    """
     results = multiprocessing.get_context("fork").SimpleQueue()
 
     def inside():
         entry = pwd.getpwnam(user)
+        place(user)
         os.setgroups([])
         os.setgid(entry.pw_gid)
         os.setuid(entry.pw_uid)

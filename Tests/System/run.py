@@ -35,6 +35,7 @@ def install():
     configure(idle=600)
     run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
     run("useradd", "-m", "mallory")
+    allow("subject.user == 'owner'")
 
 
 def configure(idle):
@@ -51,6 +52,19 @@ def configure(idle):
         + ("ExecPaths=/opt\n" if (HERE / "root/opt").exists() else "")
     )
     run("systemctl", "daemon-reload")
+
+
+def allow(condition, answer="YES"):
+    """Lets polkit answer what the service asks about where a condition of its rules holds: without a password, or so."""
+    rules = pathlib.Path("/etc/polkit-1/rules.d/10-whorl.rules")
+    rules.write_text(
+        "polkit.addRule(function (action, subject) {\n"
+        f"    if (action.id.indexOf('io.whorl.') == 0 && {condition})\n"
+        f"        return polkit.Result.{answer};\n"
+        "});\n"
+    )
+    rules.chmod(0o644)
+    time.sleep(1)  # polkit sees the change by inotify.
 
 
 def main():

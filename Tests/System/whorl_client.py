@@ -34,12 +34,20 @@ def secret(data):
 class Client:
     """One connection; its calls are answered one after the other."""
 
-    def __init__(self, timeout=120):
+    def __init__(self, timeout=120, proves=True):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
         self.socket.connect(PATH)
         self.rest = b""
         self.files = []
+        if proves:
+            self.prove()
+
+    def prove(self):
+        """Shows which process this is, where the kernel does not tell it (before Linux 6.5)."""
+        question = self.call("io.whorl.Connection.Challenge").get("question")
+        if question:
+            self.call("io.whorl.Connection.Prove", {"answer": question})
 
     def __enter__(self):
         return self

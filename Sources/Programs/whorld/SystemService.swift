@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import WhorlCallers
 import WhorlIPC
 import WhorlRemote
 import WhorlService
@@ -14,15 +15,18 @@ struct SystemService {
     let idle: Duration
     let tpm: String?
     let allowsVirtualReaders: Bool
+    /// The places from which a finger may be asked for.
+    var seats = SeatPolicy.activeSeatOnly
 
     func run() async throws {
         let listener = try ListeningSocket.inherited()
         let roots = RootsOfUsers(self)
-        let host = ServiceHost { user throws(ServiceRefusal) in
-            roots.root(of: user.uid).services
-        } keychain: { user, groups throws(ServiceRefusal) in
-            roots.root(of: user.uid).keychain(in: groups)
-        }
+        let host = ServiceHost(
+            services: { user throws(ServiceRefusal) in roots.root(of: user.uid).services },
+            keychain: { user, groups throws(ServiceRefusal) in roots.root(of: user.uid).keychain(in: groups)
+            },
+            rules: Callers(seats: seats)
+        )
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.

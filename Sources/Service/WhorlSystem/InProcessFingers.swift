@@ -46,7 +46,7 @@ struct InProcessFingers: FingerService {
             try await readers.chosenReader()
         }
         let enroller = try await ofFingers { () async throws(EnrollmentError) in
-            let enroller = try await newEnroller(for: request.application)
+            let enroller = try await newEnroller(for: request)
             try await enroller.refuseTaken(finger.finger, profile: profile, on: reader)
             return enroller
         }
@@ -145,11 +145,11 @@ extension InProcessFingers {
     }
 
     private func newEnroller(
-        for application: ApplicationID
+        for request: ConsentRequest
     ) async throws(EnrollmentError) -> FingerEnroller {
         do throws(StateError) {
             let store = EnrollmentStore(database: try await state.created(), generations: generations)
-            return engine.enroller(store, for: application)
+            return engine.enroller(store, for: request.application, asker: request.asker)
         } catch {
             throw EnrollmentError(.store(error))
         }

@@ -16,7 +16,13 @@
 enum { WHORL_DESCRIPTORS_MAX = 8 };
 
 /// Socket options and control messages that glibc declares only for GNU programs (<linux/socket.h>).
-enum { WHORL_SCM_CREDENTIALS = 2, WHORL_SO_PASSCRED = 16, WHORL_SO_PEERCRED = 17, WHORL_SO_PEERPIDFD = 77 };
+enum {
+    WHORL_SCM_CREDENTIALS = 2,
+    WHORL_SO_PASSCRED = 16,
+    WHORL_SO_PEERCRED = 17,
+    WHORL_SO_PEERSEC = 31,
+    WHORL_SO_PEERPIDFD = 77
+};
 
 /// `struct ucred` of <linux/socket.h>.
 struct whorl_credentials {

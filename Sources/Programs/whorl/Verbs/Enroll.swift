@@ -41,13 +41,15 @@ struct Enroll: Verb {
             success: { _ in .finished("Enrolled.") },
             failure: "Not enrolled."
         ) { () async throws(Failure) in
-            try await failing { () async throws(FingerChangeError) in
-                try await session.services.fingers.enroll(
-                    NewFinger(finger, label: label),
-                    session.consentRequest(handing: preset),
-                    presenter: session.presenter(handing: preset),
-                    observer: { show($0, activity) }
-                )
+            try await PasswordAgent.beside(session) { () async throws(Failure) in
+                try await failing { () async throws(FingerChangeError) in
+                    try await session.services.fingers.enroll(
+                        NewFinger(finger, label: label),
+                        session.consentRequest(handing: preset),
+                        presenter: session.presenter(handing: preset),
+                        observer: { show($0, activity) }
+                    )
+                }
             }
         }
         let reader = try await session.chosenReader()

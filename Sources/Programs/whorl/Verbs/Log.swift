@@ -44,11 +44,21 @@ extension AuditEntry {
             "id": .integer(Int(id)), "at": .string(at.ISO8601Format()), "application": .string(application),
             "event": .string(event.rawValue), "outcome": .string(outcome),
             "finger": finger.map { .string($0.rawValue) }, "reader": reader.map { .string($0.rawValue) },
-            "detail": detail.map(JSONValue.string),
+            "detail": detail.map(JSONValue.string), "asker": asker.map(\.json),
         ]
     }
 
     fileprivate var row: [String] {
         [LocalTime.second(at), application, event.rawValue, outcome, finger?.rawValue ?? "", detail ?? ""]
+    }
+}
+
+extension Asker {
+    fileprivate var json: JSONValue {
+        [
+            "user": .integer(Int(user)), "verifiedID": verifiedID.map(JSONValue.string),
+            "process": process.map(JSONValue.string), "processID": processID.map { .integer(Int($0)) },
+            "unit": unit.map(JSONValue.string), "session": session.map(JSONValue.string),
+        ]
     }
 }

@@ -56,7 +56,9 @@ struct Passcode: AsyncParsableCommand {
                 )
             }
             let new = try await passcode.readNew()
-            try await failing { () async throws(VaultError) in try await service.set(new, shown: shown) }
+            try await PasswordAgent.beside(session) { () async throws(Failure) in
+                try await failing { () async throws(VaultError) in try await service.set(new, shown: shown) }
+            }
             return Answer(result: ["set": true], text: ["The passcode is set."] + Passcode.advice(on: new))
         }
     }

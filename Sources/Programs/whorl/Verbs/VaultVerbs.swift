@@ -79,8 +79,10 @@ struct VaultCommand: AsyncParsableCommand {
                     hint: "Say so with --force; `whorl secret list` and `whorl key list` show what there is."
                 )
             }
-            let reset = try await failing { () async throws(VaultError) in
-                try await session.services.maintenance.resetVault(withoutChip: force)
+            let reset = try await PasswordAgent.beside(session) { () async throws(Failure) in
+                try await failing { () async throws(VaultError) in
+                    try await session.services.maintenance.resetVault(withoutChip: force)
+                }
             }
             switch reset {
             case .fingersKept:

@@ -36,7 +36,7 @@ public struct AuditLog: Sendable {
                 try Row.fetchAll(
                     db,
                     sql: """
-                        SELECT id, at, profile, application, event, outcome, finger, reader, detail FROM audit
+                        SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker FROM audit
                         WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
                         """,
                     arguments: [profile, max(0, limit)]
@@ -64,12 +64,13 @@ public struct AuditLog: Sendable {
     package static func append(_ entry: AuditEntry, in db: Database) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO audit (at, profile, application, event, outcome, finger, reader, detail)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO audit (at, profile, application, event, outcome, finger, reader, detail, asker)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             entry.at.timeIntervalSince1970, entry.profile, entry.application, entry.event.rawValue,
             entry.outcome, entry.finger.map { Int($0.number) }, entry.reader?.rawValue, entry.detail,
+            try entry.asker.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
         ])
         // Line numbers have no gaps but those of rolled-back lines, so this keeps the newest lines.
         try db.cachedStatement(sql: "DELETE FROM audit WHERE id <= ?")
@@ -79,6 +80,7 @@ public struct AuditLog: Sendable {
     static func entry(_ row: Row) throws -> AuditEntry {
         let number: Int? = try row.optionalColumn(6)
         let reader: String? = try row.optionalColumn(7)
+        let asker: String? = try row.optionalColumn(9)
         return AuditEntry(
             id: try row.column(0),
             at: Date(timeIntervalSince1970: try row.column(1)),
@@ -88,7 +90,9 @@ public struct AuditLog: Sendable {
             outcome: try row.column(5),
             finger: number.flatMap { number in Finger.allCases.first { Int($0.number) == number } },
             reader: reader.map(ReaderID.init(rawValue:)),
-            detail: try row.optionalColumn(8)
+            detail: try row.optionalColumn(8),
+            // What a later version wrote and this one cannot read is left out; the line itself stays.
+            asker: asker.flatMap { try? JSONDecoder().decode(Asker.self, from: Data($0.utf8)) }
         )
     }
 }

@@ -24,6 +24,8 @@ package struct EvaluationBooks: Sendable {
     /// Whether a lock ends by time, since no passcode is set.
     package let lockEndsByTime: Bool
     package let time: MachineTime
+    /// The program that asks, as a service knows it.
+    let asker: Asker?
     private let reuse: ReuseWindow
 
     package init(
@@ -33,7 +35,8 @@ package struct EvaluationBooks: Sendable {
         reader: ReaderInfo?,
         reason: String,
         lockEndsByTime: Bool,
-        time: MachineTime
+        time: MachineTime,
+        asker: Asker? = nil
     ) {
         self.database = database
         self.profile = profile
@@ -43,6 +46,7 @@ package struct EvaluationBooks: Sendable {
         self.lockEndsByTime = lockEndsByTime
         self.reuse = ReuseWindow(keys: database.keys)
         self.time = time
+        self.asker = asker
     }
 
     private var ledger: AttemptLedger {
@@ -215,7 +219,8 @@ package struct EvaluationBooks: Sendable {
             outcome: outcome,
             finger: finger,
             reader: reader?.id,
-            detail: detail
+            detail: detail,
+            asker: asker
         )
         try AuditLog.append(entry, in: db)
     }

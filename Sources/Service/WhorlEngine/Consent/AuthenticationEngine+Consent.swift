@@ -79,6 +79,8 @@ extension AuthenticationEngine {
             timeout: request.timeout
         )
         evaluation.session = session
+        evaluation.asker = request.asker
+        evaluation.fingerObstacle = request.fingerObstacle
         _ = try await evaluate(evaluation, presenter: presenter)
     }
 
@@ -101,6 +103,7 @@ extension AuthenticationEngine {
     private func ways(_ status: EnrollmentStatus, _ request: ConsentRequest) async -> Prompt.Parts {
         guard !request.passcodeAlone else { return .passcode }
         guard status.isPasscodeSet else { return .finger }
+        guard request.fingerObstacle == nil else { return .passcode }
         let canTouch = await preflight(.biometrics, for: request.application).canEvaluate
         return canTouch ? [.finger, .passcode] : .passcode
     }
@@ -121,6 +124,8 @@ extension AuthenticationEngine {
         )
         // If only a lock keeps fingers away, this stays `false`, so that the prompt mentions the lock.
         evaluation.takesPasscodeAlone = request.passcodeAlone || need == .passcode
+        evaluation.asker = request.asker
+        evaluation.fingerObstacle = request.fingerObstacle
         return evaluation
     }
 }

@@ -13,9 +13,15 @@ extension AuthenticationEngine {
     /// - Parameters:
     ///   - store: The store of this engine's state, which takes the fingers.
     ///   - application: The program that enrolls, for the log.
+    ///   - asker: The same program as a service knows it, for the log.
     /// - Returns: The enroller of this engine's profile.
-    public func enroller(_ store: EnrollmentStore, for application: ApplicationID) -> FingerEnroller {
-        FingerEnroller(store: store, counter: EnrollmentTries(engine: self, application: application))
+    public func enroller(
+        _ store: EnrollmentStore,
+        for application: ApplicationID,
+        asker: Asker? = nil
+    ) -> FingerEnroller {
+        let counter = EnrollmentTries(engine: self, application: application, asker: asker)
+        return FingerEnroller(store: store, counter: counter)
     }
 }
 
@@ -23,6 +29,7 @@ extension AuthenticationEngine {
 struct EnrollmentTries: TouchCounter {
     let engine: AuthenticationEngine
     let application: ApplicationID
+    let asker: Asker?
 
     func begin(
         _ finger: Finger,
@@ -47,7 +54,8 @@ struct EnrollmentTries: TouchCounter {
             reader: reader,
             reason: "check the \(finger.spokenName), which is being enrolled",
             lockEndsByTime: await engine.lockEndsByTime,
-            time: engine.time
+            time: engine.time,
+            asker: asker
         )
         return Touches(books: books, lock: lock)
     }

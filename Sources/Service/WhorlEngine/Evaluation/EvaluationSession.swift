@@ -40,7 +40,8 @@ struct EvaluationSession: Sendable {
     func run() async throws(AuthenticationError) -> Evaluation {
         guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
         guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
-        let survey = await engine.survey(for: request.application)
+        var survey = await engine.survey(for: request.application)
+        if let obstacle = request.fingerObstacle { survey.preconditions.reader = .unclear(obstacle) }
         let plan =
             request.takesPasscodeAlone
             ? survey.preconditions.planForPasscode : survey.preconditions.plan(for: request.policy)
@@ -84,7 +85,8 @@ struct EvaluationSession: Sendable {
             reader: survey.readerInfo,
             reason: request.reason,
             lockEndsByTime: survey.preconditions.lockEndsByTime,
-            time: engine.time
+            time: engine.time,
+            asker: request.asker
         )
     }
 

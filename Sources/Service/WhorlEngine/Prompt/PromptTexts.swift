@@ -67,7 +67,8 @@ public struct PromptTexts: Sendable, Hashable {
             fallbackTitle: fallbackTitle,
             readerKind: reader?.kind ?? .hardware,
             scanType: reader?.scanType ?? .press,
-            parts: parts
+            parts: parts,
+            asker: request.asker
         )
     }
 

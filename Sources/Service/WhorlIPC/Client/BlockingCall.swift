@@ -8,7 +8,7 @@ package struct BlockingCall: ~Copyable {
     /// The time for which a reply is waited, in milliseconds.
     private static let patience: Int32 = 30_000
 
-    private let socket: Descriptor
+    let socket: Descriptor
     private var reader = FrameReader()
     /// The messages that came with an earlier one.
     private var waiting: [Frame] = []

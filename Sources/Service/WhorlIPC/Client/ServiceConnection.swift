@@ -59,6 +59,7 @@ package final class ServiceConnection: Sendable {
 
     private let channel: Channel
     private let messages: AsyncStream<Frame>
+    var socket: Descriptor { channel.socket }
 
     /// Takes over a connected socket.
     package init(_ socket: Descriptor) throws(SystemCallError) {

@@ -48,6 +48,14 @@ package struct ServiceClientIdentity: Sendable {
     package let user: PeerUser
     /// The process, for prompts and logs; `nil` where it has ended or did not prove itself.
     package let process: PeerProcess?
+    /// The security module's word on the peer.
+    package let label: PeerLabel
+
+    package init(user: PeerUser, process: PeerProcess?, label: PeerLabel) {
+        self.user = user
+        self.process = process
+        self.label = label
+    }
 }
 
 /// A handler's answer: values, and descriptors such as secrets beside them.

@@ -13,6 +13,7 @@ final class ServerConnection: @unchecked Sendable {
     private let router: Router
     private let user: PeerUser
     private let process: PeerProcess?
+    private let label: PeerLabel
     private let mostWaiting: Int
     private var isProven = false
     private let budget: MemoryBudget
@@ -36,6 +37,7 @@ final class ServerConnection: @unchecked Sendable {
         self.user = user
         self.mostWaiting = mostWaiting
         process = PeerProcess(of: channel.socket, user)
+        label = PeerLabel(of: channel.socket)
         isProven = process.map { $0.question == nil } ?? false
     }
 
@@ -78,7 +80,11 @@ final class ServerConnection: @unchecked Sendable {
         }
         if let answer = identification(head, message) { return finish(answer, head) }
         let call = ServiceCall(
-            client: ServiceClientIdentity(user: user, process: isProven ? process : nil),
+            client: ServiceClientIdentity(
+                user: user,
+                process: isProven ? process : nil,
+                label: label
+            ),
             wantsMore: head.more == true && head.oneway != true,
             descriptors: message.descriptors,
             body: message.bytes,

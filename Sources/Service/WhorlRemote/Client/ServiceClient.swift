@@ -29,6 +29,7 @@ struct ServiceClient: Sendable {
     ) async throws(Failure) -> CallReply<Result> {
         do throws(ServiceCallError) {
             let connection = try self.connection()
+            if transport.provesProcess { try await connection.proveProcess() }
             return try await connection.call(
                 method.name,
                 parameters,
@@ -50,6 +51,7 @@ struct ServiceClient: Sendable {
     ) throws(Failure) -> CallReply<Result> {
         do throws(ServiceCallError) {
             var call = BlockingCall(try socket())
+            if transport.provesProcess { try call.proveProcess() }
             return try call.call(
                 method.name,
                 parameters,

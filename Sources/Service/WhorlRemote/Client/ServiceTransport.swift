@@ -8,6 +8,14 @@ package import WhorlIPC
 package protocol ServiceTransport: Sendable {
     /// Connects once more.
     func connect() throws(SystemCallError) -> Descriptor
+
+    /// Whether this process proves itself to the service before it asks, so that its login session is known there.
+    var provesProcess: Bool { get }
+}
+
+extension ServiceTransport {
+    /// `false`: a service of this process alone asks for no session.
+    package var provesProcess: Bool { false }
 }
 
 /// The service that listens at a path.
@@ -44,6 +52,8 @@ package struct PathTransport: ServiceTransport {
         guard owners.contains(listener.uid) else { throw SystemCallError(refusing: "connect") }
         return socket
     }
+
+    package var provesProcess: Bool { true }
 }
 
 /// A service that is this process's child, or part of it, at the other end of a pair of sockets.

@@ -5,23 +5,29 @@ import WhorlService
 
 extension ServiceHost {
     func addFingers(_ router: inout Router) {
-        onFingers(&router, FingerInterface.list) { (_, fingers) async throws(EnrollmentError) in
+        onFingers(&router, FingerInterface.list) { (_, fingers, _) async throws(EnrollmentError) in
             Valued(try await fingers.fingers())
         }
-        onFingers(&router, FingerInterface.state) { (application, fingers) async throws(EnrollmentError) in
-            Optionally(try await fingers.state(for: application.value))
+        onFingers(&router, FingerInterface.state) {
+            (application, fingers, confinement) async throws(EnrollmentError) in
+            Optionally(try await fingers.state(for: confinement.application(application.value)))
         }
-        onFingers(&router, FingerInterface.difference) { (asked, fingers) async throws(EnrollmentError) in
-            try await fingers.difference(since: asked.digest, for: asked.application)
+        onFingers(&router, FingerInterface.difference) {
+            (asked, fingers, confinement) async throws(EnrollmentError) in
+            try await fingers.difference(
+                since: asked.digest,
+                for: confinement.application(asked.application)
+            )
         }
-        onFingers(&router, FingerInterface.acceptable) { (_, fingers) async throws(EnrollmentError) in
+        onFingers(&router, FingerInterface.acceptable) { (_, fingers, _) async throws(EnrollmentError) in
             Optionally(try await fingers.acceptable())
         }
-        onFingers(&router, FingerInterface.reconcile) { (_, fingers) async throws(FingerChangeError) in
+        onFingers(&router, FingerInterface.reconcile) { (_, fingers, _) async throws(FingerChangeError) in
             Optionally(try await fingers.reconcile())
         }
         prompting(&router, FingerInterface.enroll) {
-            (asked, services, _, presenter) async throws(ServiceRefusal) in
+            (asked, services, call, presenter) async throws(ServiceRefusal) in
+            try await mayEnroll(asked, services, call, presenter)
             let finger = try await refusing { () async throws(FingerChangeError) in
                 try await services.fingers.enroll(asked.finger, asked.request, presenter: presenter) {
                     presenter.report($0)
@@ -53,13 +59,34 @@ extension ServiceHost {
     private func onFingers<Parameters, Reply, Failure: RemoteFailure>(
         _ router: inout Router,
         _ method: ServiceMethod<Parameters, Reply>,
-        _ body: @escaping @Sendable (Parameters, any FingerService) async throws(Failure) -> Reply
+        _ body:
+            @escaping @Sendable (Parameters, any FingerService, Confinement) async throws(Failure) -> Reply
     ) {
         router.on(method) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
+            let confinement = try rules.confinement(of: call.client)
             return try await refusing { () async throws(Failure) in
-                try await body(parameters, services.fingers)
+                try await body(parameters, services.fingers, confinement)
             }
+        }
+    }
+
+    /// Refuses to enroll from a place without a reader, and a first finger that the system's rules do not allow.
+    ///
+    /// A further finger, and a first one where a passcode is set, need the owner's consent instead, for which the engine
+    /// asks.
+    private func mayEnroll(
+        _ asked: FingerInterface.Enrolling,
+        _ services: Services,
+        _ call: ServiceCall,
+        _ presenter: some PromptPresenter
+    ) async throws(ServiceRefusal) {
+        if let obstacle = asked.request.fingerObstacle { throw FingerChangeError.owner(obstacle).refusal }
+        guard try await isWithoutOwner(services) else { return }
+        do throws(AuthenticationError) {
+            try await rules.authorize(.enroll, call.client, mayAsk: await presenter.isInteractive)
+        } catch {
+            throw FingerChangeError.owner(error).refusal
         }
     }
 }

@@ -53,7 +53,8 @@ extension ServiceHost {
         }
         prompting(&router, ItemInterface.use) {
             (using, services, call, presenter) async throws(ServiceRefusal) in
-            let item = try call.item(using, services.profile)
+            let names = NameSpace(services.profile, try rules.confinement(of: call.client))
+            let item = try call.item(using, names)
             let request = ReleaseRequest(
                 self.request(using.asking, call),
                 applicationPassword: try call.secretBox(at: using.applicationPassword)
@@ -104,10 +105,11 @@ extension ServiceCall {
     /// The item that a caller names or brings.
     fileprivate func item(
         _ using: ItemInterface.Using,
-        _ profile: String
+        _ names: NameSpace
     ) throws(ServiceRefusal) -> ProtectedItem {
         switch (using.id, using.sealed) {
-        case (let id?, nil): return .stored(id.inProfile(profile))
+        case (let id?, nil):
+            do { return .stored(try names.stored(id)) } catch { throw error.refusal }
         case (nil, let form?): return .sealed(try item(form))
         default: throw .invalidParameter("call.id")
         }
@@ -121,9 +123,4 @@ extension ServiceCall {
         default: throw .invalidParameter("secret")
         }
     }
-}
-
-extension ItemID {
-    /// The same name in the profile of the user who asks, whatever profile the message names.
-    func inProfile(_ profile: String) -> ItemID { ItemID(kind, name, of: profile) }
 }

@@ -9,10 +9,15 @@ import WhorlService
 extension ServiceHost {
     func addKeychain(_ router: inout Router) {
         router.on(KeychainInterface.find) { (asked, call) async throws(ServiceRefusal) in
-            let rows = try await rows(asked.groups, call) { (keychain) throws(StateError) in
-                try keychain.rows(asked.match, withValues: asked.withValues, limit: asked.limit)
+            let groups = try groups(asked.groups, call)
+            let rows = try await rows(groups, call) { (keychain) throws(StateError) in
+                try keychain.rows(
+                    groups.stored(asked.match),
+                    withValues: asked.withValues,
+                    limit: asked.limit
+                )
             }
-            for message in RowPacker.messages(rows) {
+            for message in RowPacker.messages(rows.map(groups.shown)) {
                 call.update(Valued(message.rows), descriptors: try Self.descriptors(of: message))
             }
             return Valued([])
@@ -21,45 +26,53 @@ extension ServiceHost {
             (asked: KeychainInterface.Adding, call) async throws(ServiceRefusal) -> ServiceReply<
                 KeychainInterface.Outcome
             > in
-            let new = try Self.new(asked.new, call)
-            let outcome = try await rows(asked.groups, call) { (keychain) throws(StateError) in
+            let groups = try groups(asked.groups, call)
+            let new = try Self.new(asked.new, call).map(groups.stored)
+            let outcome = try await rows(groups, call) { (keychain) throws(StateError) in
                 try keychain.add(new, replacing: asked.replacing)
             }
-            return try Self.reply(outcome)
+            return try Self.reply(groups.shown(outcome))
         }
         router.on(KeychainInterface.update.name) {
             (asked: KeychainInterface.Changing, call) async throws(ServiceRefusal) -> ServiceReply<
                 KeychainInterface.Outcome
             > in
-            let new = try Self.new(asked.changes, call)
+            let groups = try groups(asked.groups, call)
+            let new = try Self.new(asked.changes, call).map(groups.stored)
             var changes: [KeychainRowChange] = []
             for (row, new) in zip(asked.changes, new) {
                 guard let version = row.version else { throw .invalidParameter("changes.version") }
                 changes.append(KeychainRowChange(version, to: new))
             }
             let all = changes
-            let outcome = try await rows(asked.groups, call) { (keychain) throws(StateError) in
+            let outcome = try await rows(groups, call) { (keychain) throws(StateError) in
                 try keychain.update(all, replacing: asked.replacing)
             }
-            return try Self.reply(outcome)
+            return try Self.reply(groups.shown(outcome))
         }
         router.on(KeychainInterface.delete) { (asked, call) async throws(ServiceRefusal) in
-            Valued(
-                try await rows(asked.groups, call) { (keychain) throws(StateError) in
-                    try keychain.delete(asked.matches)
+            let groups = try groups(asked.groups, call)
+            return Valued(
+                try await rows(groups, call) { (keychain) throws(StateError) in
+                    try keychain.delete(asked.matches.map(groups.stored))
                 }
             )
         }
     }
 
+    /// Returns the groups that a caller may use: those that it names, or a confined program's own.
+    private func groups(_ named: [String], _ call: ServiceCall) throws(ServiceRefusal) -> CallerGroups {
+        guard !named.isEmpty, named.count <= 64 else { throw .invalidParameter("groups") }
+        return CallerGroups(named, try rules.confinement(of: call.client))
+    }
+
     /// Calls the rows of the caller's program on a thread that may block.
     private func rows<Value: Sendable>(
-        _ groups: [String],
+        _ groups: CallerGroups,
         _ call: ServiceCall,
         _ body: @escaping @Sendable (any KeychainRowService) throws(StateError) -> Value
     ) async throws(ServiceRefusal) -> Value {
-        guard !groups.isEmpty, groups.count <= 64 else { throw .invalidParameter("groups") }
-        let keychain = try keychain(call.client.user, groups)
+        let keychain = try keychain(call.client.user, groups.searched)
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Value, StateError>, Never>) in
             Self.queue.async {

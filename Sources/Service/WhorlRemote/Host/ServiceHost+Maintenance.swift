@@ -22,16 +22,27 @@ extension ServiceHost {
             try await service.provisionVault()
             return NoValue()
         }
-        onMaintenance(&router, MaintenanceInterface.reset) { (asked, service) async throws(VaultError) in
-            try await service.resetVault(withoutChip: asked.value)
+        router.on(MaintenanceInterface.reset) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            try refuseConfined(call)
+            try await authorize(.reset, call)
+            return try await refusing { () async throws(VaultError) in
+                try await services.maintenance.resetVault(withoutChip: asked.value)
+            }
         }
         onMaintenance(&router, MaintenanceInterface.attempts) {
             (_, service) async throws(AuthenticationError) in
             Valued(try await service.attempts())
         }
-        onMaintenance(&router, MaintenanceInterface.log) {
-            (limit, service) async throws(AuthenticationError) in
-            Valued(try await service.log(limit: min(limit.value, MaintenanceInterface.mostLogLines)))
+        router.on(MaintenanceInterface.log) { (limit, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let confinement = try rules.confinement(of: call.client)
+            let lines = try await refusing { () async throws(AuthenticationError) in
+                try await services.maintenance.log(
+                    limit: min(limit.value, MaintenanceInterface.mostLogLines)
+                )
+            }
+            return Valued(lines.filter { confinement.shows($0) })
         }
         onMaintenance(&router, MaintenanceInterface.lockFileFault) {
             (_, service) async throws(AuthenticationError) in
@@ -40,6 +51,8 @@ extension ServiceHost {
         router.on(MaintenanceInterface.reseal) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
+            // The answer names items of all programs.
+            try refuseConfined(call)
             let passcode = try call.secretBox(at: asked.value)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.reseal(passcode)

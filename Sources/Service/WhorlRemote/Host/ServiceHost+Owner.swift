@@ -8,7 +8,10 @@ extension ServiceHost {
     func addOwner(_ router: inout Router) {
         router.on(OwnerInterface.preflight) {
             (asked, call) async throws(ServiceRefusal) in
-            try await owner(of: call).preflight(asked.policy, for: asked.application)
+            let caller = await rules.caller(call.client)
+            let preflight = try await owner(of: call)
+                .preflight(asked.policy, for: caller.application(asked.application))
+            return preflight.with(caller.fingerObstacle, asked.policy)
         }
         prompting(&router, OwnerInterface.evaluate) {
             (asking, services, call, presenter) async throws(ServiceRefusal) in
@@ -21,17 +24,22 @@ extension ServiceHost {
         router.on(OwnerInterface.isOptedOut) {
             (asked, call) async throws(ServiceRefusal) in
             let owner = try owner(of: call)
+            let confinement = try rules.confinement(of: call.client)
             return Valued(
                 try await refusing { () async throws(AuthenticationError) in
-                    try await owner.isOptedOut(asked.value)
+                    try await owner.isOptedOut(confinement.application(asked.value))
                 }
             )
         }
         router.on(OwnerInterface.setOptedOut) {
             (asked, call) async throws(ServiceRefusal) in
             let owner = try owner(of: call)
+            let confinement = try rules.confinement(of: call.client)
             try await refusing { () async throws(AuthenticationError) in
-                try await owner.setOptedOut(asked.isOptedOut, for: asked.application)
+                try await owner.setOptedOut(
+                    asked.isOptedOut,
+                    for: confinement.application(asked.application)
+                )
             }
             return Valued(asked.isOptedOut)
         }

@@ -18,11 +18,17 @@ extension ServiceHost {
             }
             return (NoValue(), Attachments())
         }
-        onPasscode(&router, PasscodeInterface.set, \.passcode) {
-            (asked, secrets, call, passcode) async throws(VaultError) in
+        router.on(PasscodeInterface.set) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            try refuseConfined(call)
+            let passcode = try call.secretBox(at: asked.passcode)
+            // Where a finger is enrolled, its touch is needed instead.
+            if try await isWithoutOwner(services) { try await authorize(.setPasscode, call) }
             let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
-            try await passcode.set(secrets[0], shown: session)
-            return NoValue()
+            return try await refusing { () async throws(VaultError) in
+                try await services.passcode.set(passcode, shown: session)
+                return NoValue()
+            }
         }
         onPasscode(&router, PasscodeInterface.change, \.old, \.new) {
             (_, secrets, _, passcode) async throws(VaultError) in
@@ -33,12 +39,21 @@ extension ServiceHost {
             (_, secrets, _, passcode) async throws(AuthenticationError) in
             try await passcode.verify(secrets[0])
         }
-        onPasscode(&router, PasscodeInterface.itemsLostWithout) { (_, _, passcode) async throws(VaultError) in
-            Valued(try await passcode.itemsLostWithout())
+        // These two name items of all programs.
+        router.on(PasscodeInterface.itemsLostWithout) { (_, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            try refuseConfined(call)
+            return try await refusing { () async throws(VaultError) in
+                Valued(try await services.passcode.itemsLostWithout())
+            }
         }
-        onPasscode(&router, PasscodeInterface.remove, \.passcode) {
-            (asked, secrets, _, passcode) async throws(VaultError) in
-            Valued(try await passcode.remove(secrets[0], force: asked.force))
+        router.on(PasscodeInterface.remove) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            try refuseConfined(call)
+            let passcode = try call.secretBox(at: asked.passcode)
+            return try await refusing { () async throws(VaultError) in
+                Valued(try await services.passcode.remove(passcode, force: asked.force))
+            }
         }
     }
 

@@ -16,6 +16,7 @@ package struct ServiceHost: Sendable {
 
     let services: ServicesOfUser
     let keychain: KeychainOfUser
+    let rules: any CallerRules
     let prompts = PromptBoard()
     let sessions = SessionBoard()
 
@@ -24,9 +25,15 @@ package struct ServiceHost: Sendable {
     /// - Parameters:
     ///   - services: Returns the services of the user who connected.
     ///   - keychain: Returns the keychain's rows of the user who connected.
-    package init(services: @escaping ServicesOfUser, keychain: @escaping KeychainOfUser) {
+    ///   - rules: Knows the programs that ask, and what each may; without them all may the same.
+    package init(
+        services: @escaping ServicesOfUser,
+        keychain: @escaping KeychainOfUser,
+        rules: any CallerRules = SameRulesForAll()
+    ) {
         self.services = services
         self.keychain = keychain
+        self.rules = rules
     }
 
     /// The methods, for a server.

@@ -92,21 +92,24 @@ extension ServiceHost {
         _ body:
             @escaping @Sendable (Call, Services, ServiceCall, WirePresenter<Reply>)
             async throws(ServiceRefusal) -> (Reply, Attachments)
-    ) {
+    ) where Call: CallForOwner {
         router.on(method.name) {
             (parameters: Prompting<Call>, call) async throws(ServiceRefusal) -> ServiceReply<Prompted<Reply>>
             in
             let services = try services(call.client.user)
+            let caller = await rules.caller(call.client)
+            let asked = parameters.call.asked(by: caller)
             let presenter = WirePresenter<Reply>(parameters.presenter, call, prompts)
             let answer: Result<(Reply, Attachments), ServiceRefusal> = await withTaskCancellationHandler {
                 do throws(ServiceRefusal) {
-                    return .success(try await body(parameters.call, services, call, presenter))
+                    return .success(try await body(asked, services, call, presenter))
                 } catch {
                     return .failure(error)
                 }
             } onCancel: {
                 presenter.hangUp()
             }
+            rules.record(CallRecord(method.name, asked.purpose, answer), of: caller)
             let (value, attachments) = try answer.get()
             return ServiceReply(Prompted(value: value), descriptors: attachments.descriptors)
         }

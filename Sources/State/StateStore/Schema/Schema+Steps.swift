@@ -8,7 +8,7 @@ extension Schema {
 
     /// The steps from each version to the next; the first one starts at ``oldestVersion``.
     private static let steps: [@Sendable (Database) throws -> Void] = [
-        separateTries, addVault, addKeychain,
+        separateTries, addVault, addKeychain, addAskers,
     ]
 
     /// Updates an older database in one transaction: it has the old version or this one, never a state in between, even
@@ -47,5 +47,10 @@ extension Schema {
                 ALTER TABLE profiles ADD COLUMN epoch BLOB CHECK (epoch IS NULL OR length(epoch) = 16);
                 """
         )
+    }
+
+    /// Updates to version 5: the log keeps which program asked, as the system's service knew it.
+    private static let addAskers: @Sendable (Database) throws -> Void = { db in
+        try db.execute(sql: "ALTER TABLE audit ADD COLUMN asker TEXT")
     }
 }

@@ -10,7 +10,7 @@ import GRDB
 /// (`Schema+Steps.swift`).
 enum Schema {
     /// The version of the schema, stored in `PRAGMA user_version`.
-    static let version: UInt32 = 4
+    static let version: UInt32 = 5
 
     /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognise the
     /// database.
@@ -113,7 +113,8 @@ enum Schema {
             outcome TEXT NOT NULL,
             finger INTEGER,
             reader TEXT,
-            detail TEXT
+            detail TEXT,
+            asker TEXT
         ) STRICT;
         """
 }

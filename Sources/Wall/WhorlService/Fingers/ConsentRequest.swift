@@ -9,6 +9,12 @@ public struct ConsentRequest: Sendable {
     /// Whether only the passcode is asked for, as by programs that have it already.
     public var passcodeAlone: Bool
 
+    /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
+    package var asker: Asker?
+
+    /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
+    package var fingerObstacle: AuthenticationError?
+
     /// Makes a request that takes a finger or the passcode.
     public init(
         application: ApplicationID,

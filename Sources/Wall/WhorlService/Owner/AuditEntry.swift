@@ -59,6 +59,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
     public let reader: ReaderID?
     /// The reason of the request, or details of the cause; cleaned, at most 200 characters.
     public let detail: String?
+    /// The program that asked, as the system's service knew it; `nil` where it ran in the same process.
+    public let asker: Asker?
 
     /// Makes a line of the log.
     ///
@@ -72,7 +74,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         outcome: String,
         finger: Finger? = nil,
         reader: ReaderID? = nil,
-        detail: String? = nil
+        detail: String? = nil,
+        asker: Asker? = nil
     ) {
         self.id = id
         self.at = at
@@ -83,5 +86,6 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         self.finger = finger
         self.reader = reader
         self.detail = detail.map { DisplayText.clean($0) }
+        self.asker = asker
     }
 }

@@ -54,6 +54,12 @@ public struct EvaluationRequest: Sendable {
     /// Whether only the passcode is asked for, whatever the policy is, as for an item that only the passcode opens.
     package var takesPasscodeAlone = false
 
+    /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
+    package var asker: Asker?
+
+    /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
+    package var fingerObstacle: AuthenticationError?
+
     /// Makes a request with the defaults: always ask, wait 60 s for each touch.
     public init(
         policy: Policy,

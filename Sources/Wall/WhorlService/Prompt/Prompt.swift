@@ -35,6 +35,10 @@ public struct Prompt: Sendable, Hashable, Codable {
     public let scanType: ReaderInfo.ScanType
     /// The parts that are asked for from the beginning.
     public var parts: Parts
+    /// The program that asks, as the system's service knows it; `nil` where it runs in the same process.
+    ///
+    /// Where it has a ``Asker/verifiedID``, show that in place of ``title``, which is the program's own word.
+    public let asker: Asker?
 
     /// Makes a prompt.
     public init(
@@ -44,7 +48,8 @@ public struct Prompt: Sendable, Hashable, Codable {
         fallbackTitle: String?,
         readerKind: ReaderInfo.Kind,
         scanType: ReaderInfo.ScanType,
-        parts: Parts = .finger
+        parts: Parts = .finger,
+        asker: Asker? = nil
     ) {
         self.title = title
         self.reason = reason
@@ -53,6 +58,7 @@ public struct Prompt: Sendable, Hashable, Codable {
         self.readerKind = readerKind
         self.scanType = scanType
         self.parts = parts
+        self.asker = asker
     }
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlService
+
+/// The place from which a program asks.
+package enum CallerPlace: Sendable, Hashable {
+    /// A login session of the caller's user.
+    case session(LoginSession)
+    /// No login session, or another user's.
+    case noSession
+    /// The process has not proven itself, or has ended.
+    case unknownProcess
+    /// The login manager does not answer, for this reason.
+    case unknownSession(String)
+
+    /// The login session; `nil` without one.
+    var session: LoginSession? {
+        guard case .session(let session) = self else { return nil }
+        return session
+    }
+
+    /// Returns the reason for which no finger may be asked for from here; `nil` where one may be.
+    ///
+    /// Root outside any session is the machine itself: its services, such as a login, ask for the person at the seat.
+    package func obstacle(under policy: SeatPolicy, isRoot: Bool) -> AuthenticationError? {
+        guard policy != .any else { return nil }
+        switch self {
+        case .session(let session): return session.obstacle(under: policy)
+        case .noSession:
+            return isRoot
+                ? nil
+                : .noTouch(
+                    "The program that asks belongs to no login session of its user.",
+                    "Run it in a session at this machine's seat, or use the passcode."
+                )
+        case .unknownProcess:
+            return .noTouch(
+                "The service cannot tell which process asks, and so not from where.",
+                "Let the program prove its process first (io.whorl.Connection.Prove), or use the passcode."
+            )
+        case .unknownSession(let cause):
+            return .noTouch(
+                "The login manager does not say from where the program asks.",
+                "Look whether systemd-logind runs: `systemctl status systemd-logind`.",
+                cause
+            )
+        }
+    }
+}
+
+extension LoginSession {
+    fileprivate func obstacle(under policy: SeatPolicy) -> AuthenticationError? {
+        let other = "Ask from this machine's own seat, or use the passcode."
+        if isRemote {
+            return .noTouch(
+                "This session is at another machine; the fingerprint reader is at this one.",
+                other
+            )
+        }
+        guard policy == .activeSeatOnly else { return nil }
+        guard seat != nil else {
+            return .noTouch(
+                "This session has no seat at this machine, where the fingerprint reader is.",
+                other
+            )
+        }
+        guard isActive else {
+            return .noTouch(
+                "Another session is shown at the seat of this one now.",
+                "Switch to this session first, or use the passcode."
+            )
+        }
+        return nil
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static func noTouch(_ message: String, _ recovery: String, _ cause: String = "")
+        -> AuthenticationError
+    {
+        AuthenticationError(.notInteractive, message: message, recovery: recovery, cause: cause)
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import GLibRuntime
+package import WhorlRemote
+package import WhorlService
+
+/// A process for which an action is to be allowed.
+package struct ActionSubject: Sendable, Hashable {
+    /// The number of the process, which the caller knows to be its own.
+    package let pid: Int32
+    /// The time at which the process was started, so that the number means no later one.
+    package let startTime: UInt64
+    /// The user who asks.
+    package let uid: UInt32
+
+    package init(pid: Int32, startTime: UInt64, uid: UInt32) {
+        self.pid = pid
+        self.startTime = startTime
+        self.uid = uid
+    }
+}
+
+/// The rules of the system's administration for actions.
+package protocol ActionAuthority: Sendable {
+    /// Returns only if the rules allow the action.
+    ///
+    /// - Parameters:
+    ///   - action: The action.
+    ///   - subject: The process that asks for it.
+    ///   - mayAsk: Whether a person may be asked for a password.
+    /// - Throws: the reason for which the action is not allowed.
+    func authorize(
+        _ action: GuardedAction,
+        _ subject: ActionSubject,
+        mayAsk: Bool
+    ) async throws(AuthenticationError)
+}
+
+/// The rules of polkit, asked over the system's D-Bus.
+package struct Polkit: ActionAuthority {
+    /// The time that a person has to type a password, in seconds.
+    private static let patience: Int32 = 300
+    private static let authority = SystemBus.Target(
+        "org.freedesktop.PolicyKit1",
+        "/org/freedesktop/PolicyKit1/Authority"
+    )
+
+    private let bus: SystemBus
+
+    package init(bus: SystemBus = .shared) { self.bus = bus }
+
+    package func authorize(
+        _ action: GuardedAction,
+        _ subject: ActionSubject,
+        mayAsk: Bool
+    ) async throws(AuthenticationError) {
+        let process =
+            "('unix-process', {'pid': <uint32 \(subject.pid)>, 'start-time': <uint64 \(subject.startTime)>, "
+            + "'uid': <int32 \(Int32(bitPattern: subject.uid))>})"
+        let answer: BusValue
+        do throws(SystemBus.Fault) {
+            answer = try await bus.call(
+                "org.freedesktop.PolicyKit1.Authority.CheckAuthorization",
+                of: Self.authority,
+                "(\(process), '\(action.rawValue)', @a{ss} {}, uint32 \(mayAsk ? 1 : 0), '')",
+                within: Self.patience
+            )
+        } catch {
+            throw .notAnswered(action, error.cause)
+        }
+        guard answer[0]?[0]?.flag == true else {
+            throw .notAllowed(action, needsPassword: answer[0]?[1]?.flag == true)
+        }
+    }
+}
+
+extension AuthenticationError {
+    private static let otherWay =
+        "Start an authentication agent in this session (`pkttyagent --process $$` in another terminal), or ask an "
+        + "administrator for a rule that allows it (polkit(8))."
+
+    fileprivate static func notAnswered(_ action: GuardedAction, _ cause: String) -> AuthenticationError {
+        AuthenticationError(
+            .notInteractive,
+            message: "polkit does not say whether \(action.rawValue) is allowed.",
+            recovery: "Install polkit, or look whether it runs: `systemctl status polkit`.",
+            cause: cause
+        )
+    }
+
+    fileprivate static func notAllowed(_ action: GuardedAction, needsPassword: Bool) -> AuthenticationError {
+        AuthenticationError(
+            needsPassword ? .notInteractive : .authenticationFailed,
+            message: needsPassword
+                ? "\(action.rawValue) needs a password, and nothing asked for it."
+                : "The system's rules (polkit) do not allow \(action.rawValue) here.",
+            recovery: otherWay,
+            cause: "polkit"
+        )
+    }
+}

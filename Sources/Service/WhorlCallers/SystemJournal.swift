@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import WhorlRemote
+import WhorlService
+import WhorlSupport
+
+/// A place for what was asked, and how it ended.
+package protocol CallJournal: Sendable {
+    /// Writes one call; without a journal nothing is written.
+    func write(_ record: CallRecord, of caller: Caller)
+}
+
+/// The journal of systemd, with fields to search by (`journalctl WHORL_UID=1000`).
+package struct SystemJournal: CallJournal {
+    private let path: String
+
+    package init(path: String = "/run/systemd/journal/socket") { self.path = path }
+
+    package func write(_ record: CallRecord, of caller: Caller) {
+        let datagram = Self.fields(record, caller).map { "\($0)=\($1)\n" }.joined()
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return }
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                // A journal that is full or away keeps no call from its answer.
+                let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                _ = sendto(socket, datagram, datagram.utf8.count, flags, address, size)
+            }
+        }
+    }
+
+    /// Returns the fields of a line; texts from outside are on one line each, so that none of them makes a field.
+    static func fields(_ record: CallRecord, _ caller: Caller) -> [(name: String, value: String)] {
+        let asker = caller.asker
+        let purpose = DisplayText.clean(record.purpose)
+        let name = asker?.spoken(record.application) ?? DisplayText.clean(record.application, limit: 60)
+        let user = asker.map { ThisProcess.userName(of: $0.user) } ?? ""
+        let all: [(String, String?)] = [
+            ("MESSAGE", "\(user): \(name) asked: \(purpose) [\(record.method)]: \(record.outcome)"),
+            ("PRIORITY", "6"),
+            ("SYSLOG_IDENTIFIER", "whorld"),
+            ("WHORL_METHOD", record.method),
+            ("WHORL_OUTCOME", record.outcome),
+            ("WHORL_PURPOSE", purpose),
+            ("WHORL_APPLICATION", DisplayText.clean(record.application)),
+            ("WHORL_UID", asker.map { "\($0.user)" }),
+            ("WHORL_VERIFIED_ID", asker?.verifiedID),
+            ("WHORL_PROCESS", asker?.process),
+            ("WHORL_PID", asker?.processID.map { "\($0)" }),
+            ("WHORL_UNIT", asker?.unit),
+            ("WHORL_SESSION", asker?.session),
+        ]
+        return all.compactMap { name, value in value.map { (name, $0) } }
+    }
+}

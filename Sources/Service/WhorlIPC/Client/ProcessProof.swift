@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSocket
+internal import Glibc
+
+/// The interface by which a process proves to a service that it is the one that connected.
+private enum ProofInterface {
+    static let challenge = "io.whorl.Connection.Challenge"
+    static let prove = "io.whorl.Connection.Prove"
+
+    struct Question: Decodable { let question: String? }
+    struct Answer: Encodable { let answer: String }
+    struct None: Codable {}
+}
+
+extension Descriptor {
+    /// Whether the kernel names the process at the other end itself (`SO_PEERPIDFD`, Linux 6.5), as it does to the service.
+    fileprivate var kernelNamesProcess: Bool {
+        var number: Int32 = -1
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(self.number, SOL_SOCKET, Int32(WHORL_SO_PEERPIDFD), &number, &size) == 0, number >= 0
+        else { return false }
+        close(number)
+        return true
+    }
+}
+
+extension ServiceConnection {
+    /// Proves this process to the service, where the kernel does not name it.
+    ///
+    /// A service that does not believe it goes on: the process then has neither name nor session there.
+    package func proveProcess() async throws(ServiceCallError) {
+        guard !socket.kernelNamesProcess else { return }
+        do throws(ServiceCallError) {
+            let asked: CallReply<ProofInterface.Question> = try await call(
+                ProofInterface.challenge,
+                ProofInterface.None()
+            )
+            guard let question = asked.parameters.question else { return }
+            let _: CallReply<ProofInterface.None> = try await call(
+                ProofInterface.prove,
+                ProofInterface.Answer(answer: question)
+            )
+        } catch .refused {
+            return
+        }
+    }
+}
+
+extension BlockingCall {
+    /// Proves this process to the service, as ``ServiceConnection/proveProcess()`` does.
+    package mutating func proveProcess() throws(ServiceCallError) {
+        guard !socket.kernelNamesProcess else { return }
+        do throws(ServiceCallError) {
+            let asked: CallReply<ProofInterface.Question> = try call(
+                ProofInterface.challenge,
+                ProofInterface.None()
+            )
+            guard let question = asked.parameters.question else { return }
+            let _: CallReply<ProofInterface.None> = try call(
+                ProofInterface.prove,
+                ProofInterface.Answer(answer: question)
+            )
+        } catch .refused {
+            return
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import WhorlIPC
+import WhorlService
+
+/// A call during which the owner could be asked, and how it ended; no secret is part of it.
+package struct CallRecord: Sendable, Hashable {
+    /// The method, such as `io.whorl.Owner.Evaluate`.
+    package let method: String
+    /// The name that the program gives itself.
+    package let application: String
+    /// The reason that the program gives, or the change that it asks for.
+    package let purpose: String
+    /// `done`, or the code of the error.
+    package let outcome: String
+
+    init<Value>(_ method: String, _ purpose: CallPurpose, _ answer: Result<Value, ServiceRefusal>) {
+        self.method = method
+        application = purpose.application
+        self.purpose = purpose.text
+        switch answer {
+        case .success: outcome = "done"
+        case .failure(let refusal): outcome = refusal.code
+        }
+    }
+}
+
+/// The purpose of a call, in the caller's words.
+struct CallPurpose: Sendable, Hashable {
+    let application: String
+    let text: String
+}
+
+extension ServiceRefusal {
+    /// The code of the failure that the refusal carries; the refusal's own name where it carries none.
+    fileprivate var code: String {
+        if name == ReleaseError.name, let failure = failure(as: ReleaseError.self) {
+            switch failure {
+            case .evaluation(let error): return error.code.rawValue
+            case .vault(let error): return "\(error.code)"
+            }
+        }
+        if name == FingerChangeError.name, let failure = failure(as: FingerChangeError.self) {
+            switch failure {
+            case .owner(let error): return error.code.rawValue
+            case .fingers(let error): return "\(error.code)"
+            }
+        }
+        return failure(as: AuthenticationError.self)?.code.rawValue ?? name
+    }
+}
+
+/// A call during which the owner may be asked.
+protocol CallForOwner {
+    /// The program's name, and what it asks for.
+    var purpose: CallPurpose { get }
+
+    /// Returns the call with what the service knows of its caller in place of what the message says.
+    func asked(by caller: Caller) -> Self
+}
+
+extension EvaluationRequest {
+    fileprivate func asked(by caller: Caller) -> EvaluationRequest {
+        var request = self
+        request.application = caller.application(application)
+        request.asker = caller.asker
+        request.fingerObstacle = caller.fingerObstacle
+        return request
+    }
+}
+
+extension ConsentRequest: CallForOwner {
+    var purpose: CallPurpose { CallPurpose(application: application.rawValue, text: "accept the fingers") }
+
+    func asked(by caller: Caller) -> ConsentRequest {
+        var request = self
+        request.application = caller.application(application)
+        request.asker = caller.asker
+        request.fingerObstacle = caller.fingerObstacle
+        return request
+    }
+}
+
+extension OwnerInterface.Asking: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: request.reason)
+    }
+
+    func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller), session: session) }
+}
+
+extension ItemInterface.Using: CallForOwner {
+    var purpose: CallPurpose { asking.purpose }
+
+    func asked(by caller: Caller) -> Self {
+        Self(
+            id: id,
+            sealed: sealed,
+            use: use,
+            asking: asking.asked(by: caller),
+            applicationPassword: applicationPassword
+        )
+    }
+}
+
+extension FingerInterface.Enrolling: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "enroll the \(finger.finger.rawValue)")
+    }
+
+    func asked(by caller: Caller) -> Self { Self(finger: finger, request: request.asked(by: caller)) }
+}
+
+extension FingerInterface.Removing: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "remove fingers")
+    }
+
+    func asked(by caller: Caller) -> Self {
+        Self(selection: selection, force: force, request: request.asked(by: caller))
+    }
+}
+
+extension PasscodeInterface.Asking: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "set a passcode")
+    }
+
+    func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller), session: session) }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import WhorlIPC
+package import WhorlService
+
+/// The knowledge of a service about the programs that call it, and its rules for them.
+///
+/// Rights to a user's fingers and items follow the user who connected (``ServiceHost``); these rules only take away.
+package protocol CallerRules: Sendable {
+    /// Returns what is known of a caller at this moment.
+    func caller(_ client: ServiceClientIdentity) async -> Caller
+
+    /// Returns whether a caller is confined, and as which program.
+    ///
+    /// - Throws: a refusal where that cannot be told, so that a confined program is never taken for another one.
+    func confinement(of client: ServiceClientIdentity) throws(ServiceRefusal) -> Confinement
+
+    /// Returns only if the system's administration allows an action to a caller.
+    ///
+    /// - Parameters:
+    ///   - action: The action.
+    ///   - client: The caller.
+    ///   - mayAsk: Whether a person may be asked for a password.
+    /// - Throws: the reason for which the action is not allowed.
+    func authorize(
+        _ action: GuardedAction,
+        _ client: ServiceClientIdentity,
+        mayAsk: Bool
+    ) async throws(AuthenticationError)
+
+    /// Takes note of a call during which the owner could be asked, when it has ended.
+    func record(_ record: CallRecord, of caller: Caller)
+}
+
+/// A caller as the rules of a service see it.
+package struct Caller: Sendable {
+    /// The program that asks; `nil` where the service does not look.
+    package var asker: Asker?
+    /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
+    package var fingerObstacle: AuthenticationError?
+    /// Whether the program is confined; `nil` where that cannot be told.
+    package var confinement: Confinement?
+
+    package init(
+        asker: Asker? = nil,
+        fingerObstacle: AuthenticationError? = nil,
+        confinement: Confinement? = Confinement.none
+    ) {
+        self.asker = asker
+        self.fingerObstacle = fingerObstacle
+        self.confinement = confinement
+    }
+
+    /// Returns the name of the program: a confined one has its verified id, whatever it says.
+    func application(_ named: ApplicationID) -> ApplicationID {
+        confinement?.application(named) ?? ApplicationID(rawValue: "")
+    }
+}
+
+/// An action that changes who the owner is, where nothing yet says who that is.
+package enum GuardedAction: String, Sendable, CaseIterable {
+    /// Enrolling the first finger, where no passcode is set.
+    case enroll = "io.whorl.enroll"
+    /// Setting the first passcode, where no finger is enrolled.
+    case setPasscode = "io.whorl.set-passcode"
+    /// Deleting all items of the user.
+    case reset = "io.whorl.reset"
+}
+
+/// Rules under which all programs of a user may the same, as in a service of one program alone.
+package struct SameRulesForAll: CallerRules {
+    package init() {}
+    package func caller(_ client: ServiceClientIdentity) async -> Caller { Caller() }
+    package func confinement(of client: ServiceClientIdentity) throws(ServiceRefusal) -> Confinement { .none }
+    package func authorize(
+        _ action: GuardedAction,
+        _ client: ServiceClientIdentity,
+        mayAsk: Bool
+    ) async throws(AuthenticationError) {}
+    package func record(_ record: CallRecord, of caller: Caller) {}
+}
+
+extension ServiceHost {
+    /// Whether neither a finger nor a passcode tells who the owner is.
+    func isWithoutOwner(_ services: Services) async throws(ServiceRefusal) -> Bool {
+        let isSet = try await refusing { () async throws(VaultError) in try await services.passcode.isSet() }
+        guard !isSet else { return false }
+        return try await refusing { () async throws(EnrollmentError) in
+            try await services.fingers.fingers().isEmpty
+        }
+    }
+
+    /// Refuses what is about the items of all programs to a confined one, and to one that may be confined.
+    func refuseConfined(_ call: ServiceCall) throws(ServiceRefusal) {
+        guard try rules.confinement(of: call.client) == .none else {
+            throw ServiceRefusal(
+                "io.whorl.Connection.Confined",
+                [
+                    "message": "A confined program has its own items alone.",
+                    "recovery": "Use `whorl` outside of the sandbox.",
+                ]
+            )
+        }
+    }
+
+    /// Returns only if the system's rules allow an action, about which the person may be asked.
+    func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
+        do throws(AuthenticationError) {
+            try await rules.authorize(action, call.client, mayAsk: true)
+        } catch {
+            let message = "\(error.message) \(error.recovery)"
+            throw VaultError(
+                .store(
+                    StateError(
+                        .failed,
+                        path: "polkit",
+                        message: error.message,
+                        recovery: error.recovery,
+                        cause: message
+                    )
+                ),
+                "polkit"
+            ).refusal
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlSupport
+
+/// The program that asks, as the system's service knows it; for prompts and logs, it gives no right.
+public struct Asker: Sendable, Hashable, Codable {
+    /// The number of the user who asks, by the kernel's word.
+    public let user: UInt32
+    /// The id of a confined program (Flatpak, Snap, an AppArmor profile), for which the kernel vouches.
+    ///
+    /// `nil` for any other program: then its name is its own word.
+    public let verifiedID: String?
+    /// The name of the process, which the program may choose; `nil` where the process has not proven itself.
+    public let process: String?
+    /// The number of the process; `nil` where the process has not proven itself.
+    public let processID: Int32?
+    /// The unit of systemd that the process belongs to, such as `session-2.scope`.
+    public let unit: String?
+    /// The login session that the process belongs to.
+    public let session: String?
+
+    /// Describes a program; texts are cleaned here, so that only cleaned texts reach prompts and logs.
+    public init(
+        user: UInt32,
+        verifiedID: String? = nil,
+        process: String? = nil,
+        processID: Int32? = nil,
+        unit: String? = nil,
+        session: String? = nil
+    ) {
+        self.user = user
+        self.verifiedID = verifiedID.map { DisplayText.clean($0) }
+        self.process = process.map { DisplayText.clean($0, limit: 60) }
+        self.processID = processID
+        self.unit = unit.map { DisplayText.clean($0) }
+        self.session = session.map { DisplayText.clean($0, limit: 60) }
+    }
+
+    /// Returns the words for a person that say which program asks.
+    ///
+    /// - Parameter name: The name that the program gives itself.
+    /// - Returns: For example `snap.vault.app`, or `“Vault” by its own word (python3, process 77)`.
+    public func spoken(_ name: String) -> String {
+        if let verifiedID { return verifiedID }
+        let own = "“\(DisplayText.clean(name, limit: 60))” by its own word"
+        switch (process, processID) {
+        case (let process?, let processID?): return own + " (\(process), process \(processID))"
+        case (nil, let processID?): return own + " (process \(processID))"
+        default: return own + " (unknown process)"
+        }
+    }
+}

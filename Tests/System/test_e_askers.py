@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who asks the installed service, and from where: sessions and seats, confined programs, the rules of polkit."""
+
+import json
+import os
+import pathlib
+import pwd
+import subprocess
+import time
+
+import pexpect
+
+from people import act, command, forgive, lay, start, touching, whorl
+from run import allow
+from whorl_client import PRESENTER, Client, HungUp, Refused, call, name, request, using
+
+NO_PLACE = lambda user: None
+
+
+def error_of(process):
+    out, err = process.communicate(timeout=240)
+    return process.returncode, out.decode() + err.decode()
+
+
+def evaluate(proves=True, policy="biometrics"):
+    """Evaluates as a program of its own, and returns the error and whether a prompt came before it."""
+    prompts = []
+    try:
+        with Client(proves=proves) as client:
+            client.call(
+                "io.whorl.Owner.Evaluate",
+                {"call": {"request": request(policy=policy)}, "presenter": PRESENTER},
+                update=lambda update: prompts.append(update),
+            )
+    except Refused as error:
+        return error.name, error.parameters.get("code"), error.parameters.get("message", ""), len(prompts)
+    return None
+
+
+# Sessions and seats
+
+def test_a_touch_is_refused_to_a_process_without_a_session_before_any_prompt():
+    refused = act("owner", evaluate, place=NO_PLACE)
+    assert refused[:2] == ("io.whorl.Owner.AuthenticationFailed", "notInteractive"), refused
+    assert "no login session" in refused[2] and refused[3] == 0, refused
+
+
+def test_a_touch_is_refused_to_a_process_that_does_not_prove_itself():
+    refused = act("owner", evaluate, False)
+    assert refused[1] == "notInteractive" and "which process" in refused[2] and refused[3] == 0, refused
+
+
+def remotely(text):
+    """Runs a command of the owner's in a login from another machine, as a network login makes it."""
+    child = pexpect.spawn("login", ["-h", "192.0.2.7", "-f", "owner"], encoding="utf-8", timeout=120)
+    child.expect([r"\$ ", "# "])
+    child.sendline("PS1=; stty -echo")
+    time.sleep(1)
+    child.sendline(f"{text}; echo ended-$?")
+    child.expect(r"ended-(\d+)")
+    status, before = int(child.match.group(1)), child.before
+    child.sendline("exit")
+    child.close(force=True)
+    return status, before
+
+
+def test_a_touch_is_refused_to_a_session_from_another_machine_and_preflight_says_so():
+    status, text = remotely("whorl evaluate --reason remote")
+    assert status != 0 and "at another machine" in text, (status, text)
+    status, text = remotely("whorl can-evaluate")
+    assert status != 0 and "at another machine" in text, (status, text)
+
+
+def test_a_program_of_the_users_own_service_manager_counts_as_at_the_seat():
+    process = subprocess.Popen(
+        command(
+            "owner", "XDG_RUNTIME_DIR=/run/user/1000", "systemd-run", "--user", "--pipe", "--wait", "--quiet",
+            "--", "whorl", "evaluate", "--reason", "a unit",
+        ),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+    lay("right")
+    status, text = error_of(process)
+    assert status == 0, (status, text)
+
+
+def test_another_users_session_is_none_of_ones_own():
+    """Mallory's process in owner's session has no session."""
+    def in_owners_session(_):
+        with open("/sys/fs/cgroup/user.slice/user-1000.slice/session-1.scope/cgroup.procs", "w") as group:
+            group.write(str(os.getpid()))
+
+    refused = act("mallory", evaluate, place=in_owners_session)
+    assert refused[1] == "notInteractive" and "no login session" in refused[2], refused
+
+
+# What is shown and logged
+
+def shown_prompt():
+    seen = []
+
+    def answer(update):
+        if "prompt" in update:
+            seen.append(update["prompt"]["prompt"])
+            call(
+                "io.whorl.Prompt.Ended",
+                {"prompt": update["prompt"]["id"], "presenter": PRESENTER, "action": "cancel"},
+            )
+
+    try:
+        call(
+            "io.whorl.Owner.Evaluate",
+            {"call": {"request": request("a look", application="Bank")}, "presenter": PRESENTER},
+            update=answer,
+        )
+    except Refused:
+        pass
+    return seen, os.getpid()
+
+
+def test_the_prompt_the_log_and_the_journal_tell_who_asks():
+    prompts, pid = act("owner", shown_prompt)
+    asker = prompts[0]["asker"]
+    assert asker["user"] == 1000 and asker["processID"] == pid and asker["session"] == "1", asker
+    assert asker["process"].startswith("python") and "verifiedID" not in asker, asker
+    assert asker["unit"] == "session-1.scope", asker
+    lines = act("owner", call, "io.whorl.Maintenance.Log", {"value": 5})["value"]
+    line = [line for line in lines if line.get("detail") == "a look"][0]
+    assert line["asker"] == asker and line["outcome"] == "userCancel", line
+    journal = subprocess.run(
+        ["journalctl", "-o", "json", "-n", "1", f"WHORL_PID={pid}"], capture_output=True, check=True
+    ).stdout
+    entry = json.loads(journal)
+    assert entry["WHORL_UID"] == "1000" and entry["WHORL_OUTCOME"] == "userCancel", entry
+    assert entry["WHORL_PURPOSE"] == "a look" and entry["WHORL_SESSION"] == "1", entry
+    assert entry["_SYSTEMD_UNIT"] == "whorld.service", entry
+
+
+# B6: confined programs
+
+PROFILE = """
+profile "snap.vault.app" flags=(attach_disconnected) {
+  file,
+  unix,
+  network,
+  ptrace (read),
+  signal,
+}
+"""
+
+
+def confined(profile, code):
+    """Runs a few lines of Python as owner at the seat, confined by a profile of AppArmor."""
+    outcome = subprocess.run(
+        command("owner", "aa-exec", "-p", profile, "--", "python3", "-c", PRELUDE + code),
+        capture_output=True, timeout=240, preexec_fn=lambda: __import__("people").sit("owner"),
+    )
+    return outcome.returncode, outcome.stdout.decode().strip(), outcome.stderr.decode()
+
+
+PRELUDE = f"""
+import sys, json
+sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
+from whorl_client import *
+"""
+
+ADD = """
+call("io.whorl.Items.Add", {"id": name("secret", %r), "item":
+     {"kind": "secret", "access": "biometry-any", "secret": 0}}, secrets=[b"own"])
+"""
+
+LIST = 'print(json.dumps([item["id"]["name"] for item in call("io.whorl.Items.List")["value"]]))\n'
+
+USE = """
+try:
+    call("io.whorl.Items.Use", using("secret", %r), update=lambda _: None)
+    print("opened")
+except Refused as error:
+    print(error.name, json.dumps(error.parameters))
+"""
+
+
+def open_directory():
+    """The guest's copy of the tests is root's alone otherwise."""
+    for folder in [pathlib.Path(__file__).parent, *pathlib.Path(__file__).parent.parents]:
+        os.chmod(folder, os.stat(folder).st_mode | 0o055)
+
+
+def test_b6_confined_program_finds_its_own_items_alone():
+    open_directory()
+    if "wifi" not in whorl("secret", "list").stdout.decode():
+        whorl("secret", "add", "wifi", "--access", "biometry-any", secret=b"geheim")
+    assert pathlib.Path("/sys/module/apparmor/parameters/enabled").read_text().strip() == "Y"
+    subprocess.run(["apparmor_parser", "-r"], input=PROFILE.encode(), check=True)
+    subprocess.run(["apparmor_parser", "-r"], input=PROFILE.replace("vault", "other").encode(), check=True)
+    status, out, err = confined("snap.vault.app", LIST)
+    assert (status, out) == (0, "[]"), (status, out, err)
+    status, out, err = confined("snap.vault.app", USE % "wifi" + USE % "none")
+    there, missing = out.splitlines()
+    assert "noSuchItem" in there and there.replace("wifi", "none") == missing, (out, err)
+    status, out, err = confined("snap.vault.app", ADD % "wifi" + LIST)
+    assert (status, out) == (0, '["wifi"]'), (status, out, err)
+    status, out, err = confined("snap.other.app", LIST)
+    assert (status, out) == (0, "[]"), (status, out, err)
+    for profile_says in ("owner", "snap.vault.app", "confined.snap.vault.app"):
+        status, out, err = confined("snap.other.app", USE % f"{profile_says}:wifi")
+        assert "noSuchItem" in out, (out, err)
+
+
+def test_b6_confined_program_that_proves_nothing_gets_nothing():
+    status, out, err = confined(
+        "snap.vault.app",
+        "try:\n    print(Client(proves=False).call('io.whorl.Items.List'))\n"
+        "except Refused as error:\n    print(error.name)\n",
+    )
+    assert out == "io.whorl.Connection.NotProven", (out, err)
+
+
+def test_b6_flatpak_sandbox_is_told_by_its_mounts():
+    """A sandbox by bubblewrap with the mounts that Flatpak makes, in a process namespace of its own."""
+    open_directory()
+    place = pathlib.Path("/var/lib/flatpak/app/org.example.Vault/x86_64/stable/0123/files")
+    place.mkdir(parents=True, exist_ok=True)
+    outcome = subprocess.run(
+        command(
+            "owner", "sh", "-c",
+            'exec 9</dev/null; exec bwrap --unshare-pid --unshare-user --proc /proc --dev /dev --ro-bind /usr /usr '
+            '--symlink usr/lib /lib --symlink usr/lib64 /lib64 --symlink usr/bin /bin --ro-bind /guest /guest '
+            '--ro-bind /run/whorl /run/whorl --ro-bind "$0" /app --ro-bind-data 9 /.flatpak-info '
+            'python3 -c "$1"',
+            str(place), PRELUDE + LIST,
+        ),
+        capture_output=True, timeout=240, preexec_fn=lambda: __import__("people").sit("owner"),
+    )
+    assert outcome.stdout.strip() == b"[]", outcome
+    items = act("owner", call, "io.whorl.Items.List")["value"]
+    assert any(item["id"]["name"] == "wifi" for item in items), items
+
+
+# polkit
+
+def test_first_finger_and_passcode_and_reset_need_the_systems_consent():
+    allow("false")
+    try:
+        process = start("enroll", "right-thumb", user="mallory")
+        status, text = error_of(process)
+        assert status != 0 and "no login session" in text, (status, text)
+        for method, parameters in (
+            ("io.whorl.Maintenance.Reset", {"value": False}),
+            ("io.whorl.Passcode.Set", {"passcode": 0}),
+        ):
+            refused = act("mallory", refusal, method, parameters)
+            assert refused and "io.whorl." in refused[1], refused
+    finally:
+        allow("subject.user == 'owner'")
+
+
+def refusal(method, parameters):
+    try:
+        call(method, parameters, secrets=[b"2468 hunter"])
+    except Refused as error:
+        return error.name, json.dumps(error.parameters)
+    return None

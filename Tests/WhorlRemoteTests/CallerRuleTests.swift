@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import SecretMemory
+import SoftwareMachine
+import SoftwareTPM
+import Synchronization
+import Testing
+import WhorlIPC
+import WhorlService
+import WhorlSystem
+
+@testable import WhorlRemote
+
+/// Rules as a test says, for all callers.
+final class ScriptedRules: CallerRules {
+    private struct State {
+        var caller = Caller(asker: Asker(user: 77, process: "test"))
+        var isUnknown = false
+        var refusal: AuthenticationError?
+        var asked: [GuardedAction] = []
+        var records: [CallRecord] = []
+    }
+
+    private let state = Mutex(State())
+
+    func set(
+        _ confinement: Confinement = .none,
+        obstacle: AuthenticationError? = nil,
+        refusal: AuthenticationError? = nil,
+        isUnknown: Bool = false
+    ) {
+        state.withLock { state in
+            var id: String?
+            if case .id(let name) = confinement { id = name }
+            state.caller = Caller(
+                asker: Asker(user: 77, verifiedID: id, process: "test"),
+                fingerObstacle: obstacle,
+                confinement: isUnknown ? nil : confinement
+            )
+            state.refusal = refusal
+            state.isUnknown = isUnknown
+        }
+    }
+
+    var asked: [GuardedAction] { state.withLock(\.asked) }
+    var records: [CallRecord] { state.withLock(\.records) }
+
+    func caller(_ client: ServiceClientIdentity) async -> Caller { state.withLock(\.caller) }
+
+    func confinement(of client: ServiceClientIdentity) throws(ServiceRefusal) -> Confinement {
+        guard let known = state.withLock(\.caller.confinement) else {
+            throw ServiceRefusal("io.whorl.Connection.NotProven")
+        }
+        return known
+    }
+
+    func authorize(
+        _ action: GuardedAction,
+        _ client: ServiceClientIdentity,
+        mayAsk: Bool
+    ) async throws(AuthenticationError) {
+        let refusal = state.withLock { state in
+            state.asked.append(action)
+            return state.refusal
+        }
+        if let refusal { throw refusal }
+    }
+
+    func record(_ record: CallRecord, of caller: Caller) { state.withLock { $0.records.append(record) } }
+}
+
+/// A service with rules in this process, and a program that speaks to it over a socket.
+final class RuledMachine: ServiceTransport {
+    let rules = ScriptedRules()
+    let root: InProcessRoot
+    private let tpm: SoftwareTPM
+    private let server: ServiceServer
+
+    init(reader: String = "mock:then=match", enrolled: Finger? = nil) async throws {
+        let tpm = try SoftwareTPM()
+        let root = InProcessRoot(on: tpm, reader: reader)
+        if let enrolled { try await root.enroll(enrolled) }
+        self.tpm = tpm
+        self.root = root
+        let host = ServiceHost(
+            services: { _ throws(ServiceRefusal) in root.services },
+            keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) },
+            rules: rules
+        )
+        server = ServiceServer(host.router(version: "test"))
+    }
+
+    deinit { server.stop() }
+
+    func connect() throws(SystemCallError) -> Descriptor {
+        let (own, other) = try UnixSocket.pair()
+        try server.serve(other)
+        return own
+    }
+
+    /// The services as a program of this name asks for them.
+    func services(as application: String = "org.example.app") -> Services {
+        .remote(profile: "ada", application: ApplicationID(rawValue: application), over: self)
+    }
+}
+
+private let remote = AuthenticationError(.notInteractive, message: "This session is at another machine.")
+private let consent = ConsentRequest(application: ApplicationID(rawValue: "org.example.app"))
+
+@Suite("Rules for the programs that call")
+struct CallerRuleTests {
+    private func request(_ policy: Policy) -> EvaluationRequest {
+        var request = EvaluationRequest("unlock")
+        request.policy = policy
+        return request
+    }
+
+    @Test func `a finger is not asked for where the caller's place forbids it, and nothing is shown`()
+        async throws
+    {
+        let machine = try await RuledMachine(enrolled: .leftThumb)
+        let services = machine.services()
+        let presenter = ScriptedPresenter()
+        machine.rules.set(obstacle: remote)
+        for policy in Policy.allCases {
+            let refused = await #expect(throws: AuthenticationError.self) {
+                try await services.owner.evaluate(request(policy), presenter: presenter)
+            }
+            #expect(refused?.code == .notInteractive && refused?.message == remote.message)
+            let preflight = await services.owner.preflight(policy, for: services.application)
+            #expect(preflight.obstacle?.code == .biometryNotAvailable && preflight.hasReader)
+            #expect(preflight.obstacle?.message == remote.message)
+        }
+        #expect(presenter.prompts.isEmpty)
+        machine.rules.set()
+        #expect(await services.owner.preflight(.biometrics, for: services.application).canEvaluate)
+        #expect(
+            try await services.owner.evaluate(request(.biometrics), presenter: presenter).method == .biometry
+        )
+    }
+
+    @Test func `no earlier touch stands in where the caller's place forbids one`() async throws {
+        let machine = try await RuledMachine(enrolled: .leftThumb)
+        let services = machine.services()
+        var reusing = request(.biometrics)
+        reusing.reuse = .seconds(60)
+        _ = try await services.owner.evaluate(reusing, presenter: ScriptedPresenter())
+        #expect(try await services.owner.evaluate(reusing, presenter: ScriptedPresenter()).isReused)
+        machine.rules.set(obstacle: remote)
+        await #expect(throws: AuthenticationError.self) {
+            try await services.owner.evaluate(reusing, presenter: ScriptedPresenter())
+        }
+    }
+
+    @Test func `the passcode alone is taken where the caller's place forbids a finger`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        machine.rules.set(obstacle: remote)
+        let presenter = ScriptedPresenter(typing: ["2468 hunter"])
+        let evaluation = try await services.owner.evaluate(request(.deviceOwner), presenter: presenter)
+        #expect(evaluation.method == .passcode && presenter.prompts.map(\.parts) == [.passcode])
+        #expect(await services.owner.preflight(.deviceOwner, for: services.application).canEvaluate)
+        #expect(await !services.owner.preflight(.biometrics, for: services.application).canEvaluate)
+    }
+
+    @Test func `an item opens by the passcode and never by a finger from such a place`() async throws {
+        let machine = try await RuledMachine(enrolled: .leftThumb)
+        let services = machine.services()
+        let item = try await services.items.seal(secret("s"), access: .biometryAny, applicationPassword: nil)
+        machine.rules.set(obstacle: remote)
+        let presenter = ScriptedPresenter()
+        let refused = await #expect(throws: ReleaseError.self) {
+            try await services.items.use(
+                .sealed(item),
+                for: .secret,
+                ReleaseRequest(request(.deviceOwner)),
+                presenter: presenter
+            )
+        }
+        guard case .evaluation(let error) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(error.code == .notInteractive && presenter.prompts.isEmpty)
+    }
+
+    @Test func `fingers are neither enrolled nor removed by touch from such a place`() async throws {
+        let machine = try await RuledMachine(enrolled: .leftThumb)
+        let services = machine.services()
+        machine.rules.set(obstacle: remote)
+        let presenter = ScriptedPresenter()
+        await #expect(throws: FingerChangeError.owner(remote)) {
+            try await services.fingers.enroll(
+                NewFinger(.rightIndex),
+                consent,
+                presenter: presenter,
+                observer: { _ in }
+            )
+        }
+        await #expect(throws: FingerChangeError.owner(remote)) {
+            try await services.fingers.remove(.all, force: false, consent, presenter: presenter)
+        }
+        #expect(presenter.prompts.isEmpty)
+        #expect(try await services.fingers.fingers().count == 1)
+    }
+
+    @Test func `the prompt and the log tell which program asks`() async throws {
+        let machine = try await RuledMachine(enrolled: .leftThumb)
+        let services = machine.services()
+        let presenter = ScriptedPresenter()
+        machine.rules.set(.id("snap.vault.app"))
+        _ = try await services.owner.evaluate(request(.biometrics), presenter: presenter)
+        let asker = Asker(user: 77, verifiedID: "snap.vault.app", process: "test")
+        #expect(presenter.prompts.first?.asker == asker)
+        // The name in the message is another one.
+        #expect(presenter.prompts.first?.title == "snap.vault.app")
+        let line = try #require(try await services.maintenance.log(limit: 1).first)
+        #expect(line.asker == asker && line.application == "snap.vault.app" && line.outcome == "matched")
+        let record = try #require(machine.rules.records.last)
+        #expect(record.outcome == "done" && record.purpose == "unlock")
+        #expect(record.method == OwnerInterface.evaluate.name)
+        machine.rules.set(.id("snap.other.app"))
+        #expect(try await services.maintenance.log(limit: 9).isEmpty)
+    }
+
+    @Test func `a failed call is recorded with its code`() async throws {
+        let machine = try await RuledMachine(reader: "mock:hang*9", enrolled: .leftThumb)
+        await #expect(throws: AuthenticationError.self) {
+            try await machine.services().owner.evaluate(
+                request(.biometrics),
+                presenter: ScriptedPresenter(pressing: .cancel)
+            )
+        }
+        #expect(machine.rules.records.last?.outcome == "userCancel")
+    }
+}
+
+@Suite("The system's rules for first fingers and passcodes")
+struct FirstOwnerTests {
+    private let no = AuthenticationError(.authenticationFailed, message: "The rules say no.")
+
+    @Test func `a first finger is enrolled only where the system's rules allow it`() async throws {
+        let machine = try await RuledMachine(reader: "mock:touch right-index*20")
+        let services = machine.services()
+        func enroll(_ finger: Finger) async throws(FingerChangeError) {
+            _ = try await services.fingers.enroll(
+                NewFinger(finger),
+                consent,
+                presenter: ScriptedPresenter(),
+                observer: { _ in }
+            )
+        }
+        machine.rules.set(refusal: no)
+        await #expect(throws: FingerChangeError.owner(no)) { try await enroll(.rightIndex) }
+        #expect(try await services.fingers.fingers().isEmpty)
+        machine.rules.set()
+        try await enroll(.rightIndex)
+        #expect(machine.rules.asked == [.enroll, .enroll])
+        // A second one needs the owner's touch, and the rules are not asked.
+        _ = try? await enroll(.leftIndex)
+        #expect(machine.rules.asked == [.enroll, .enroll])
+    }
+
+    @Test func `a first passcode is set only where the system's rules allow it`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        machine.rules.set(refusal: no)
+        await #expect(throws: VaultError.self) {
+            try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        }
+        #expect(try await !services.passcode.isSet())
+        machine.rules.set()
+        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        #expect(try await services.passcode.isSet() && machine.rules.asked == [.setPasscode, .setPasscode])
+    }
+
+    @Test func `all items are deleted only where the system's rules allow it`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        let id = ItemID(.secret, try ItemName("wifi"), of: "ada")
+        _ = try await services.namedItems.add(
+            .secret(secret("s")),
+            as: id,
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        machine.rules.set(refusal: no)
+        await #expect(throws: VaultError.self) {
+            try await services.maintenance.resetVault(withoutChip: false)
+        }
+        #expect(try await services.namedItems.items().count == 1)
+        machine.rules.set()
+        _ = try await services.maintenance.resetVault(withoutChip: false)
+        #expect(try await services.namedItems.items().isEmpty)
+    }
+}

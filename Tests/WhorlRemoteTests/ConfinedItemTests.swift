@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import SecretMemory
+import Testing
+import WhorlIPC
+import WhorlService
+
+@testable import WhorlRemote
+
+@Suite("Items of confined programs")
+struct ConfinedItemTests {
+    private func id(_ name: String) throws -> ItemID { ItemID(.secret, try ItemName(name), of: "ada") }
+
+    private func add(_ name: String, _ services: Services) async throws {
+        _ = try await services.namedItems.add(
+            .secret(secret(name)),
+            as: try id(name),
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+    }
+
+    private func names(_ services: Services) async throws -> [String] {
+        try await services.namedItems.items().map(\.id.name.text)
+    }
+
+    @Test func `a confined program finds its own items, whatever names it gives`() async throws {
+        let machine = try await RuledMachine(enrolled: .leftThumb)
+        let services = machine.services()
+        try await add("wifi", services)
+        machine.rules.set(.id("snap.vault.app"))
+        #expect(try await names(services) == [])
+        try await add("wifi", services)
+        try await add("own", services)
+        #expect(try await names(services) == ["own", "wifi"])
+        let released = try await services.items.use(
+            .stored(try id("own")),
+            for: .secret,
+            ReleaseRequest(EvaluationRequest("x")),
+            presenter: ScriptedPresenter()
+        )
+        guard case .secret(let own) = released.product else {
+            Issue.record("no secret")
+            return
+        }
+        #expect(own.bytes.withUnsafeBytes { Data($0) } == Data("own".utf8))
+        machine.rules.set(.id("snap.vault"))
+        for name in ["wifi", "own", "snap.vault.app:own", "confined.snap.vault.app:own", "app:own"] {
+            #expect(try await names(services) == [])
+            await #expect { try await services.namedItems.delete(try id(name)) } throws: {
+                ($0 as? VaultError)?.code == .noSuchItem
+            }
+            await #expect { _ = try await services.namedItems.access(of: try id(name)) } throws: {
+                ($0 as? VaultError)?.code == .noSuchItem
+            }
+        }
+        machine.rules.set()
+        #expect(try await names(services).count == 3)
+    }
+
+    @Test func `what is about the items of all programs is refused to a confined one`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        try await add("wifi", services)
+        for isUnknown in [false, true] {
+            machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)
+            await #expect(throws: VaultError.self) { try await services.passcode.itemsLostWithout() }
+            await #expect(throws: VaultError.self) {
+                try await services.passcode.remove(secret("2468 hunter"), force: true)
+            }
+            await #expect(throws: VaultError.self) {
+                try await services.maintenance.reseal(secret("2468 hunter"))
+            }
+            await #expect(throws: VaultError.self) {
+                try await services.maintenance.resetVault(withoutChip: false)
+            }
+        }
+        machine.rules.set()
+        #expect(try await names(services) == ["wifi"])
+        #expect(try await services.passcode.isSet())
+    }
+
+    @Test(arguments: [
+        ("a", "a:b"), ("a.b", "a+2eb"), ("/usr/bin/x", "+2fusr+2fbin+2fx"), ("ä", "+c3+a4"), ("a b", "a+20b"),
+    ]) func `no two ids have one beginning of names`(one: String, other: String) throws {
+        let (first, second) = (Confinement.id(one).prefix ?? "", Confinement.id(other).prefix ?? "")
+        #expect(!first.hasPrefix(second) && !second.hasPrefix(first))
+        #expect(first.filter { $0 == ":" }.count == 1)
+        #expect((try? ItemName(first + "x")) != nil)
+    }
+
+    @Test func `a program that may be any is refused items and rows`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        try await add("wifi", services)
+        machine.rules.set(isUnknown: true)
+        await #expect(throws: VaultError.self) { _ = try await services.namedItems.items() }
+        await #expect(throws: VaultError.self) { try await services.namedItems.delete(try id("wifi")) }
+        await #expect(throws: StateError.self) {
+            _ = try await blocking {
+                try services.keychain.rows(
+                    KeychainMatch(.genericPassword, groups: ["org.example.app"]),
+                    withValues: true,
+                    limit: 9
+                )
+            }
+        }
+        machine.rules.set()
+        #expect(try await names(services) == ["wifi"])
+    }
+
+    private func row(_ account: String, _ group: String) -> NewKeychainRow {
+        NewKeychainRow(
+            KeychainRecord(
+                .genericPassword,
+                accessGroup: group,
+                accessible: "ak",
+                flags: 0,
+                isSynchronizable: false,
+                attributes: ["acct": .text(account)]
+            ),
+            .plain(Data(account.utf8))
+        )
+    }
+
+    private func blocking<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { done in
+            Thread { done.resume(with: Result { try body() }) }.start()
+        }
+    }
+
+    @Test func `a confined program finds the rows of its own id, whatever groups it names`() async throws {
+        let machine = try await RuledMachine()
+        let keychain = machine.services().keychain
+        let match = KeychainMatch(.genericPassword, groups: ["org.example.app"])
+        func accounts() async throws -> [AttributeValue?] {
+            try await blocking {
+                try keychain.rows(match, withValues: true, limit: 9).map { $0.record.attributes["acct"] }
+            }
+        }
+        let mine = row("mine", "org.example.app")
+        let others = row("others", "org.example.app")
+        guard case .stored(let stored) = try await blocking({ try keychain.add([others], replacing: []) })
+        else {
+            Issue.record("not stored")
+            return
+        }
+        machine.rules.set(.id("snap.vault.app"))
+        #expect(try await accounts().isEmpty)
+        guard case .stored(let own) = try await blocking({ try keychain.add([mine], replacing: []) }) else {
+            Issue.record("not stored")
+            return
+        }
+        // The program sees the group that it named.
+        #expect(own.map(\.record.accessGroup) == ["org.example.app"])
+        #expect(try await accounts() == [.text("mine")])
+        let change = KeychainRowChange(stored[0].version, to: mine)
+        let outcome = try await blocking { try keychain.update([change], replacing: []) }
+        if case .stored = outcome { Issue.record("another program's row was changed") }
+        // What is to be replaced is not there for this program, and stays.
+        _ = try await blocking {
+            try keychain.add([row("new", "org.example.app")], replacing: [stored[0].version])
+        }
+        var byNumber = match
+        byNumber.id = stored[0].id
+        let wanted = byNumber
+        #expect(try await blocking { try keychain.delete([wanted]) } == 0)
+        machine.rules.set()
+        #expect(try await accounts() == [.text("others")])
+    }
+}
