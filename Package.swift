@@ -101,6 +101,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "WhorlSupport", crypto, cryptoExtras, grdb,
     ],
     "WhorlSupportTests": ["BlockedPool", "WhorlSupport"],
+    "WhorlConfigurationTests": ["whorld", "WhorlConfiguration", "WhorlRemote", "WhorlSupport"],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
         "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
@@ -121,7 +122,7 @@ let fuzzed: [Target.Dependency] = [
     "KeychainServices",
     "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty",
     "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "WhorlTPM", "WhorlVault", "whorl",
-    "WhorlIPC",
+    "WhorlConfiguration", "WhorlIPC",
     "WhorlService", "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
@@ -129,8 +130,8 @@ let fuzzed: [Target.Dependency] = [
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
     "AuthenticationContext", "BiometricLogin", "WhorlFingerprint", "GreyscalePNG", "LoginAssertion",
-    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlService", "WhorlSupport",
-    "WhorlSystem", arguments, crypto, logging,
+    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlConfiguration",
+    "WhorlService", "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -264,6 +265,8 @@ let house: KeyValuePairs<String, [Part]> = [
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
             }
         ),
+        // The administrator's file, which the service takes and `whorl doctor` checks.
+        library("WhorlConfiguration", uses: ["GLibRuntime", "WhorlRemote", "WhorlSupport"]),
         library(
             "WhorlSystem",
             uses: [
@@ -356,7 +359,9 @@ let house: KeyValuePairs<String, [Part]> = [
         program(
             "whorld",
             uses: [
-                "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments,
+                "WhorlConfiguration", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport",
+                "WhorlSystem",
+                arguments,
             ]
         ),
         program(

@@ -84,9 +84,9 @@ import Testing
         let behind = Set(
             targets.filter { target in
                 let floor = target.folder.split(separator: "/")[1]
-                let isRoot = ["WhorlSystem", "PretendedSystem", "WhorlIPC", "WhorlRemote"].contains(
-                    target.name
-                )
+                let isRoot = [
+                    "WhorlSystem", "PretendedSystem", "WhorlConfiguration", "WhorlIPC", "WhorlRemote",
+                ].contains(target.name)
                 return ["State", "Service"].contains(floor) && !isRoot
             }.map(\.name)
         ).union(["LibfprintReader", "WhorlTPM"])

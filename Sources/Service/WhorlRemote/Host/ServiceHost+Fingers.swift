@@ -23,7 +23,8 @@ extension ServiceHost {
         prompting(&router, FingerInterface.enroll) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             let finger = try await refusing { () async throws(FingerChangeError) in
-                try await services.fingers.enroll(asked.finger, asked.request, presenter: presenter) {
+                try await services.fingers.enroll(asked.finger, request(asked.request), presenter: presenter)
+                {
                     presenter.report($0)
                 }
             }
@@ -35,16 +36,16 @@ extension ServiceHost {
                 try await services.fingers.remove(
                     asked.selection,
                     force: asked.force,
-                    asked.request,
+                    request(asked.request),
                     presenter: presenter
                 )
             }
             return (removed, Attachments())
         }
         prompting(&router, FingerInterface.accept) {
-            (request, services, _, presenter) async throws(ServiceRefusal) in
+            (asked, services, _, presenter) async throws(ServiceRefusal) in
             let accepted = try await refusing { () async throws(FingerChangeError) in
-                try await services.fingers.accept(request, presenter: presenter)
+                try await services.fingers.accept(request(asked), presenter: presenter)
             }
             return (Optionally(accepted), Attachments())
         }

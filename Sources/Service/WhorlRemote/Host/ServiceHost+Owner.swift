@@ -52,10 +52,18 @@ extension ServiceHost {
         try services(call.client.user).owner
     }
 
-    /// The request of a caller, with the session that it names.
+    /// The request of a caller, with the session that it names, and a time limit that keeps the reader from no other.
     func request(_ asking: OwnerInterface.Asking, _ call: ServiceCall) -> EvaluationRequest {
         var request = asking.request
+        request.timeout = min(request.timeout, rules.longestTimeout)
         request.session = sessions.session(asking.session, of: call.client.user)
+        return request
+    }
+
+    /// The request of a caller for the owner's consent, with a time limit as above.
+    func request(_ asked: ConsentRequest) -> ConsentRequest {
+        var request = asked
+        request.timeout = min(request.timeout, rules.longestTimeout)
         return request
     }
 }

@@ -14,6 +14,7 @@ package struct ServiceHost: Sendable {
     package typealias KeychainOfUser =
         @Sendable (PeerUser, [String]) throws(ServiceRefusal) -> any KeychainRowService
 
+    let rules: PromptRules
     let services: ServicesOfUser
     let keychain: KeychainOfUser
     let prompts = PromptBoard()
@@ -22,9 +23,15 @@ package struct ServiceHost: Sendable {
     /// Makes a host.
     ///
     /// - Parameters:
+    ///   - rules: The rules by which people are asked.
     ///   - services: Returns the services of the user who connected.
     ///   - keychain: Returns the keychain's rows of the user who connected.
-    package init(services: @escaping ServicesOfUser, keychain: @escaping KeychainOfUser) {
+    package init(
+        rules: PromptRules = PromptRules(),
+        services: @escaping ServicesOfUser,
+        keychain: @escaping KeychainOfUser
+    ) {
+        self.rules = rules
         self.services = services
         self.keychain = keychain
     }
