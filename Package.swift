@@ -259,7 +259,7 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlRemote",
             uses: ["WhorlFingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
             resources: [
-                "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt",
+                "Agent", "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt",
                 "Readers",
             ].map {
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")

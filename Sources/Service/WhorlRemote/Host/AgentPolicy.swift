@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import WhorlIPC
+
 /// The programs that show the prompts of calls.
 package enum AgentPolicy: String, Sendable, Hashable, CaseIterable {
     /// The agent of the caller's session alone; without one, no prompt is shown.
@@ -16,6 +18,9 @@ package struct PromptRules: Sendable {
     package var agents = AgentPolicy.preferred
     /// The longest time limit that a caller's request has.
     package var longestTimeout = Duration.seconds(86_400)
+
+    /// Returns the session of a caller, whose agent shows its prompts; `nil` for one that belongs to none.
+    package var session: @Sendable (ServiceClientIdentity) -> String? = { _ in nil }
 
     package init() {}
 }

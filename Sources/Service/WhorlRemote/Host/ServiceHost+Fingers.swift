@@ -22,7 +22,7 @@ extension ServiceHost {
         }
         prompting(&router, FingerInterface.enroll) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let finger = try await refusing { () async throws(FingerChangeError) in
+            let finger = try await refusing(presenter) { () async throws(FingerChangeError) in
                 try await services.fingers.enroll(asked.finger, request(asked.request), presenter: presenter)
                 {
                     presenter.report($0)
@@ -32,7 +32,7 @@ extension ServiceHost {
         }
         prompting(&router, FingerInterface.remove) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let removed = try await refusing { () async throws(FingerChangeError) in
+            let removed = try await refusing(presenter) { () async throws(FingerChangeError) in
                 try await services.fingers.remove(
                     asked.selection,
                     force: asked.force,
@@ -44,7 +44,7 @@ extension ServiceHost {
         }
         prompting(&router, FingerInterface.accept) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let accepted = try await refusing { () async throws(FingerChangeError) in
+            let accepted = try await refusing(presenter) { () async throws(FingerChangeError) in
                 try await services.fingers.accept(request(asked), presenter: presenter)
             }
             return (Optionally(accepted), Attachments())

@@ -13,7 +13,7 @@ extension ServiceHost {
         prompting(&router, OwnerInterface.evaluate) {
             (asking, services, call, presenter) async throws(ServiceRefusal) in
             let request = request(asking, call)
-            let evaluation = try await refusing { () async throws(AuthenticationError) in
+            let evaluation = try await refusing(presenter) { () async throws(AuthenticationError) in
                 try await services.owner.evaluate(request, presenter: presenter)
             }
             return (evaluation, Attachments())

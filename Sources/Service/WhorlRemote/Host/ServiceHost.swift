@@ -18,6 +18,7 @@ package struct ServiceHost: Sendable {
     let services: ServicesOfUser
     let keychain: KeychainOfUser
     let prompts = PromptBoard()
+    let agents = AgentBoard()
     let sessions = SessionBoard()
 
     /// Makes a host.
@@ -55,6 +56,7 @@ package struct ServiceHost: Sendable {
         addMaintenance(&router)
         addReaders(&router)
         addPrompts(&router)
+        addAgents(&router)
         for interface in InterfaceText.all { router.describe(interface.name, interface.text) }
         return router
     }
