@@ -222,6 +222,26 @@ struct AgentTests {
         #expect(try await machine.services.fingers.fingers().count == 1)
     }
 
+    @Test func `an agent that leaves when its prompt has ended takes no success away`() async throws {
+        let machine = try await HostMachine()
+        let item = try await machine.services.items.seal(
+            secret("the secret"),
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        let agent = try await WildAgent(at: machine) { _ in }
+        let asking = Task {
+            try await machine.services.items.secret(
+                in: .sealed(item),
+                ReleaseRequest(EvaluationRequest("open")),
+                presenter: ScriptedPresenter()
+            ).evaluations.count
+        }
+        while agent.updates.last?.end == nil { try await Task.sleep(for: .milliseconds(1)) }
+        agent.leave()
+        #expect(try await asking.value == 1)
+    }
+
     @Test func `where an agent has to show prompts and none is registered, none is shown, with the remedy`()
         async throws
     {

@@ -30,6 +30,7 @@ final class WirePrompt: Sendable {
     let entry: PromptEntry
     let screen: any PromptScreen
     private let beginning = ContinuousClock.now
+    private let over = Atomic(false)
     private let ending: AsyncStream<PromptInterface.Ending?>
     private let sink: AsyncStream<PromptInterface.Ending?>.Continuation
 
@@ -38,6 +39,11 @@ final class WirePrompt: Sendable {
         self.screen = screen
         (ending, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
+
+    /// Whether the engine has ended the prompt.
+    var isOver: Bool { over.load(ordering: .relaxed) }
+
+    func markOver() { over.store(true, ordering: .relaxed) }
 
     /// Takes the word that the person is typing, which counts for so long after the prompt began: none keeps the reader
     /// by it.

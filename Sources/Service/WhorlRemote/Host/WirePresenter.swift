@@ -71,12 +71,14 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         }
         forwarding.cancel()
         screen.ended(shown, ending)
-        if screen.isGone { lose(.agentEnded) }
+        // A screen that goes after the engine or the person has ended the prompt takes nothing away.
+        if ending == nil, screen.isGone, !shown.isOver { lose(.agentEnded) }
         return ending?.action
     }
 
     /// Tells the screen that the prompt ends, and waits for its word no longer than ``patience``.
     private static func end(_ shown: WirePrompt) {
+        shown.markOver()
         shown.screen.end(shown)
         OffPoolTimer.run(after: patience) { shown.end(nil) }
     }
