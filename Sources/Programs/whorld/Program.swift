@@ -77,6 +77,7 @@ struct Whorld: AsyncParsableCommand {
             return configuration
         } catch {
             say("error", error.description)
+            ListeningSocket.refuseWaiting()
             _exit(78)  // EX_CONFIG
         }
     }
