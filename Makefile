@@ -24,6 +24,8 @@ SERVER_STAGE = $(SERVER_BUILD)/stage/$(CONFIG)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Where the service looks for its configuration, whatever the prefix is.
+CONFDIR = /etc/whorl
 BINDIR ?= $(PREFIX)/bin
 # Where `whorl` looks for it: ../libexec/whorl beside its own folder.
 LIBEXECDIR = $(dir $(BINDIR:%/=%))libexec/whorl
@@ -223,11 +225,13 @@ install-service:
 	install -d "$(DESTDIR)$(UNITDIR)"; \
 	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' systemd/whorld.service.in >"$(DESTDIR)$(UNITDIR)/whorld.service"; \
 	chmod 644 "$(DESTDIR)$(UNITDIR)/whorld.service"; \
+	if [ ! -e "$(DESTDIR)$(CONFDIR)/whorld.conf" ]; then \
+		install -D -m 644 systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; fi; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 		systemd-sysusers "$(SYSUSERSDIR)/whorl.conf" "$(SYSUSERSDIR)/whorld.conf"; systemctl daemon-reload; fi
 
-uninstall: ## removes what install put there (the group fingerprint stays)
+uninstall: ## removes what install put there (the group fingerprint and a changed configuration stay)
 	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
 		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish"
 	@rmdir "$(DESTDIR)$(LIBEXECDIR)" 2>/dev/null || true
@@ -243,6 +247,8 @@ uninstall: ## removes what install put there (the group fingerprint stays)
 	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf" \
 		"$(DESTDIR)$(UNITDIR)/whorld.socket" "$(DESTDIR)$(UNITDIR)/whorld.service" \
 		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
+	if cmp -s systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; then \
+		rm -f "$(DESTDIR)$(CONFDIR)/whorld.conf"; rmdir "$(DESTDIR)$(CONFDIR)" 2>/dev/null || true; fi; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi
 

@@ -104,6 +104,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlCallersTests": [
         "SecretMemory", "WhorlCallers", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem",
     ],
+    "WhorlConfigurationTests": ["whorld", "WhorlConfiguration", "WhorlRemote", "WhorlSupport"],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
         "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
@@ -124,7 +125,7 @@ let fuzzed: [Target.Dependency] = [
     "KeychainServices",
     "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty",
     "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "WhorlTPM", "WhorlVault", "whorl",
-    "WhorlIPC",
+    "WhorlConfiguration", "WhorlIPC",
     "WhorlService", "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
@@ -132,8 +133,8 @@ let fuzzed: [Target.Dependency] = [
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
     "AuthenticationContext", "BiometricLogin", "WhorlFingerprint", "GreyscalePNG", "LoginAssertion",
-    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlService", "WhorlSupport",
-    "WhorlRemote", "WhorlSystem", arguments, crypto, logging,
+    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlConfiguration",
+    "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -264,7 +265,7 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlRemote",
             uses: ["WhorlFingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
             resources: [
-                "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt",
+                "Agent", "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt",
                 "Readers",
             ].map {
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
@@ -275,6 +276,8 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlCallers",
             uses: ["GLibRuntime", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport"]
         ),
+        // The administrator's file, which the service takes and `whorl doctor` checks.
+        library("WhorlConfiguration", uses: ["GLibRuntime", "WhorlRemote", "WhorlSupport"]),
         library(
             "WhorlSystem",
             uses: [
@@ -367,7 +370,8 @@ let house: KeyValuePairs<String, [Part]> = [
         program(
             "whorld",
             uses: [
-                "WhorlCallers", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem",
+                "WhorlCallers", "WhorlConfiguration", "WhorlIPC", "WhorlRemote", "WhorlService",
+                "WhorlSupport", "WhorlSystem",
                 arguments,
             ]
         ),

@@ -107,7 +107,8 @@ import Testing
             targets.filter { target in
                 let floor = target.folder.split(separator: "/")[1]
                 let isRoot = [
-                    "WhorlSystem", "PretendedSystem", "WhorlIPC", "WhorlRemote", "WhorlCallers",
+                    "WhorlSystem", "PretendedSystem", "WhorlConfiguration", "WhorlIPC", "WhorlRemote",
+                    "WhorlCallers",
                 ].contains(target.name)
                 return ["State", "Service"].contains(floor) && !isRoot
             }.map(\.name)

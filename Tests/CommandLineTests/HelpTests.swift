@@ -7,7 +7,8 @@ struct HelpTests {
     private static let verbs = [
         ["devices"], ["devices", "capture"], ["devices", "exercise"], ["doctor"], ["enroll"], ["fingers"],
         ["remove"],
-        ["can-evaluate"], ["evaluate"], ["domain-state"], ["biometry"], ["log"], ["simulate", "touch"],
+        ["can-evaluate"], ["evaluate"], ["domain-state"], ["biometry"], ["log"], ["agent"],
+        ["simulate", "touch"],
     ]
 
     @Test(arguments: verbs)

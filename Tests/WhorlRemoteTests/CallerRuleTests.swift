@@ -85,9 +85,9 @@ final class RuledMachine: ServiceTransport {
         self.tpm = tpm
         self.root = root
         let host = ServiceHost(
+            rules: rules,
             services: { _ throws(ServiceRefusal) in root.services },
-            keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) },
-            rules: rules
+            keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
         )
         server = ServiceServer(host.router(version: "test"))
     }

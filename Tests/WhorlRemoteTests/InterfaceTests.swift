@@ -34,7 +34,7 @@ struct InterfaceTests {
         let names = [
             StateError.name, VaultError.name, EnrollmentError.name, AuthenticationError.name,
             ReleaseError.name,
-            FingerChangeError.name, ReaderError.name,
+            FingerChangeError.name, ReaderError.name, AgentError.name,
         ]
         let described = InterfaceText.all.flatMap { interface in
             interface.text.matches(of: /(?m)^error (\w+) \(/).map { "\(interface.name).\($0.1)" }

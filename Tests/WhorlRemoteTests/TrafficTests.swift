@@ -63,13 +63,16 @@ struct TrafficTests {
 }
 
 /// A transport that writes down all bytes of its connections, as a program between both sides would see them.
-private final class TapTransport: ServiceTransport {
+final class TapTransport: ServiceTransport {
     private let transport: any ServiceTransport
     private let bytes = Mutex(Data())
+    private let descriptors = Mutex(0)
 
     init(_ transport: any ServiceTransport) { self.transport = transport }
 
     var recorded: Data { bytes.withLock(\.self) }
+    /// Whether a descriptor, such as a secret's, was sent in either direction.
+    var hasDescriptors: Bool { descriptors.withLock { $0 > 0 } }
 
     func connect() throws(SystemCallError) -> Descriptor {
         let service = try transport.connect()
@@ -97,6 +100,7 @@ private final class TapTransport: ServiceTransport {
                 Array(room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count)))
             }
             defer { for number in numbers { close(number) } }
+            descriptors.withLock { $0 += numbers.count }
             guard send(Array(room[..<count]), numbers, to: sink) else { break }
         }
         shutdown(sink.number, Int32(SHUT_RDWR))

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import WhorlConfiguration
 import WhorlSupport
 
 /// The service: the engine behind a socket, so that programs get what a touch unlocks, and never what unlocks it.
@@ -23,9 +24,17 @@ struct Whorld: AsyncParsableCommand {
     var stateRoot = "/var/lib/whorl"
 
     @Option(
-        help: ArgumentHelp("Leaves when nobody is connected for so long; 0 stays.", valueName: "seconds")
+        help: ArgumentHelp("The administrator's choices; without a file, the defaults.", valueName: "file")
     )
-    var idle = 30
+    var config = ServiceConfiguration.path
+
+    @Option(
+        help: ArgumentHelp(
+            "Leaves when nobody is connected for so long; 0 stays. Otherwise as the file says.",
+            valueName: "seconds"
+        )
+    )
+    var idle: Int?
 
     @Option(help: ArgumentHelp("The TPM, such as device:/dev/tpmrm0, or none.", valueName: "conf"))
     var tcti: String?
@@ -50,11 +59,33 @@ struct Whorld: AsyncParsableCommand {
             try await PrivateService(descriptor: descriptor).run()
         } else {
             try await SystemService(
+                configuration: configuration(),
                 stateRoot: stateRoot,
-                idle: .seconds(idle),
                 tpm: tcti,
                 allowsVirtualReaders: allowVirtualReaders
             ).run()
         }
+    }
+
+    /// Reads the choices; the program ends where the file is not in order, and does not go on with others.
+    private func configuration() -> ServiceConfiguration {
+        do throws(ConfigurationFault) {
+            let read = try ServiceConfiguration.read(config)
+            for warning in read.warnings { say("warning", warning) }
+            var configuration = read.configuration
+            if let idle { configuration.idleSeconds = idle }
+            return configuration
+        } catch {
+            say("error", error.description)
+            ListeningSocket.refuseWaiting()
+            _exit(78)  // EX_CONFIG
+        }
+    }
+
+    /// Writes a line for the journal.
+    private func say(_ kind: String, _ text: String) {
+        let line = "whorld: \(kind): \(text)\n"
+        // A journal that takes nothing changes nothing.
+        _ = write(STDERR_FILENO, line, line.utf8.count)
     }
 }

@@ -16,6 +16,18 @@ enum ListeningSocket {
         return Descriptor(owning: 3)
     }
 
+    /// Hangs up on the programs that wait in the socket, since this one cannot serve them.
+    ///
+    /// Otherwise they would wait on while the service manager starts this program again for them, and again.
+    static func refuseWaiting() {
+        // Started by hand, there is no socket in which a program waits.
+        guard let listener = try? inherited(), (try? UnixSocket.adopt(listener)) != nil else { return }
+        for _ in 0..<1024 {
+            // What is accepted is closed at once; an error means as little as that none waits.
+            guard (try? UnixSocket.accept(from: listener)) != nil else { return }
+        }
+    }
+
     private static func number(_ name: String) -> Int32? {
         getenv(name).flatMap { Int32(String(cString: $0)) }
     }

@@ -3,6 +3,7 @@
 import Glibc
 import Synchronization
 import WhorlCallers
+import WhorlConfiguration
 import WhorlIPC
 import WhorlRemote
 import WhorlService
@@ -11,22 +12,20 @@ import WhorlSystem
 
 /// The service of the whole system: it serves every user, each with a profile and a state folder of its own.
 struct SystemService {
+    let configuration: ServiceConfiguration
     let stateRoot: String
-    let idle: Duration
     let tpm: String?
     let allowsVirtualReaders: Bool
-    /// The places from which a finger may be asked for.
-    var seats = SeatPolicy.activeSeatOnly
 
     func run() async throws {
         let listener = try ListeningSocket.inherited()
         let roots = RootsOfUsers(self)
-        let host = ServiceHost(
-            services: { user throws(ServiceRefusal) in roots.root(of: user.uid).services },
-            keychain: { user, groups throws(ServiceRefusal) in roots.root(of: user.uid).keychain(in: groups)
-            },
-            rules: Callers(seats: seats)
-        )
+        let host = ServiceHost(prompts: prompts, rules: Callers(seats: configuration.touch)) {
+            user throws(ServiceRefusal) in
+            roots.root(of: user.uid).services
+        } keychain: { user, groups throws(ServiceRefusal) in
+            roots.root(of: user.uid).keychain(in: groups)
+        }
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.
@@ -45,10 +44,18 @@ struct SystemService {
     }
 
     private func wait() async {
-        guard idle > .zero else {
+        guard configuration.idleSeconds > 0 else {
             while true { await OffPoolTimer.waitUncancelled(.seconds(86_400)) }
         }
-        await OffPoolTimer.waitUncancelled(idle)
+        await OffPoolTimer.waitUncancelled(.seconds(configuration.idleSeconds))
+    }
+
+    /// The rules of prompts that the configuration chooses.
+    private var prompts: PromptRules {
+        var rules = PromptRules()
+        rules.agents = configuration.agent
+        rules.longestTimeout = .seconds(configuration.longestSeconds)
+        return rules
     }
 }
 
@@ -65,6 +72,8 @@ private final class RootsOfUsers: Sendable {
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = "\(service.stateRoot)/\(uid)"
         configuration.profile = ThisProcess.userName(of: uid)
+        configuration.reader = service.configuration.reader
+        configuration.readerIsNamedIn = service.configuration.reader.map { _ in ServiceConfiguration.path }
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false

@@ -42,6 +42,7 @@ public final class InProcessRoot: Sendable {
             ?? StateDirectory.standard(environment: configuration.environment)
         let choice = ReaderChoice(
             wanted: configuration.reader,
+            namedIn: configuration.readerIsNamedIn,
             allowsPretended: configuration.allowsPretendedReaders
         )
         let chip = ChipChoice(

@@ -14,12 +14,15 @@ internal import WhorlSupport
 /// are refused where the configuration does not allow them.
 final class ReaderChoice: ReaderService {
     private let wanted: String?
+    /// The file that names the reader, if one does.
+    private let namedIn: String?
     private let allowsPretended: Bool
     /// The mock keeps its place in its script for as long as the process runs.
     private let mock = Mutex<MockReaderSource?>(nil)
 
-    init(wanted: String?, allowsPretended: Bool) {
+    init(wanted: String?, namedIn: String? = nil, allowsPretended: Bool) {
         self.wanted = wanted
+        self.namedIn = namedIn
         self.allowsPretended = allowsPretended
     }
 
@@ -71,7 +74,7 @@ final class ReaderChoice: ReaderService {
                     message: "No reader \(DisplayText.clean(wanted, limit: 60)) is connected.",
                     recovery: ids.isEmpty
                         ? "Plug it in; `whorl doctor` looks for the cause."
-                        : "Connected: \(ids.joined(separator: ", ")). Name one with `--reader` or WHORL_READER."
+                        : "Connected: \(ids.joined(separator: ", ")). \(wayToNameOne)"
                 )
             }
             return readers[index]
@@ -85,6 +88,12 @@ final class ReaderChoice: ReaderService {
             )
         }
         return readers.first
+    }
+
+    /// The way to have another reader taken.
+    private var wayToNameOne: String {
+        namedIn.map { "\($0) allows the other one alone ([Reader] Id)." }
+            ?? "Name one with `--reader` or WHORL_READER."
     }
 
     /// Returns the chosen reader.

@@ -13,6 +13,8 @@ public struct SystemConfiguration: Sendable {
     public var profile: String?
     /// The reader, as an id or `mock:SCRIPT`; `nil` means the only one that is connected.
     public var reader: String?
+    /// The file that names the reader, where a person who asks cannot name another one.
+    package var readerIsNamedIn: String?
     /// The TPM, as a TCTI string or `none`; `nil` means `device:/dev/tpmrm0`.
     public var tpm: String?
     /// The program that asks; `nil` means the name of its file.

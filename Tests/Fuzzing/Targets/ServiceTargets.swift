@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import WhorlConfiguration
 
 @testable import WhorlIPC
 
 extension FuzzTarget {
     static let serviceTargets: [FuzzTarget] = [
         FuzzTarget(name: "service-json", longestInput: 1024, check: json),
+        FuzzTarget(name: "service-configuration", longestInput: 1024, check: configuration),
         FuzzTarget(name: "service-stream", longestInput: 1024, check: stream),
     ]
 
@@ -27,6 +29,31 @@ extension FuzzTarget {
             try promise((try? JSONCheck.object(written)) != nil, "what is written does not pass")
             try promise(again == words, "texts change on their way")
         }
+    }
+
+    /// A file is refused with its name, or gives values that are within their bounds, and the same ones each time.
+    private static func configuration(_ input: [UInt8]) throws(BrokenPromise) {
+        let read: ReadConfiguration
+        do throws(ConfigurationFault) {
+            read = try ServiceConfiguration.parse(input, "whorld.conf")
+        } catch {
+            let isNamed = error.description.hasPrefix("whorld.conf: ")
+            return try promise(isNamed && error.description.utf8.count < 2000, "\(error) is no reason")
+        }
+        let configuration = read.configuration
+        try promise((0...86_400).contains(configuration.idleSeconds), "\(configuration.idleSeconds) s idle")
+        try promise((10...86_400).contains(configuration.longestSeconds), "\(configuration.longestSeconds) s")
+        try promise(!(configuration.reader ?? "real").hasPrefix("mock"), "a mock is taken")
+        for warning in read.warnings {
+            try promise(
+                !warning.unicodeScalars.contains { $0.value < 0x20 },
+                "a warning has control characters"
+            )
+        }
+        try promise(
+            (try? ServiceConfiguration.parse(input, "whorld.conf")) == read,
+            "it reads differently again"
+        )
     }
 
     /// The messages of a stream do not depend on how many bytes each read gives.

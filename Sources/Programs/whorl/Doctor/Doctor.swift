@@ -22,7 +22,8 @@ struct Doctor: Verb {
         let state = await StateDiagnosis(session).checks()
         let readers = await ReaderDiagnosis(session).checks()
         let tpm = await TPMDiagnosis(session).checks()
-        let checks = [await ServiceDiagnosis(session).check()] + readers + state + tpm
+        let service = [await ServiceDiagnosis(session).check()] + ConfigurationDiagnosis().checks()
+        let checks = service + readers + state + tpm
         return Answer(
             result: ["checks": .array(checks.map(\.json))],
             text: checks.flatMap { $0.lines(.onStandardOutput()) },

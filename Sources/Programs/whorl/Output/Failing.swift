@@ -48,6 +48,10 @@ extension PasscodeReadingError: CommandError {
     var failure: Failure { Failure(self) }
 }
 
+extension AgentError: CommandError {
+    var failure: Failure { Failure(self) }
+}
+
 extension GreyscalePNGError: CommandError {
     var failure: Failure { Failure(self) }
 }

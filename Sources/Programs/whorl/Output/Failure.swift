@@ -101,6 +101,24 @@ extension Failure {
         )
     }
 
+    init(_ error: AgentError) {
+        let status: ExitStatus =
+            switch error.code {
+            case .taken: .existsAlready
+            case .notAllowed: .failure
+            case .cancelled: .userCancel
+            case .unanswered: .storeFailed
+            }
+        self.init(
+            code: "agent" + error.code.rawValue.prefix(1).uppercased() + error.code.rawValue.dropFirst(),
+            rawValue: nil,
+            status: status,
+            message: error.message,
+            reason: "",
+            recovery: error.recovery
+        )
+    }
+
     init(_ error: StateError) { self.init(AuthenticationError(error)) }
 
     init(_ error: GreyscalePNGError) { self.init(error, status: nil) }

@@ -37,7 +37,7 @@ package enum UnixSocket {
     }
 
     /// Takes the next connection; `nil` when none waits.
-    static func accept(from listener: Descriptor) throws(SystemCallError) -> Descriptor? {
+    package static func accept(from listener: Descriptor) throws(SystemCallError) -> Descriptor? {
         while true {
             let number = whorl_accept(listener.number)
             if number >= 0 { return Descriptor(owning: number) }
@@ -51,7 +51,7 @@ package enum UnixSocket {
     }
 
     /// Makes a descriptor that another program gave fit for use here: it does not wait and is not inherited.
-    static func adopt(_ descriptor: Descriptor) throws(SystemCallError) {
+    package static func adopt(_ descriptor: Descriptor) throws(SystemCallError) {
         let flags = fcntl(descriptor.number, F_GETFL)
         guard flags >= 0, fcntl(descriptor.number, F_SETFL, flags | O_NONBLOCK) == 0,
             fcntl(descriptor.number, F_SETFD, FD_CLOEXEC) == 0

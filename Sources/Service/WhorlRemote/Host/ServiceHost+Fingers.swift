@@ -28,8 +28,9 @@ extension ServiceHost {
         prompting(&router, FingerInterface.enroll) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             try await mayEnroll(asked, services, call, presenter)
-            let finger = try await refusing { () async throws(FingerChangeError) in
-                try await services.fingers.enroll(asked.finger, asked.request, presenter: presenter) {
+            let finger = try await refusing(presenter) { () async throws(FingerChangeError) in
+                try await services.fingers.enroll(asked.finger, request(asked.request), presenter: presenter)
+                {
                     presenter.report($0)
                 }
             }
@@ -37,20 +38,20 @@ extension ServiceHost {
         }
         prompting(&router, FingerInterface.remove) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
-            let removed = try await refusing { () async throws(FingerChangeError) in
+            let removed = try await refusing(presenter) { () async throws(FingerChangeError) in
                 try await services.fingers.remove(
                     asked.selection,
                     force: asked.force,
-                    asked.request,
+                    request(asked.request),
                     presenter: presenter
                 )
             }
             return (removed, Attachments())
         }
         prompting(&router, FingerInterface.accept) {
-            (request, services, _, presenter) async throws(ServiceRefusal) in
-            let accepted = try await refusing { () async throws(FingerChangeError) in
-                try await services.fingers.accept(request, presenter: presenter)
+            (asked, services, _, presenter) async throws(ServiceRefusal) in
+            let accepted = try await refusing(presenter) { () async throws(FingerChangeError) in
+                try await services.fingers.accept(request(asked), presenter: presenter)
             }
             return (Optionally(accepted), Attachments())
         }

@@ -59,7 +59,7 @@ extension ServiceHost {
                 self.request(using.asking, call),
                 applicationPassword: try call.secretBox(at: using.applicationPassword)
             )
-            let released = try await refusing { () async throws(ReleaseError) in
+            let released = try await refusing(presenter) { () async throws(ReleaseError) in
                 try await services.items.use(item, for: using.use, request, presenter: presenter)
             }
             return try product(released)

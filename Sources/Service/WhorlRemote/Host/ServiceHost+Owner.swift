@@ -16,7 +16,7 @@ extension ServiceHost {
         prompting(&router, OwnerInterface.evaluate) {
             (asking, services, call, presenter) async throws(ServiceRefusal) in
             let request = request(asking, call)
-            let evaluation = try await refusing { () async throws(AuthenticationError) in
+            let evaluation = try await refusing(presenter) { () async throws(AuthenticationError) in
                 try await services.owner.evaluate(request, presenter: presenter)
             }
             return (evaluation, Attachments())
@@ -60,10 +60,18 @@ extension ServiceHost {
         try services(call.client.user).owner
     }
 
-    /// The request of a caller, with the session that it names.
+    /// The request of a caller, with the session that it names, and a time limit that keeps the reader from no other.
     func request(_ asking: OwnerInterface.Asking, _ call: ServiceCall) -> EvaluationRequest {
         var request = asking.request
+        request.timeout = min(request.timeout, promptRules.longestTimeout)
         request.session = sessions.session(asking.session, of: call.client.user)
+        return request
+    }
+
+    /// The request of a caller for the owner's consent, with a time limit as above.
+    func request(_ asked: ConsentRequest) -> ConsentRequest {
+        var request = asked
+        request.timeout = min(request.timeout, promptRules.longestTimeout)
         return request
     }
 }

@@ -13,8 +13,12 @@ extension ServiceHost {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             // Without a session of the caller the match is kept for nobody, and a new one is asked for.
             let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
-            try await refusing { () async throws(AuthenticationError) in
-                try await services.passcode.askForFinger(asked.request, in: session, presenter: presenter)
+            try await refusing(presenter) { () async throws(AuthenticationError) in
+                try await services.passcode.askForFinger(
+                    request(asked.request),
+                    in: session,
+                    presenter: presenter
+                )
             }
             return (NoValue(), Attachments())
         }

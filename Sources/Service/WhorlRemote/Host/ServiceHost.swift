@@ -14,23 +14,28 @@ package struct ServiceHost: Sendable {
     package typealias KeychainOfUser =
         @Sendable (PeerUser, [String]) throws(ServiceRefusal) -> any KeychainRowService
 
+    let promptRules: PromptRules
     let services: ServicesOfUser
     let keychain: KeychainOfUser
     let rules: any CallerRules
     let prompts = PromptBoard()
+    let agents = AgentBoard()
     let sessions = SessionBoard()
 
     /// Makes a host.
     ///
     /// - Parameters:
+    ///   - prompts: The rules by which people are asked.
+    ///   - rules: Knows the programs that ask, and what each may; without them all may the same.
     ///   - services: Returns the services of the user who connected.
     ///   - keychain: Returns the keychain's rows of the user who connected.
-    ///   - rules: Knows the programs that ask, and what each may; without them all may the same.
     package init(
+        prompts: PromptRules = PromptRules(),
+        rules: any CallerRules = SameRulesForAll(),
         services: @escaping ServicesOfUser,
-        keychain: @escaping KeychainOfUser,
-        rules: any CallerRules = SameRulesForAll()
+        keychain: @escaping KeychainOfUser
     ) {
+        promptRules = prompts
         self.services = services
         self.keychain = keychain
         self.rules = rules
@@ -55,6 +60,7 @@ package struct ServiceHost: Sendable {
         addMaintenance(&router)
         addReaders(&router)
         addPrompts(&router)
+        addAgents(&router)
         for interface in InterfaceText.all { router.describe(interface.name, interface.text) }
         return router
     }

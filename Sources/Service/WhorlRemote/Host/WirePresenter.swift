@@ -1,155 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SecretMemory
 import Synchronization
 import WhorlIPC
 import WhorlService
 import WhorlSupport
 
-/// The presenter of a caller in another process.
+/// The presenter of a call from another process: it shows its prompts at the caller, or at an agent.
 ///
-/// It passes updates on, and what the caller says about the person's acts. Nothing that the caller says makes an
-/// evaluation succeed: passcodes are compared by the engine, and a button ends the prompt.
+/// It passes updates on, and what is said there about the person's acts. Nothing that is said makes an evaluation
+/// succeed: passcodes are compared by the engine, and a button ends the prompt.
 final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
-    /// The time that a caller has to confirm the end of a prompt.
+    /// The time that a screen has to confirm the end of a prompt.
     private static var patience: Duration { .seconds(2) }
 
     private struct State {
-        var abilities: PresenterAbilities
+        /// The screen of all prompts of the call, once it has been chosen; it stays the same, so that the program that
+        /// asks cannot take a prompt over from an agent that ends.
+        var screen: (any PromptScreen)?
         var prompt: WirePrompt?
         var hasHungUp = false
+        var loss: AuthenticationError?
+        var stop: (@Sendable () -> Void)?
     }
 
     private let call: ServiceCall
-    private let board: PromptBoard
-    private let state: Mutex<State>
+    private let caller: CallerScreen<Reply>
+    private let hasPasscode: Bool
+    private let host: ServiceHost
+    /// The session of the program that asks, whose agent shows its prompts.
+    private let session: String?
+    private let state = Mutex(State())
 
-    init(_ abilities: PresenterAbilities, _ call: ServiceCall, _ board: PromptBoard) {
+    init(_ abilities: PresenterAbilities, _ call: ServiceCall, in session: String?, _ host: ServiceHost) {
         self.call = call
-        self.board = board
-        state = Mutex(State(abilities: abilities))
+        self.host = host
+        self.session = session
+        caller = CallerScreen(abilities, call)
+        hasPasscode = abilities.hasPasscode == true
     }
 
-    /// Whether a person can see the prompt, by the caller's word; a caller that takes no updates shows none.
-    var isInteractive: Bool {
-        get async { call.wantsMore && state.withLock(\.abilities.isInteractive) }
-    }
+    /// The reason why no prompt is shown, or is shown no longer; `nil` while there is none.
+    var loss: AuthenticationError? { state.withLock(\.loss) }
 
-    var takesPasscode: Bool {
-        get async { call.wantsMore && state.withLock(\.abilities.takesPasscode) }
-    }
+    /// Whether a person can see the prompt, by the word of the program that shows it.
+    var isInteractive: Bool { get async { screen()?.abilities.isInteractive ?? false } }
+
+    var takesPasscode: Bool { get async { screen()?.abilities.takesPasscode ?? false } }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
-        let shown = WirePrompt(entry)
+        guard let screen = screen() else {
+            stop()
+            return nil
+        }
+        let shown = WirePrompt(entry, at: screen)
         let hasHungUp = state.withLock { state in
             state.prompt = shown
             return state.hasHungUp
         }
         guard !hasHungUp else { return nil }
-        board.add(shown, of: call.client.user)
-        defer { board.remove(shown) }
-        call.update(Prompted<Reply>(prompt: ShownPrompt(id: shown.id, prompt: prompt)))
-        let forwarding = Task { [call] in
-            for await update in entry.updates { call.update(Prompted<Reply>(update: update)) }
-            Self.end(shown, call)
+        host.prompts.add(shown)
+        defer { host.prompts.remove(shown) }
+        if screen !== caller { call.update(Prompted<Reply>(elsewhere: true)) }
+        screen.begin(shown, ShownPrompt(id: shown.id, prompt: prompt, process: call.client.process?.pid))
+        let forwarding = Task {
+            for await update in entry.updates { screen.change(shown, update) }
+            Self.end(shown)
         }
         // The engine cancels this task when the prompt has to go before its updates end.
         let ending = await withTaskCancellationHandler {
             await shown.waitForEnding()
         } onCancel: {
-            Self.end(shown, call)
+            Self.end(shown)
         }
         forwarding.cancel()
-        guard let ending else { return nil }
-        state.withLock { $0.abilities = ending.presenter }
-        return ending.action
+        screen.ended(shown, ending)
+        // A screen that goes after the engine or the person has ended the prompt takes nothing away.
+        if ending == nil, screen.isGone, !shown.isOver { lose(.agentEnded) }
+        return ending?.action
     }
 
-    /// Tells the caller that the prompt ends, and waits for its word no longer than ``patience``.
-    private static func end(_ shown: WirePrompt, _ call: ServiceCall) {
-        call.update(Prompted<Reply>(end: shown.id))
+    /// Tells the screen that the prompt ends, and waits for its word no longer than ``patience``.
+    private static func end(_ shown: WirePrompt) {
+        shown.markOver()
+        shown.screen.end(shown)
         OffPoolTimer.run(after: patience) { shown.end(nil) }
     }
 
-    /// Reports that the caller is gone, so that nothing waits for its word.
+    /// Returns the screen, which is chosen at the first question; `nil` where there has to be an agent and is none.
+    private func screen() -> (any PromptScreen)? {
+        if let screen = state.withLock(\.screen) { return screen }
+        let found = host.screen(for: call, in: session, else: caller, hasPasscode: hasPasscode)
+        return state.withLock { state in
+            state.screen = state.screen ?? found
+            if state.screen == nil { state.loss = .noAgent }
+            return state.screen
+        }
+    }
+
+    /// Sets the function that stops the call.
+    func onLoss(_ stop: @escaping @Sendable () -> Void) { state.withLock { $0.stop = stop } }
+
+    /// Stops the call, since its prompt is shown no longer.
+    private func lose(_ error: AuthenticationError) {
+        state.withLock { $0.loss = error }
+        stop()
+    }
+
+    private func stop() { state.withLock(\.stop)?() }
+
+    /// Reports that the caller is gone, so that nothing waits for a word.
     func hangUp() {
         let prompt = state.withLock { state in
             state.hasHungUp = true
             return state.prompt
         }
-        prompt?.end(nil)
+        guard let prompt else { return }
+        if prompt.screen !== caller { prompt.screen.end(prompt) }
+        prompt.end(nil)
     }
 
     /// Reports how an enrollment goes on.
     func report(_ progress: EnrollmentProgress) { call.update(Prompted<Reply>(progress: progress)) }
-}
-
-extension ServiceHost {
-    /// Adds a method during which the owner may be asked.
-    func prompting<Call, Reply>(
-        _ router: inout Router,
-        _ method: ServiceMethod<Prompting<Call>, Prompted<Reply>>,
-        _ body:
-            @escaping @Sendable (Call, Services, ServiceCall, WirePresenter<Reply>)
-            async throws(ServiceRefusal) -> (Reply, Attachments)
-    ) where Call: CallForOwner {
-        router.on(method.name) {
-            (parameters: Prompting<Call>, call) async throws(ServiceRefusal) -> ServiceReply<Prompted<Reply>>
-            in
-            let services = try services(call.client.user)
-            let caller = await rules.caller(call.client)
-            let asked = parameters.call.asked(by: caller)
-            let presenter = WirePresenter<Reply>(parameters.presenter, call, prompts)
-            let answer: Result<(Reply, Attachments), ServiceRefusal> = await withTaskCancellationHandler {
-                do throws(ServiceRefusal) {
-                    return .success(try await body(asked, services, call, presenter))
-                } catch {
-                    return .failure(error)
-                }
-            } onCancel: {
-                presenter.hangUp()
-            }
-            rules.record(CallRecord(method.name, asked.purpose, answer), of: caller)
-            let (value, attachments) = try answer.get()
-            return ServiceReply(Prompted(value: value), descriptors: attachments.descriptors)
-        }
-    }
-
-    func addPrompts(_ router: inout Router) {
-        router.on(PromptInterface.submit) { (asked, call) async throws(ServiceRefusal) in
-            let passcode = try call.secretBox(at: asked.passcode)
-            return Valued(prompt(asked.prompt, call)?.entry.submit(passcode) ?? false)
-        }
-        router.on(PromptInterface.typing) { (asked, call) async throws(ServiceRefusal) in
-            answer(asked.prompt, call) { $0.entry.typing() }
-        }
-        router.on(PromptInterface.close) { (asked, call) async throws(ServiceRefusal) in
-            answer(asked.prompt, call) { $0.entry.close() }
-        }
-        router.on(PromptInterface.ended) { (ending, call) async throws(ServiceRefusal) in
-            answer(ending.prompt, call) { $0.end(ending) }
-        }
-    }
-
-    private func prompt(_ id: String, _ call: ServiceCall) -> WirePrompt? {
-        prompts.prompt(id, of: call.client.user)
-    }
-
-    /// Does what the caller says to its prompt; the answer is `false` for one that is unknown or has ended.
-    private func answer(_ id: String, _ call: ServiceCall, _ body: (WirePrompt) -> Void) -> Valued<Bool> {
-        guard let prompt = prompt(id, call) else { return Valued(false) }
-        body(prompt)
-        return Valued(true)
-    }
-}
-
-extension ServiceCall {
-    /// The secret at a place beside the call, in a box.
-    func secretBox(at place: Int) throws(ServiceRefusal) -> SecretBox { SecretBox(try secret(at: place)) }
-
-    /// The secret at a place beside the call, if one is named.
-    func secretBox(at place: Int?) throws(ServiceRefusal) -> SecretBox? {
-        guard let place else { return nil }
-        return SecretBox(try secret(at: place))
-    }
 }

@@ -7,6 +7,8 @@ import WhorlService
 struct PresenterAbilities: Codable, Sendable, Equatable {
     var isInteractive: Bool
     var takesPasscode: Bool
+    /// Whether the presenter hands in a passcode that it has, and so needs no other program to ask for it.
+    var hasPasscode: Bool?
 }
 
 /// A call during which the owner may be asked.
@@ -19,6 +21,8 @@ struct Prompting<Call: Codable & Sendable>: Codable, Sendable {
 struct Prompted<Reply: Codable & Sendable>: Codable, Sendable {
     /// A prompt begins.
     var prompt: ShownPrompt?
+    /// A prompt begins that an agent shows.
+    var elsewhere: Bool?
     /// The prompt that is shown changes.
     var update: PromptUpdate?
     /// The prompt with this id ends; the caller confirms it with `io.whorl.Prompt.Ended`.
@@ -29,14 +33,16 @@ struct Prompted<Reply: Codable & Sendable>: Codable, Sendable {
     var value: Reply?
 }
 
-/// A prompt with the id by which the caller answers it.
+/// A prompt with the id by which it is answered.
 struct ShownPrompt: Codable, Sendable {
-    /// 128 random bits, in hexadecimal; only the caller learns them.
+    /// 128 random bits, in hexadecimal; only the program that shows the prompt learns them.
     let id: String
     let prompt: Prompt
+    /// The process that asks, where it is proven.
+    var process: Int32?
 }
 
-/// The interface by which a caller answers a prompt, on another connection than the call's.
+/// The interface by which the program that shows a prompt answers it, on another connection than the one it came by.
 ///
 /// Nothing here makes an evaluation succeed: a passcode is compared by the service, and a button ends the prompt.
 enum PromptInterface {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import Synchronization
+import WhorlIPC
+import WhorlService
+
+/// Shows prompts of the service on a presenter, one after the other, and sends what the person does to the service.
+final class PromptRelay: Sendable {
+    private struct State {
+        /// The prompts that have not ended.
+        var entries: [String: PromptEntry] = [:]
+        /// The task of the newest prompt, which begins when the one before has ended.
+        var showing: Task<Void, Never>?
+        /// Whether updates of the service are being passed on, which are no action of the person.
+        var isPassing = false
+        var lastTyping: ContinuousClock.Instant?
+    }
+
+    private let presenter: any PromptPresenter
+    private let client: ServiceClient
+    private let state = Mutex(State())
+
+    init(_ presenter: any PromptPresenter, _ client: ServiceClient) {
+        self.presenter = presenter
+        self.client = client
+    }
+
+    /// Shows a prompt after those before it.
+    func show(_ shown: ShownPrompt) {
+        let entry = PromptEntry(shown.prompt.parts) { [weak self] in self?.didType(shown.id) }
+        state.withLock { state in
+            state.entries[shown.id] = entry
+            let before = state.showing
+            state.showing = Task {
+                await before?.value
+                await self.show(shown, entry)
+            }
+        }
+    }
+
+    /// Shows a change of a prompt.
+    func change(_ id: String, _ update: PromptUpdate) { pass(id) { $0.send(update) } }
+
+    /// Ends a prompt.
+    func end(_ id: String) {
+        pass(id) { $0.end() }
+        state.withLock { $0.entries[id] = nil }
+    }
+
+    /// Ends all prompts, and waits until the presenter has let them go.
+    func finish() async {
+        let (ids, showing) = state.withLock { (Array($0.entries.keys), $0.showing) }
+        for id in ids { end(id) }
+        await showing?.value
+    }
+
+    private func pass(_ id: String, _ body: (PromptEntry) -> Void) {
+        let entry = state.withLock { state in
+            state.isPassing = true
+            return state.entries[id]
+        }
+        if let entry { body(entry) }
+        state.withLock { $0.isPassing = false }
+    }
+
+    private func show(_ shown: ShownPrompt, _ entry: PromptEntry) async {
+        let passcodes = Task { await self.sendPasscodes(of: entry, to: shown.id) }
+        let action = await presenter.show(shown.prompt, entry)
+        entry.close()
+        await passcodes.value
+        let ending = PromptInterface.Ending(
+            prompt: shown.id,
+            action: action,
+            presenter: await PresenterAbilities(of: presenter)
+        )
+        // A prompt that the service no longer knows has ended there.
+        _ = try? await client.call(PromptInterface.ended, ending, failing: StateError.self)
+    }
+
+    private func sendPasscodes(of entry: PromptEntry, to prompt: String) async {
+        await entry.each { box async in
+            var attachments = Attachments()
+            // A passcode that does not arrive is not compared; the prompt's time limit ends it.
+            guard let place = try? attachments.add(box) as Int else { return false }
+            _ = try? await client.call(
+                PromptInterface.submit,
+                PromptInterface.Passcode(prompt: prompt, passcode: place),
+                attachments,
+                failing: StateError.self
+            )
+            return false
+        }
+        // As above.
+        _ = try? await client.call(PromptInterface.close, .init(prompt: prompt), failing: StateError.self)
+    }
+
+    /// Reports that the person is typing, at most four times a second.
+    private func didType(_ prompt: String) {
+        let isDue = state.withLock { state in
+            let now = ContinuousClock.now
+            guard !state.isPassing, state.lastTyping.map({ now - $0 > .milliseconds(250) }) ?? true else {
+                return false
+            }
+            state.lastTyping = now
+            return true
+        }
+        guard isDue else { return }
+        Task {
+            // The service's own time limit runs on without it.
+            _ = try? await client.call(
+                PromptInterface.typing,
+                .init(prompt: prompt),
+                failing: StateError.self
+            )
+        }
+    }
+}
+
+extension PresenterAbilities {
+    /// The abilities of a presenter now.
+    init(of presenter: any PromptPresenter) async {
+        self.init(
+            isInteractive: await presenter.isInteractive,
+            takesPasscode: await presenter.takesPasscode
+        )
+        if presenter is PresetPasscode { hasPasscode = true }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    /// Adds a method during which the owner may be asked.
+    func prompting<Call, Reply>(
+        _ router: inout Router,
+        _ method: ServiceMethod<Prompting<Call>, Prompted<Reply>>,
+        _ body:
+            @escaping @Sendable (Call, Services, ServiceCall, WirePresenter<Reply>)
+            async throws(ServiceRefusal) -> (Reply, Attachments)
+    ) where Call: CallForOwner {
+        router.on(method.name) {
+            (parameters: Prompting<Call>, call) async throws(ServiceRefusal) -> ServiceReply<Prompted<Reply>>
+            in
+            let services = try services(call.client.user)
+            let caller = await rules.caller(call.client)
+            let asked = parameters.call.asked(by: caller)
+            let session = caller.asker?.session
+            let presenter = WirePresenter<Reply>(parameters.presenter, call, in: session, self)
+            let work = Task { () async -> Result<(Reply, Attachments), ServiceRefusal> in
+                do throws(ServiceRefusal) {
+                    return .success(try await body(asked, services, call, presenter))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            presenter.onLoss { work.cancel() }
+            let answer = await withTaskCancellationHandler {
+                await work.value
+            } onCancel: {
+                work.cancel()
+                presenter.hangUp()
+            }
+            rules.record(CallRecord(method.name, asked.purpose, answer), of: caller)
+            let (value, attachments) = try answer.get()
+            return ServiceReply(Prompted(value: value), descriptors: attachments.descriptors)
+        }
+    }
+
+    func addPrompts(_ router: inout Router) {
+        router.on(PromptInterface.submit) { (asked, call) async throws(ServiceRefusal) in
+            let passcode = try call.secretBox(at: asked.passcode)
+            return Valued(prompt(asked.prompt, call)?.entry.submit(passcode) ?? false)
+        }
+        router.on(PromptInterface.typing) { (asked, call) async throws(ServiceRefusal) in
+            Valued(prompt(asked.prompt, call)?.typing(within: promptRules.longestTimeout) ?? false)
+        }
+        router.on(PromptInterface.close) { (asked, call) async throws(ServiceRefusal) in
+            answer(asked.prompt, call) { $0.entry.close() }
+        }
+        router.on(PromptInterface.ended) { (ending, call) async throws(ServiceRefusal) in
+            answer(ending.prompt, call) { $0.end(ending) }
+        }
+    }
+
+    private func prompt(_ id: String, _ call: ServiceCall) -> WirePrompt? {
+        prompts.prompt(id, of: call.client.user)
+    }
+
+    /// Does what is said to a prompt; the answer is `false` for one that is unknown or has ended.
+    private func answer(_ id: String, _ call: ServiceCall, _ body: (WirePrompt) -> Void) -> Valued<Bool> {
+        guard let prompt = prompt(id, call) else { return Valued(false) }
+        body(prompt)
+        return Valued(true)
+    }
+}
+
+extension ServiceCall {
+    /// The secret at a place beside the call, in a box.
+    func secretBox(at place: Int) throws(ServiceRefusal) -> SecretBox { SecretBox(try secret(at: place)) }
+
+    /// The secret at a place beside the call, if one is named.
+    func secretBox(at place: Int?) throws(ServiceRefusal) -> SecretBox? {
+        guard let place else { return nil }
+        return SecretBox(try secret(at: place))
+    }
+}

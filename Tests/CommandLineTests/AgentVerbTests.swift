@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import WhorlService
+
+@testable import whorl
+
+/// What `whorl agent` says where it cannot show prompts; the service's tests show the rest.
+struct AgentVerbTests {
+    @Test func `an agent needs the system's service, and says how to have it`() async throws {
+        let outcome = try await WhorlProgram().run(["agent"])
+        #expect(outcome.status == 64 && outcome.out == "")
+        #expect(outcome.err.contains("only the system's service has agents"))
+        #expect(outcome.err.contains("systemctl enable --now whorld.socket"))
+    }
+
+    @Test(arguments: zip(AgentError.Code.allCases, [34, 1, 11, 74] as [Int32]))
+    func `each error of an agent has a status and a remedy`(code: AgentError.Code, status: Int32) {
+        let failure = Failure(AgentError(code))
+        #expect(failure.status.rawValue == status)
+        #expect(!failure.recovery.isEmpty && failure.code.hasPrefix("agent"))
+    }
+}

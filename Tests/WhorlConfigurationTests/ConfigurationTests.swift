@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import WhorlRemote
+import WhorlSupport
+
+@testable import WhorlConfiguration
+
+@Suite("The service's configuration")
+struct ConfigurationTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private func parse(_ text: String) throws(ConfigurationFault) -> ReadConfiguration {
+        try ServiceConfiguration.parse(Array(text.utf8), "whorld.conf")
+    }
+
+    private func fault(_ text: String) -> String? {
+        do throws(ConfigurationFault) {
+            _ = try parse(text)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func `a file that is missing or empty leaves every default`() throws {
+        let missing = try ServiceConfiguration.read("/nowhere/whorld.conf")
+        #expect(!missing.hasFile && missing.configuration == ServiceConfiguration())
+        for text in ["", "\n# words\n", "[Prompt]\n"] {
+            let read = try parse(text)
+            #expect(read.configuration == ServiceConfiguration() && read.warnings.isEmpty && read.hasFile)
+        }
+    }
+
+    @Test func `each key changes what it is for`() throws {
+        let read = try parse(
+            """
+            [Prompt]
+            Agent = required
+            [Sessions]
+            Touch=local
+            [Service]
+            IdleSeconds=0
+            [Reader]
+            Id=goodix-0123
+            [Timeout]
+            LongestSeconds=45
+            """
+        )
+        var wanted = ServiceConfiguration()
+        wanted.agent = .required
+        wanted.touch = .local
+        wanted.idleSeconds = 0
+        wanted.reader = "goodix-0123"
+        wanted.longestSeconds = 45
+        #expect(read.configuration == wanted && read.warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        "[Prompt]\nAgent=Required", "[Prompt]\nAgent=", "[Sessions]\nTouch=everywhere",
+        "[Service]\nIdleSeconds=-1", "[Service]\nIdleSeconds=+3", "[Service]\nIdleSeconds=86401",
+        "[Service]\nIdleSeconds=99999999999999999999", "[Service]\nIdleSeconds=٣",
+        "[Timeout]\nLongestSeconds=9", "[Timeout]\nLongestSeconds=1e3", "[Reader]\nId=",
+        "[Reader]\nId=mock:then=match", "[Reader]\nId=mock", "[Reader]\nId=a b",
+    ])
+    func `a value that is not allowed is refused with its key, itself and what is allowed`(text: String)
+        throws
+    {
+        let words = try #require(fault(text))
+        let lines = text.split(separator: "\n")
+        let key = lines[1].prefix { $0 != "=" }
+        let setting = try #require(Setting.all.first { $0.key == key })
+        #expect(words.hasPrefix("whorld.conf: \(lines[0]) \(key) is “"), "\(words)")
+        #expect(words.contains(setting.allowed), "\(words)")
+    }
+
+    @Test func `text that is no key file is refused, and the line is named`() throws {
+        let texts = [
+            "Agent=never": "does not start with a group", "[Prompt]\nAgent": "“Agent”",
+            "[Prompt\nAgent=never": "“[Prompt”",
+        ]
+        for (text, reason) in texts {
+            let words = try #require(fault(text))
+            #expect(words.hasPrefix("whorld.conf: ") && words.contains(reason), "\(words)")
+        }
+        #expect(throws: ConfigurationFault.self) {
+            try ServiceConfiguration.parse([0x5B, 0xFF, 0x5D], "x")
+        }
+        #expect(throws: ConfigurationFault.self) {
+            try ServiceConfiguration.parse(Array("[Prompt]\nAgent=never\0".utf8), "x")
+        }
+    }
+
+    @Test func `unknown groups and keys are told and change nothing`() throws {
+        let read = try parse("[Prompt]\nAgents=never\n[Prompts]\nAgent=never\n")
+        #expect(read.configuration == ServiceConfiguration())
+        #expect(
+            read.warnings == [
+                "whorld.conf: there is no group [Prompts]; it is ignored.",
+                "whorld.conf: there is no key [Prompt] Agents; it is ignored.",
+            ]
+        )
+    }
+
+    @Test func `a file that others may write, is too large or is none is refused, each with its reason`()
+        throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-conf-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "whorld.conf").path
+        func fault() -> String {
+            do throws(ConfigurationFault) {
+                _ = try ServiceConfiguration.read(path)
+                return ""
+            } catch {
+                return error.description
+            }
+        }
+        try "[Prompt]\nAgent=never\n".write(toFile: path, atomically: false, encoding: .utf8)
+        chmod(path, 0o666)
+        #expect(fault().contains("Others than root"))
+        chmod(path, 0o644)
+        #expect(try ServiceConfiguration.read(path).configuration.agent == .never)
+        try String(repeating: "#", count: ServiceConfiguration.largest + 1)
+            .write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(fault().contains("more than"))
+        try FileManager.default.removeItem(atPath: path)
+        mkfifo(path, 0o644)
+        #expect(fault().contains("no file"))
+    }
+
+    @Test func `the service does not start with a value that is not allowed, and says why`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "whorld-\(UUID()).conf").path
+        try "[Prompt]\nAgent=sometimes\n".write(toFile: path, atomically: false, encoding: .utf8)
+        chmod(path, 0o644)
+        defer { unlink(path) }
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(ThisProcess.folder) + "/whorld")
+        process.arguments = ["--config", path]
+        let words = Pipe()
+        process.standardError = words
+        try process.run()
+        let said = words.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 78)
+        #expect(
+            String(decoding: said, as: UTF8.self)
+                == "whorld: error: \(path): [Prompt] Agent is “sometimes”; allowed is: required, preferred, never.\n"
+        )
+    }
+
+    @Test func `the sample names every key, and its lines are the defaults`() throws {
+        let sample = try String(
+            contentsOf: Self.root.appending(path: "systemd/whorld.conf"),
+            encoding: .utf8
+        )
+        #expect(try parse(sample).configuration == ServiceConfiguration())
+        #expect(try parse(sample).warnings.isEmpty)
+        let keys = sample.matches(of: /(?m)^#([A-Za-z]+)=(.*)$/).map { "\($0.1)=\($0.2)" }
+        #expect(keys == Setting.all.map { "\($0.key)=\($0.standard)" })
+        // A default of none cannot be written.
+        let written = sample.replacing(/(?m)^#([A-Za-z]+=.+)$/) { $0.1 }
+        #expect(try parse(written).configuration == ServiceConfiguration())
+        #expect(
+            Set(sample.matches(of: /(?m)^\[(.+)\]$/).map { String($0.1) }) == Set(Setting.all.map(\.group))
+        )
+    }
+
+    @Test func `the documentation has a row for every key, with what is allowed and the default`() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "Docs/Service.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `[") }
+        #expect(rows.count == Setting.all.count)
+        for setting in Setting.all {
+            let standard = setting.standard.isEmpty ? "none" : "`\(setting.standard)`"
+            let start = "| `[\(setting.group)] \(setting.key)` | \(setting.allowed) | \(standard) | "
+            #expect(rows.contains { $0.hasPrefix(start) }, "\(start)")
+        }
+    }
+}

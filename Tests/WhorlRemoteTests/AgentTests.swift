@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import SecretMemory
+import Synchronization
+import Testing
+import WhorlService
+
+@testable import WhorlIPC
+@testable import WhorlRemote
+
+/// A program that shows the prompts of other programs.
+@Suite("An agent")
+struct AgentTests {
+    private static func rules(_ agents: AgentPolicy) -> PromptRules {
+        var rules = PromptRules()
+        rules.agents = agents
+        return rules
+    }
+
+    @Test func `an agent shows the prompt, and the program that asks gets neither it nor its id`()
+        async throws
+    {
+        let machine = try await HostMachine()
+        let agent = ScriptedPresenter()
+        let registration = await machine.agent(agent)
+        let seen = Mutex<[Prompted<Evaluation>]>([])
+        let connection = try ServiceConnection(try machine.transport.connect())
+        let reply: CallReply<Prompted<Evaluation>> = try await connection.call(
+            OwnerInterface.evaluate.name,
+            Prompting(
+                call: OwnerInterface.Asking(request: EvaluationRequest("unlock"), session: nil),
+                presenter: PresenterAbilities(isInteractive: false, takesPasscode: false)
+            ),
+            update: { update in seen.withLock { $0.append(update) } }
+        )
+        #expect(reply.parameters.value?.finger == .leftThumb)
+        #expect(agent.prompts.map(\.reason) == ["unlock"])
+        // The process is named where the kernel proves it (Linux 6.5).
+        let names = ["org.example.app", "org.example.app (process \(getpid()))"]
+        #expect(agent.prompts.map(\.title).allSatisfy(names.contains))
+        #expect(agent.updates.last == .matched(.leftThumb))
+        let told = seen.withLock(\.self)
+        #expect(told.map(\.elsewhere) == [true])
+        #expect(told.allSatisfy { $0.prompt == nil && $0.update == nil && $0.end == nil && $0.value == nil })
+        registration.cancel()
+        #expect(await registration.value?.code == .cancelled)
+    }
+
+    @Test func `without an agent the program that asks shows its prompt itself, and after one has left too`()
+        async throws
+    {
+        let machine = try await HostMachine()
+        #expect(await machine.ask().presenter.prompts.count == 1)
+        let agent = ScriptedPresenter()
+        let registration = await machine.agent(agent)
+        #expect(await machine.ask().presenter.prompts.isEmpty)
+        registration.cancel()
+        _ = await registration.value
+        // The service sees the end of the connection a moment later.
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(await machine.ask().presenter.prompts.count == 1)
+        #expect(agent.prompts.count == 1)
+    }
+
+    @Test func `a passcode that is typed at an agent goes past the program that asks`() async throws {
+        let word = "ztq8 vb1x 4kwj"
+        let machine = try await HostMachine(reader: "mock:then=no-match,match", passcode: word)
+        let agent = ScriptedPresenter(typing: ["wrong one", word])
+        let registration = await machine.agent(agent)
+        defer { registration.cancel() }
+        let tap = TapTransport(machine.transport)
+        let asker = ScriptedPresenter(typing: ["of the asker"])
+        let evaluation = try await HostMachine.services(over: tap).owner.evaluate(
+            EvaluationRequest("unlock"),
+            presenter: asker
+        )
+        #expect(evaluation.method == .passcode && asker.prompts.isEmpty)
+        #expect(agent.updates.contains(.wrongPasscode(triesLeft: 4)) && agent.updates.last == .verified)
+        let recorded = tap.recorded
+        #expect(recorded.range(of: Data("io.whorl.Owner.Evaluate".utf8)) != nil)
+        for hidden in [word, "wrong one", "wrongPasscode", "io.whorl.Prompt", "memfd"] {
+            #expect(recorded.range(of: Data(hidden.utf8)) == nil, "\(hidden)")
+        }
+        #expect(!tap.hasDescriptors)
+    }
+
+    @Test func `an agent that says yes to everything gets no success`() async throws {
+        let machine = try await HostMachine(reader: "mock:then=no-match,match", passcode: "2468 hunter")
+        let client = ServiceClient(transport: machine.transport)
+        let said = Mutex<[String]>([])
+        let agent = try await WildAgent(at: machine) { id in
+            struct Yes: Codable, Sendable {
+                let prompt: String
+                let update: PromptUpdate
+                let value: Bool
+                let action: String
+            }
+            let yes = Yes(prompt: id, update: .matched(.leftThumb), value: true, action: "matched")
+            for method in [
+                "io.whorl.Agent.Matched", "io.whorl.Agent.Update", "io.whorl.Prompt.Matched",
+                "io.whorl.Prompt.Update", "io.whorl.Prompt.Ended", "io.whorl.Agent.Register",
+            ] {
+                do throws(StateError) {
+                    _ = try await client.call(
+                        ServiceMethod<Yes, NoValue>(method),
+                        yes,
+                        failing: StateError.self
+                    )
+                    said.withLock { $0.append("accepted \(method)") }
+                } catch {
+                    said.withLock { $0.append("refused") }
+                }
+            }
+            for guess in ["", "true", "matched", "0000"] {
+                let (place, attachments) =
+                    (try? attachedSecret(secret(guess), failing: StateError.self)) ?? (0, .init())
+                _ = try? await client.call(
+                    PromptInterface.submit,
+                    .init(prompt: id, passcode: place),
+                    attachments,
+                    failing: StateError.self
+                )
+            }
+            _ = try? await client.call(PromptInterface.typing, .init(prompt: id), failing: StateError.self)
+            _ = try? await client.call(PromptInterface.close, .init(prompt: id), failing: StateError.self)
+        }
+        defer { agent.leave() }
+        let outcome = await machine.ask().outcome
+        await agent.answered()
+        #expect(throws: AuthenticationError.self) { try outcome.get() }
+        #expect(said.withLock(\.self).allSatisfy { $0 == "refused" } && said.withLock(\.count) == 6)
+    }
+
+    @Test func `the first answer of an agent counts, and what it says after the end changes nothing`()
+        async throws
+    {
+        let machine = try await HostMachine(reader: "mock:hang*9")
+        let client = ServiceClient(transport: machine.transport)
+        let abilities = PresenterAbilities(isInteractive: true, takesPasscode: false)
+        @Sendable func end(_ id: String, _ action: PromptAction?) async -> Bool? {
+            try? await client.call(
+                PromptInterface.ended,
+                .init(prompt: id, action: action, presenter: abilities),
+                failing: StateError.self
+            ).parameters.value
+        }
+        let agent = try await WildAgent(at: machine) { id in
+            _ = await end(id, .cancel)
+            _ = await end(id, .fallback)
+            _ = await end(id, nil)
+        }
+        defer { agent.leave() }
+        for _ in 0..<3 {
+            #expect(await machine.ask().outcome == .failure(AuthenticationError(.userCancel)))
+        }
+        await agent.answered()
+        #expect(Set(agent.prompts).count == 3)
+        for id in agent.prompts {
+            #expect(await end(id, .cancel) == false)
+            #expect(
+                try await client.call(PromptInterface.typing, .init(prompt: id), failing: StateError.self)
+                    .parameters.value == false
+            )
+        }
+    }
+
+    @Test func `a prompt is answered by the process that shows it, of its user, and by no other`() throws {
+        let board = PromptBoard()
+        let (end, _) = try UnixSocket.pair()
+        let own = try PeerUser(of: end)
+        let call = CallerScreenStub(own)
+        let prompt = WirePrompt(PromptEntry(.finger), at: call)
+        board.add(prompt)
+        #expect(board.prompt(prompt.id, of: own) === prompt)
+        let others = [
+            PeerUser(uid: own.uid + 1, gid: own.gid, pid: own.pid),
+            PeerUser(uid: own.uid, gid: own.gid, pid: own.pid + 1),
+        ]
+        for other in others { #expect(board.prompt(prompt.id, of: other) == nil) }
+        board.remove(prompt)
+        #expect(board.prompt(prompt.id, of: own) == nil)
+    }
+
+    @Test
+    func `an agent that dies during a prompt ends the request with its reason, and asks for nothing more`()
+        async throws
+    {
+        let machine = try await HostMachine(reader: "mock:hang*9")
+        let agent = Mutex<WildAgent?>(nil)
+        func start() async throws {
+            let started = try await WildAgent(at: machine) { _ in agent.withLock(\.self)?.leave() }
+            agent.withLock { $0 = started }
+        }
+        try await start()
+        let asked = await machine.ask()
+        #expect(asked.outcome == .failure(.agentEnded))
+        #expect(asked.presenter.prompts.isEmpty)
+        let item = try await machine.services.items.seal(
+            secret("the secret"),
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        try await start()
+        await #expect(throws: ReleaseError.evaluation(.agentEnded)) {
+            try await machine.services.items.secret(
+                in: .sealed(item),
+                ReleaseRequest(EvaluationRequest("open")),
+                presenter: ScriptedPresenter()
+            )
+        }
+        try await start()
+        await #expect(throws: FingerChangeError.owner(.agentEnded)) {
+            try await machine.services.fingers.remove(
+                .all,
+                force: false,
+                ConsentRequest(application: machine.services.application),
+                presenter: ScriptedPresenter()
+            )
+        }
+        #expect(try await machine.services.fingers.fingers().count == 1)
+    }
+
+    @Test func `an agent that leaves when its prompt has ended takes no success away`() async throws {
+        let machine = try await HostMachine()
+        let item = try await machine.services.items.seal(
+            secret("the secret"),
+            access: .biometryAny,
+            applicationPassword: nil
+        )
+        let agent = try await WildAgent(at: machine) { _ in }
+        let asking = Task {
+            try await machine.services.items.secret(
+                in: .sealed(item),
+                ReleaseRequest(EvaluationRequest("open")),
+                presenter: ScriptedPresenter()
+            ).evaluations.count
+        }
+        while agent.updates.last?.end == nil { try await Task.sleep(for: .milliseconds(1)) }
+        agent.leave()
+        #expect(try await asking.value == 1)
+    }
+
+    @Test func `where an agent has to show prompts and none is registered, none is shown, with the remedy`()
+        async throws
+    {
+        let machine = try await HostMachine(
+            Self.rules(.required),
+            reader: "mock:then=match",
+            passcode: "2468 hunter"
+        )
+        let asked = await machine.ask(ScriptedPresenter(typing: ["2468 hunter"]))
+        #expect(asked.presenter.prompts.isEmpty)
+        let error = try #require(asked.outcome.error, "it succeeded without a prompt")
+        #expect(error.code == .notInteractive && error.recovery.contains("whorl agent"))
+        let agent = ScriptedPresenter()
+        let registration = await machine.agent(agent)
+        defer { registration.cancel() }
+        #expect(try await machine.ask().outcome.get().finger == .leftThumb)
+        #expect(agent.prompts.count == 1)
+    }
+
+    @Test func `where no agent may show prompts, one is refused and the program that asks shows them`()
+        async throws
+    {
+        let machine = try await HostMachine(Self.rules(.never))
+        let registration = await machine.agent(ScriptedPresenter())
+        #expect(await registration.value?.code == .notAllowed)
+        #expect(await machine.ask().presenter.prompts.count == 1)
+    }
+
+    @Test func `a second agent is refused while the first one stays`() async throws {
+        let machine = try await HostMachine()
+        let first = ScriptedPresenter()
+        let second = ScriptedPresenter()
+        let registration = await machine.agent(first)
+        #expect(await machine.agent(second).value?.code == .taken)
+        _ = await machine.ask()
+        #expect(first.prompts.count == 1 && second.prompts.isEmpty)
+        registration.cancel()
+        _ = await registration.value
+        try await Task.sleep(for: .milliseconds(300))
+        let next = await machine.agent(second)
+        defer { next.cancel() }
+        _ = await machine.ask()
+        #expect(second.prompts.count == 1)
+    }
+
+    @Test func `an agent shows the prompts of its own session alone`() async throws {
+        let session = Mutex("a")
+        let now = { @Sendable in session.withLock(\.self) }
+        var rules = PromptRules()
+        rules.session = { _ in now() }
+        let machine = try await HostMachine(rules)
+        let agent = ScriptedPresenter()
+        let registration = await machine.agent(agent)
+        defer { registration.cancel() }
+        session.withLock { $0 = "b" }
+        #expect(await machine.ask().presenter.prompts.count == 1)
+        session.withLock { $0 = "a" }
+        #expect(await machine.ask().presenter.prompts.isEmpty)
+        #expect(agent.prompts.count == 1)
+    }
+
+    @Test func `a passcode that the program has is handed in by it, past an agent`() async throws {
+        let machine = try await HostMachine(reader: "mock:then=no-match,match", passcode: "2468 hunter")
+        let agent = ScriptedPresenter()
+        let registration = await machine.agent(agent)
+        defer { registration.cancel() }
+        let evaluation = try await machine.services.owner.evaluate(
+            EvaluationRequest("unlock"),
+            presenter: PresetPasscode(secret("2468 hunter"), on: ScriptedPresenter())
+        )
+        #expect(evaluation.method == .passcode && agent.prompts.isEmpty)
+    }
+
+    @Test func `a program that hangs up takes its prompt away from the agent`() async throws {
+        let machine = try await HostMachine(reader: "mock:hang*9")
+        let agent = try await WildAgent(at: machine) { _ in }
+        defer { agent.leave() }
+        let asking = Task { await machine.ask().outcome }
+        while agent.prompts.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        asking.cancel()
+        #expect(await asking.value == .failure(AuthenticationError(.appCancel)))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while agent.updates.last?.end == nil, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(agent.updates.last?.end == agent.prompts.first)
+    }
+
+    @Test func `a request waits no longer than the service allows, whatever it or its keys say`() async throws
+    {
+        var rules = PromptRules()
+        rules.longestTimeout = .seconds(1)
+        let machine = try await HostMachine(rules, reader: "mock:then=wait,match", passcode: "2468 hunter")
+        let beginning = ContinuousClock.now
+        let asked = await machine.ask(TypingPresenter(), timeout: .seconds(86_400))
+        #expect(asked == .failure(AuthenticationError(.systemCancel)))
+        #expect(ContinuousClock.now - beginning < .seconds(10))
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+extension HostMachine {
+    /// Asks with any presenter, and returns the outcome.
+    fileprivate func ask(
+        _ presenter: any PromptPresenter,
+        timeout: Duration
+    ) async -> Result<Evaluation, AuthenticationError> {
+        var request = EvaluationRequest("unlock")
+        request.timeout = timeout
+        do throws(AuthenticationError) {
+            return .success(try await services.owner.evaluate(request, presenter: presenter))
+        } catch {
+            return .failure(AuthenticationError(error.code))
+        }
+    }
+}
+
+/// A person who types without end.
+private struct TypingPresenter: PromptPresenter {
+    var isInteractive: Bool { get async { true } }
+    var takesPasscode: Bool { get async { true } }
+
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        let typing = Task {
+            while !Task.isCancelled {
+                entry.typing()
+                // Cancelled with the prompt.
+                try? await Task.sleep(for: .milliseconds(300))
+            }
+        }
+        for await _ in entry.updates {}
+        typing.cancel()
+        return nil
+    }
+}
+
+/// A screen of a process that a test makes up.
+private final class CallerScreenStub: PromptScreen {
+    let answerer: PeerUser
+    init(_ answerer: PeerUser) { self.answerer = answerer }
+
+    var abilities: PresenterAbilities { .none }
+    var isGone: Bool { false }
+    func begin(_ prompt: WirePrompt, _ content: ShownPrompt) {}
+    func change(_ prompt: WirePrompt, _ update: PromptUpdate) {}
+    func end(_ prompt: WirePrompt) {}
+    func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ending?) {}
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import SoftwareMachine
+import SoftwareTPM
+import Synchronization
+import WhorlIPC
+import WhorlService
+import WhorlSystem
+
+@testable import WhorlRemote
+
+/// A service in this process, by the rules of a test, with a simulated TPM and a mock reader.
+final class HostMachine {
+    let tpm: SoftwareTPM
+    let transport: HostTransport
+    /// The services of a program that asks.
+    let services: Services
+    private let server: ServiceServer
+
+    init(
+        _ rules: PromptRules = PromptRules(),
+        reader: String = "mock:then=match",
+        enrolled: Finger? = .leftThumb,
+        passcode: String? = nil
+    ) async throws {
+        tpm = try SoftwareTPM()
+        let root = InProcessRoot(on: tpm, reader: reader)
+        if let enrolled { try await root.enroll(enrolled) }
+        let own = root.services
+        let host = ServiceHost(
+            prompts: rules,
+            services: { _ throws(ServiceRefusal) in own },
+            keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
+        )
+        server = ServiceServer(host.router(version: "test"))
+        transport = HostTransport(server: server)
+        services = Self.services(over: transport)
+        if let passcode {
+            let session = OwnerSession()
+            if enrolled != nil {
+                try await own.passcode.askForFinger(
+                    ConsentRequest(application: own.application),
+                    in: session,
+                    presenter: ScriptedPresenter()
+                )
+            }
+            try await own.passcode.set(secret(passcode), shown: session)
+        }
+    }
+
+    deinit { server.stop() }
+
+    static func services(over transport: any ServiceTransport) -> Services {
+        .remote(profile: "ada", application: ApplicationID(rawValue: "org.example.app"), over: transport)
+    }
+
+    /// Asks as another program does, and returns what its presenter is shown, and how it ends.
+    func ask(
+        _ presenter: ScriptedPresenter = ScriptedPresenter(),
+        timeout: Duration = .seconds(60)
+    ) async -> (presenter: ScriptedPresenter, outcome: Result<Evaluation, AuthenticationError>) {
+        var request = EvaluationRequest("unlock")
+        request.timeout = timeout
+        do throws(AuthenticationError) {
+            return (presenter, .success(try await services.owner.evaluate(request, presenter: presenter)))
+        } catch {
+            return (presenter, .failure(error))
+        }
+    }
+
+    /// Starts an agent, and returns when it is registered.
+    func agent(_ presenter: any PromptPresenter) async -> Task<AgentError?, Never> {
+        let (registrations, sink) = AsyncStream.makeStream(of: Void.self)
+        let agent = RemoteAgent(over: transport)
+        let task = Task { () async -> AgentError? in
+            defer { sink.finish() }
+            do throws(AgentError) {
+                try await agent.run(on: presenter) { sink.yield() }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        for await _ in registrations { break }
+        return task
+    }
+}
+
+/// Connects to a service of this process.
+struct HostTransport: ServiceTransport {
+    let server: ServiceServer
+
+    func connect() throws(SystemCallError) -> Descriptor {
+        let (own, other) = try UnixSocket.pair()
+        try server.serve(other)
+        return own
+    }
+}
+
+/// An agent that speaks to the service as it likes.
+final class WildAgent: Sendable {
+    /// Its own word for each prompt, in order, by the prompt's id.
+    private let answer: @Sendable (String) async -> Void
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let seen = Mutex<[AgentInterface.Update]>([])
+    private let answers = Mutex<[Task<Void, Never>]>([])
+
+    var updates: [AgentInterface.Update] { seen.withLock(\.self) }
+    /// The ids of the prompts that it was shown.
+    var prompts: [String] { updates.compactMap(\.prompt?.id) }
+
+    /// Registers, and answers each prompt with `answer`.
+    init(at machine: HostMachine, answer: @escaping @Sendable (String) async -> Void) async throws {
+        self.answer = answer
+        let connection = try ServiceConnection(try machine.transport.connect())
+        let (registrations, sink) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { [self] in
+            defer { sink.finish() }
+            // The registration ends with its connection, and never with a reply.
+            let reply: CallReply<AgentInterface.Update>? = try? await connection.call(
+                AgentInterface.register.name,
+                AgentInterface.Registering(
+                    presenter: PresenterAbilities(isInteractive: true, takesPasscode: true)
+                ),
+                update: { update in
+                    self.take(update)
+                    if update.isRegistered == true { sink.yield() }
+                }
+            )
+            _ = reply
+        }
+        self.task.withLock { $0 = task }
+        for await _ in registrations { break }
+    }
+
+    private func take(_ update: AgentInterface.Update) {
+        seen.withLock { $0.append(update) }
+        guard let id = update.prompt?.id else { return }
+        answers.withLock { $0.append(Task { await self.answer(id) }) }
+    }
+
+    /// Hangs up.
+    func leave() { task.withLock(\.self)?.cancel() }
+
+    /// Waits until all prompts are answered.
+    func answered() async { for task in answers.withLock(\.self) { await task.value } }
+}
