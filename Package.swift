@@ -109,8 +109,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "WhorlService", "WhorlSupport", "WhorlSystem",
     ],
     "WhorlSystemTests": [
-        "WhorlEngine", "BlockedPool", "WhorlFingerprint", "MockReader", "StateStore", "WhorlVault",
-        "WhorlService",
+        "WhorlEngine", "BlockedPool", "GLibRuntime", "LoginManager", "WhorlFingerprint", "MockReader",
+        "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
+        "WhorlService", "WhorlSupport",
         "WhorlSystem",
     ],
 ]
@@ -212,6 +213,7 @@ let house: KeyValuePairs<String, [Part]> = [
         library("WhorlFingerprint", settings: pure),
         library("MockReader", uses: ["WhorlFingerprint"], settings: pure),
         library("GLibRuntime", uses: ["CGLib", "WhorlSupport"]),
+        library("LoginManager", uses: ["CGLib", "GLibRuntime", "WhorlSupport"]),
         library(
             "LibfprintReader",
             uses: ["CFprint", "CGLib", "WhorlFingerprint", "GLibRuntime", "WhorlSupport", logging]
@@ -356,7 +358,8 @@ let house: KeyValuePairs<String, [Part]> = [
         program(
             "whorld",
             uses: [
-                "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments,
+                "LoginManager", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem",
+                arguments,
             ]
         ),
         program(

@@ -36,7 +36,12 @@ public final class InProcessRoot: Sendable {
     private let keychain: KeychainRows
 
     /// Makes the services of a configuration.
-    public init(_ configuration: SystemConfiguration) {
+    public convenience init(_ configuration: SystemConfiguration) {
+        self.init(configuration, interruptions: Interruptions())
+    }
+
+    /// Makes the services of a configuration, whose evaluations end with others'.
+    package init(_ configuration: SystemConfiguration, interruptions: Interruptions) {
         let directory =
             configuration.stateDirectory.map { StateDirectory(path: $0) }
             ?? StateDirectory.standard(environment: configuration.environment)
@@ -80,6 +85,9 @@ public final class InProcessRoot: Sendable {
             state: access,
             passcode: VaultPasscode(of: profile, in: vault),
             vault: vault,
+            texts: PromptTexts(),
+            time: .system,
+            interruptions: interruptions,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }

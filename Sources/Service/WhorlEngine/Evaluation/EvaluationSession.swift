@@ -40,6 +40,12 @@ struct EvaluationSession: Sendable {
     func run() async throws(AuthenticationError) -> Evaluation {
         guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
         guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+        return try await engine.interruptions.run { run async throws(AuthenticationError) in
+            try await self.run(run)
+        }
+    }
+
+    private func run(_ run: Interruptions.Run) async throws(AuthenticationError) -> Evaluation {
         let survey = await engine.survey(for: request.application)
         let plan =
             request.takesPasscodeAlone
@@ -52,6 +58,7 @@ struct EvaluationSession: Sendable {
             case .refuse(let error): throw error
             }
         } catch {
+            let error = run.meaning(of: error)
             await books.logEnd(error)
             throw error
         }
