@@ -270,7 +270,8 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlSystem",
             uses: [
                 "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows", "LibfprintReader",
-                "MockReader", "SecretMemory", "StateStore", "WhorlTPM", "WhorlVault", "WhorlIPC",
+                "LoginManager", "MockReader", "SecretMemory", "StateStore", "WhorlTPM", "WhorlVault",
+                "WhorlIPC",
                 "WhorlRemote",
                 "WhorlService", "WhorlSupport",
             ]
@@ -358,8 +359,8 @@ let house: KeyValuePairs<String, [Part]> = [
         program(
             "whorld",
             uses: [
-                "LoginManager", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem",
-                arguments,
+                "LoginManager", "WhorlFingerprint", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport",
+                "WhorlSystem", arguments,
             ]
         ),
         program(

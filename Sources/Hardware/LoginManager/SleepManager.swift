@@ -45,7 +45,7 @@ package struct LoginManager: SleepManager {
         try await property("PreparingForSleep")
     }
 
-    private func property(_ name: String) async throws(BusError) -> Bool {
+    func property(_ name: String) async throws(BusError) -> Bool {
         let get = BusMethod(
             service: Self.service,
             path: Self.path,

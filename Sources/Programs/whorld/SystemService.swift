@@ -3,6 +3,7 @@
 import Glibc
 import LoginManager
 import Synchronization
+import WhorlFingerprint
 import WhorlIPC
 import WhorlRemote
 import WhorlService
@@ -15,6 +16,8 @@ struct SystemService {
     let idle: Duration
     let tpm: String?
     let allowsVirtualReaders: Bool
+    /// The readers that are built in, where the firmware does not say so.
+    let builtInReaders: [String]
 
     func run() async throws {
         let listener = try ListeningSocket.inherited()
@@ -86,9 +89,14 @@ struct SystemService {
 private final class RootsOfUsers: Sendable {
     let interruptions = Interruptions()
     private let service: SystemService
+    private let reach: ReaderReach
     private let roots = Mutex<[UInt32: InProcessRoot]>([:])
 
-    init(_ service: SystemService) { self.service = service }
+    init(_ service: SystemService) {
+        self.service = service
+        let builtIn = service.builtInReaders.map(ReaderID.init(rawValue:))
+        reach = ReaderReach(lid: LoginManager(), builtIn: Set(builtIn))
+    }
 
     /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
     func root(of uid: UInt32) -> InProcessRoot {
@@ -99,7 +107,7 @@ private final class RootsOfUsers: Sendable {
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
-        let made = InProcessRoot(configuration, interruptions: interruptions)
+        let made = InProcessRoot(configuration, interruptions: interruptions, reach: reach)
         return roots.withLock { roots in
             if let kept = roots[uid] { return kept }
             roots[uid] = made

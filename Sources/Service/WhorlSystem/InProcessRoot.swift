@@ -37,17 +37,23 @@ public final class InProcessRoot: Sendable {
 
     /// Makes the services of a configuration.
     public convenience init(_ configuration: SystemConfiguration) {
-        self.init(configuration, interruptions: Interruptions())
+        self.init(configuration, interruptions: Interruptions(), reach: .everywhere)
     }
 
-    /// Makes the services of a configuration, whose evaluations end with others'.
-    package init(_ configuration: SystemConfiguration, interruptions: Interruptions) {
+    /// Makes the services of a configuration, as one of several in a service.
+    ///
+    /// - Parameters:
+    ///   - configuration: The choices.
+    ///   - interruptions: What ends the evaluations of all of them.
+    ///   - reach: Which readers can be touched now.
+    package init(_ configuration: SystemConfiguration, interruptions: Interruptions, reach: ReaderReach) {
         let directory =
             configuration.stateDirectory.map { StateDirectory(path: $0) }
             ?? StateDirectory.standard(environment: configuration.environment)
         let choice = ReaderChoice(
             wanted: configuration.reader,
-            allowsPretended: configuration.allowsPretendedReaders
+            allowsPretended: configuration.allowsPretendedReaders,
+            reach: reach
         )
         let chip = ChipChoice(
             wanted: configuration.tpm,
