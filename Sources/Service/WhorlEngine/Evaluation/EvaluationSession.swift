@@ -25,6 +25,8 @@ struct EvaluationSession: Sendable {
             let touch: Duration
             /// The decision which method of the evaluation succeeded first.
             var decision = Decision()
+            /// Whether another evaluation had the reader until now.
+            var isAfterAnother = false
         }
     }
 
@@ -142,6 +144,8 @@ struct EvaluationSession: Sendable {
         let kept = KeptMatch()
         // The answer does not wait until the reader is closed; the next work on it does.
         defer { ReaderClosing.begin(reader, holding: [lock, turn]) { await kept.write(at: engine.time) } }
+        var limits = limits
+        limits.isAfterAnother = turn.hasWaited
         return try await run(try await prepare(reader, books, limits, kept)).get()
     }
 
@@ -170,7 +174,8 @@ struct EvaluationSession: Sendable {
             reader: reader,
             gallery: gallery,
             identifies: info.features.contains(.identify),
-            timeout: limits.touch
+            timeout: limits.touch,
+            notBefore: limits.isAfterAnother && info.kind != .mock ? .now + TouchSource.reaction : nil
         )
         let loop = ScanLoop(
             source: source,
