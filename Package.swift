@@ -113,8 +113,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "WhorlService", "WhorlSupport", "WhorlSystem",
     ],
     "WhorlSystemTests": [
-        "WhorlEngine", "BlockedPool", "WhorlFingerprint", "MockReader", "StateStore", "WhorlVault",
-        "WhorlService",
+        "WhorlEngine", "BlockedPool", "GLibRuntime", "LoginManager", "WhorlFingerprint", "MockReader",
+        "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
+        "WhorlService", "WhorlSupport",
         "WhorlSystem",
     ],
 ]
@@ -219,6 +220,7 @@ let house: KeyValuePairs<String, [Part]> = [
         library("WhorlFingerprint", settings: pure),
         library("MockReader", uses: ["WhorlFingerprint"], settings: pure),
         library("GLibRuntime", uses: ["CGLib", "WhorlSupport"]),
+        library("LoginManager", uses: ["CGLib", "GLibRuntime", "WhorlSupport"]),
         library(
             "LibfprintReader",
             uses: ["CFprint", "CGLib", "WhorlFingerprint", "GLibRuntime", "WhorlSupport", logging]
@@ -282,7 +284,8 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlSystem",
             uses: [
                 "WhorlEngine", "WhorlEnrollment", "WhorlFingerprint", "KeychainRows", "LibfprintReader",
-                "MockReader", "SecretMemory", "StateStore", "WhorlTPM", "WhorlVault", "WhorlIPC",
+                "LoginManager", "MockReader", "SecretMemory", "StateStore", "WhorlTPM", "WhorlVault",
+                "WhorlIPC",
                 "WhorlRemote",
                 "WhorlService", "WhorlSupport",
             ]
@@ -370,9 +373,8 @@ let house: KeyValuePairs<String, [Part]> = [
         program(
             "whorld",
             uses: [
-                "WhorlCallers", "WhorlConfiguration", "WhorlIPC", "WhorlRemote", "WhorlService",
-                "WhorlSupport", "WhorlSystem",
-                arguments,
+                "LoginManager", "WhorlCallers", "WhorlConfiguration", "WhorlFingerprint", "WhorlIPC",
+                "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments,
             ]
         ),
         program(

@@ -38,8 +38,8 @@ def install():
     allow("subject.user == 'owner'")
 
 
-def configure(idle):
-    """Gives the service a virtual reader, and the time in seconds after which it leaves."""
+def configure(idle, more=""):
+    """Gives the service a virtual reader, the time in seconds after which it leaves, and more options."""
     drop_in = pathlib.Path("/etc/systemd/system/whorld.service.d")
     drop_in.mkdir(parents=True, exist_ok=True)
     (drop_in / "test.conf").write_text(
@@ -47,7 +47,7 @@ def configure(idle):
         "Environment=FP_VIRTUAL_DEVICE=/run/reader/socket\n"
         "RuntimeDirectory=reader\n"
         "ExecStart=\n"
-        f"ExecStart=/usr/libexec/whorl/whorld --allow-virtual-readers --idle {idle}\n"
+        f"ExecStart=/usr/libexec/whorl/whorld --allow-virtual-readers --idle {idle} {more}\n"
         # Where a debug build has Swift's libraries; a release build has none.
         + ("ExecPaths=/opt\n" if (HERE / "root/opt").exists() else "")
     )

@@ -55,7 +55,10 @@ package final class OperationGate: Sendable {
     }
 
     /// Waits for the gate, or is told that it is busy; a caller that gets through must leave it.
-    func enter(_ operation: String, _ policy: BusyPolicy) async throws(ReaderError) {
+    ///
+    /// - Returns: Whether the caller had to wait.
+    @discardableResult
+    func enter(_ operation: String, _ policy: BusyPolicy) async throws(ReaderError) -> Bool {
         let ticket: UInt64? = try state.withLock { state throws(ReaderError) in
             guard state.occupied else {
                 state.occupied = true
@@ -65,8 +68,9 @@ package final class OperationGate: Sendable {
             state.nextTicket += 1
             return state.nextTicket
         }
-        guard let ticket else { return }
+        guard let ticket else { return false }
         guard await waitTurn(ticket) else { throw ReaderError(.cancelled, operation: operation) }
+        return true
     }
 
     /// Whether the turn came; `false` means that the task was cancelled first.

@@ -40,13 +40,14 @@ package enum ReaderTurns {
     ) async throws(ReaderError) -> ReaderTurn {
         let key = ObjectIdentifier(reader)
         let gate = join(key)
+        let hasWaited: Bool
         do throws(ReaderError) {
-            try await gate.enter(work, .wait)
+            hasWaited = try await gate.enter(work, .wait)
         } catch {
             leave(key)
             throw error
         }
-        return ReaderTurn {
+        return ReaderTurn(hasWaited: hasWaited) {
             // The reader lives for as long as its turn: another one must not get its place in memory, and the turn.
             withExtendedLifetime(reader) {
                 gate.leave()
@@ -72,9 +73,14 @@ package enum ReaderTurns {
 
 /// A reader's turn, until the last one who holds it lets go.
 package final class ReaderTurn: Sendable {
+    /// Whether another one had the reader before: a finger may still lie on it that was meant for the other.
+    package let hasWaited: Bool
     private let end: @Sendable () -> Void
 
-    fileprivate init(end: @escaping @Sendable () -> Void) { self.end = end }
+    fileprivate init(hasWaited: Bool, end: @escaping @Sendable () -> Void) {
+        self.hasWaited = hasWaited
+        self.end = end
+    }
 
     deinit { end() }
 }

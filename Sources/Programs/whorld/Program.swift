@@ -42,6 +42,15 @@ struct Whorld: AsyncParsableCommand {
     @Flag(help: "Takes libfprint's virtual readers, whose fingers are made up; for tests of an installation.")
     var allowVirtualReaders = false
 
+    @Option(
+        name: .customLong("built-in-reader"),
+        help: ArgumentHelp(
+            "A reader under the lid, where the machine's firmware does not say so.",
+            valueName: "id"
+        )
+    )
+    var builtInReaders: [String] = []
+
     static func main() async {
         guard ThisProcess.hideMemory() else { _exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
@@ -62,7 +71,8 @@ struct Whorld: AsyncParsableCommand {
                 configuration: configuration(),
                 stateRoot: stateRoot,
                 tpm: tcti,
-                allowsVirtualReaders: allowVirtualReaders
+                allowsVirtualReaders: allowVirtualReaders,
+                builtInReaders: builtInReaders
             ).run()
         }
     }

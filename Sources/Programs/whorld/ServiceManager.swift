@@ -35,6 +35,12 @@ enum ListeningSocket {
 
 /// The service manager, which is told how the service fares (sd_notify(3)).
 enum ServiceManager {
+    /// Writes a warning into the journal, which takes the program's standard error; 4 is the level (sd-daemon(3)).
+    static func warn(_ sentence: String) {
+        let line = "<4>\(sentence)\n"
+        _ = write(STDERR_FILENO, line, line.utf8.count)
+    }
+
     /// Sends a state such as `READY=1`; without a manager that wants to know, nothing is sent.
     static func notify(_ state: String) {
         guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }

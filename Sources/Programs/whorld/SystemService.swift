@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import LoginManager
 import Synchronization
 import WhorlCallers
 import WhorlConfiguration
+import WhorlFingerprint
 import WhorlIPC
 import WhorlRemote
 import WhorlService
@@ -16,6 +18,8 @@ struct SystemService {
     let stateRoot: String
     let tpm: String?
     let allowsVirtualReaders: Bool
+    /// The readers that are built in, where the firmware does not say so.
+    let builtInReaders: [String]
 
     func run() async throws {
         let listener = try ListeningSocket.inherited()
@@ -31,8 +35,11 @@ struct SystemService {
         // A connection serves one call, and a closed one counts until the service has seen it.
         limits.connectionsOfUser = 256
         let server = ServiceServer(host.router(version: WhorlVersion.text), limits: limits) { count.set($0) }
+        EndSignals.onFirst { Task { await end(server, roots, at: .now) } }
+        await followSleep(roots.interruptions)
         try server.listen(on: listener)
         ServiceManager.notify("READY=1")
+        Watchdog.begin { await roots.pulse() }
         // A start for which no client comes ends too.
         count.set(0)
         await count.waitUntilIdle { await wait() }
@@ -57,14 +64,50 @@ struct SystemService {
         rules.longestTimeout = .seconds(configuration.longestSeconds)
         return rules
     }
+
+    /// Ends the service in the middle of its work: callers whose owner is being asked get the reason, and what is being
+    /// written is written.
+    private func end(_ server: ServiceServer, _ roots: RootsOfUsers, at begin: ContinuousClock.Instant) async
+    {
+        ServiceManager.notify("STOPPING=1")
+        server.stopListening()
+        await roots.interruptions.begin(.ending, patience: .seconds(3))
+        // The answers are on their way; a client that keeps its connection does not keep the service.
+        while server.connectionCount > 0, ContinuousClock.now - begin < .seconds(5) {
+            await OffPoolTimer.waitUncancelled(.milliseconds(20))
+        }
+        await roots.close()
+        _exit(0)
+    }
+
+    /// Prepares for the machine's sleep from now on; returns when that is arranged, or after a second.
+    private func followSleep(_ interruptions: Interruptions) async {
+        let keeper = SleepKeeper(LoginManager()) {
+            await MachineReaders.letGo(interruptions)
+        } resume: {
+            await MachineReaders.takeBack(interruptions)
+        } report: { sentence in
+            ServiceManager.warn(sentence)
+        }
+        let (begun, sink) = AsyncStream.makeStream(of: Void.self)
+        Task { await keeper.run { sink.finish() } }
+        OffPoolTimer.run(after: .seconds(1)) { sink.finish() }
+        for await _ in begun {}
+    }
 }
 
 /// The engines of the users who have connected, each made at the first call.
 private final class RootsOfUsers: Sendable {
+    let interruptions = Interruptions()
     private let service: SystemService
+    private let reach: ReaderReach
     private let roots = Mutex<[UInt32: InProcessRoot]>([:])
 
-    init(_ service: SystemService) { self.service = service }
+    init(_ service: SystemService) {
+        self.service = service
+        let builtIn = service.builtInReaders.map(ReaderID.init(rawValue:))
+        reach = ReaderReach(lid: LoginManager(), builtIn: Set(builtIn))
+    }
 
     /// Returns the root of a user's services, whose state lies in a folder named by the user's number.
     func root(of uid: UInt32) -> InProcessRoot {
@@ -77,7 +120,7 @@ private final class RootsOfUsers: Sendable {
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
-        let made = InProcessRoot(configuration)
+        let made = InProcessRoot(configuration, interruptions: interruptions, reach: reach)
         return roots.withLock { roots in
             if let kept = roots[uid] { return kept }
             roots[uid] = made
@@ -85,8 +128,11 @@ private final class RootsOfUsers: Sendable {
         }
     }
 
+    /// Returns when each engine has done a piece of work.
+    func pulse() async { for root in all { await root.pulse() } }
+
     /// Closes what the engines hold of the chip.
-    func close() async {
-        for root in roots.withLock({ Array($0.values) }) { await root.services.maintenance.close() }
-    }
+    func close() async { for root in all { await root.services.maintenance.close() } }
+
+    private var all: [InProcessRoot] { roots.withLock { Array($0.values) } }
 }

@@ -36,14 +36,25 @@ public final class InProcessRoot: Sendable {
     private let keychain: KeychainRows
 
     /// Makes the services of a configuration.
-    public init(_ configuration: SystemConfiguration) {
+    public convenience init(_ configuration: SystemConfiguration) {
+        self.init(configuration, interruptions: Interruptions(), reach: .everywhere)
+    }
+
+    /// Makes the services of a configuration, as one of several in a service.
+    ///
+    /// - Parameters:
+    ///   - configuration: The choices.
+    ///   - interruptions: What ends the evaluations of all of them.
+    ///   - reach: Which readers can be touched now.
+    package init(_ configuration: SystemConfiguration, interruptions: Interruptions, reach: ReaderReach) {
         let directory =
             configuration.stateDirectory.map { StateDirectory(path: $0) }
             ?? StateDirectory.standard(environment: configuration.environment)
         let choice = ReaderChoice(
             wanted: configuration.reader,
             namedIn: configuration.readerIsNamedIn,
-            allowsPretended: configuration.allowsPretendedReaders
+            allowsPretended: configuration.allowsPretendedReaders,
+            reach: reach
         )
         let chip = ChipChoice(
             wanted: configuration.tpm,
@@ -81,6 +92,9 @@ public final class InProcessRoot: Sendable {
             state: access,
             passcode: VaultPasscode(of: profile, in: vault),
             vault: vault,
+            texts: PromptTexts(),
+            time: .system,
+            interruptions: interruptions,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }

@@ -17,12 +17,19 @@ final class ReaderChoice: ReaderService {
     /// The file that names the reader, if one does.
     private let namedIn: String?
     private let allowsPretended: Bool
+    private let reach: ReaderReach
     /// The mock keeps its place in its script for as long as the process runs.
     private let mock = Mutex<MockReaderSource?>(nil)
 
-    init(wanted: String?, namedIn: String? = nil, allowsPretended: Bool) {
+    init(
+        wanted: String?,
+        namedIn: String? = nil,
+        allowsPretended: Bool,
+        reach: ReaderReach = .everywhere
+    ) {
         self.wanted = wanted
         self.namedIn = namedIn
+        self.reach = reach
         self.allowsPretended = allowsPretended
     }
 
@@ -77,9 +84,10 @@ final class ReaderChoice: ReaderService {
                         : "Connected: \(ids.joined(separator: ", ")). \(wayToNameOne)"
                 )
             }
-            return readers[index]
+            return try await reachable(readers[index])
         }
-        guard readers.count <= 1 else {
+        let near = try await reachable(among: readers)
+        guard readers.count <= 1 || near != nil else {
             throw AuthenticationError(
                 .readerNotChosen,
                 message:
@@ -87,7 +95,32 @@ final class ReaderChoice: ReaderService {
                 recovery: "Name one with `--reader` or WHORL_READER."
             )
         }
-        return readers.first
+        return near
+    }
+
+    /// Returns a reader that can be touched.
+    ///
+    /// - Throws: `biometryNotAvailable` for a built-in reader under a shut lid.
+    private func reachable(
+        _ reader: any FingerprintReader
+    ) async throws(AuthenticationError) -> any FingerprintReader {
+        if let obstacle = await reach.obstacle(to: reader) { throw obstacle }
+        return reader
+    }
+
+    /// Returns the only reader that can be touched; `nil` where there are several, or no reader at all.
+    ///
+    /// - Throws: the obstacle to the last of the readers, where none can be touched.
+    private func reachable(
+        among readers: [any FingerprintReader]
+    ) async throws(AuthenticationError) -> (any FingerprintReader)? {
+        var near: [any FingerprintReader] = []
+        var obstacle: AuthenticationError?
+        for reader in readers {
+            if let found = await reach.obstacle(to: reader) { obstacle = found } else { near.append(reader) }
+        }
+        if near.isEmpty, let obstacle { throw obstacle }
+        return near.count == 1 ? near[0] : nil
     }
 
     /// The way to have another reader taken.

@@ -104,7 +104,8 @@ final class Fixture: Sendable {
     func engine(
         reader: ScriptedReader? = nil,
         connected: Bool = true,
-        passcode: any PasscodeAuthority = NoPasscode()
+        passcode: any PasscodeAuthority = NoPasscode(),
+        interruptions: Interruptions = Interruptions()
     ) -> AuthenticationEngine {
         let reader = reader ?? self.reader
         return AuthenticationEngine(
@@ -112,6 +113,7 @@ final class Fixture: Sendable {
             state: StateAccess(directory: directory, generations: generations),
             passcode: passcode,
             time: clock.time,
+            interruptions: interruptions,
             reader: { () async throws(AuthenticationError) in connected ? reader : nil }
         )
     }
@@ -173,13 +175,16 @@ extension EnrollmentStore {
 }
 
 extension Result where Failure == AuthenticationError {
-    /// The error's code; `nil` for a success.
-    var code: AuthenticationError.Code? {
+    /// The error; `nil` for a success.
+    var error: AuthenticationError? {
         switch self {
         case .success: nil
-        case .failure(let error): error.code
+        case .failure(let error): error
         }
     }
+
+    /// The error's code; `nil` for a success.
+    var code: AuthenticationError.Code? { error?.code }
 
     var success: Success? { try? get() }
 }

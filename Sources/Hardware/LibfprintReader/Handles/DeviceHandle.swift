@@ -39,6 +39,22 @@ final class DeviceHandle: Sendable {
         }
     }
 
+    /// The bus and the address of a USB device; `nil` for a reader that is none.
+    var usbPlace: (bus: UInt8, address: UInt8)? {
+        guard let bus = DeviceHandle.usbNumber("g_usb_device_get_bus"),
+            let address = DeviceHandle.usbNumber("g_usb_device_get_address")
+        else { return nil }
+        return withProperty("fpi-usb-device") { value in
+            g_value_get_object(value).map { (bus($0), address($0)) }
+        } ?? nil
+    }
+
+    private typealias USBNumber = @convention(c) (UnsafeMutableRawPointer) -> UInt8
+
+    private static func usbNumber(_ name: String) -> USBNumber? {
+        dlsym(nil, name).map { unsafeBitCast($0, to: USBNumber.self) }
+    }
+
     private typealias CloseUSBDevice =
         @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) ->
         gboolean

@@ -60,6 +60,9 @@ public actor LibfprintSource: ReaderSource {
         return stream
     }
 
+    /// The readers that were found; none before a program has asked for them.
+    var connected: [LibfprintReader] { known.map(\.reader) }
+
     /// The number of streams that follow ``changes()``.
     var watcherCount: Int { watchers.count }
 

@@ -34,6 +34,8 @@ public final class AuthenticationEngine: AuthenticationService {
     let vault: VaultAccess
     let texts: PromptTexts
     let time: MachineTime
+    /// The evaluations that are under way.
+    package let interruptions: Interruptions
 
     /// Makes an engine from its parts.
     ///
@@ -72,8 +74,10 @@ public final class AuthenticationEngine: AuthenticationService {
         vault: VaultAccess = .none,
         texts: PromptTexts = PromptTexts(),
         time: MachineTime,
+        interruptions: Interruptions = Interruptions(),
         reader: @escaping ReaderProvider
     ) {
+        self.interruptions = interruptions
         self.profile = profile
         self.state = state
         self.reader = reader
@@ -92,6 +96,7 @@ public final class AuthenticationEngine: AuthenticationService {
             vault: vault,
             texts: texts,
             time: time,
+            interruptions: interruptions,
             reader: reader
         )
     }

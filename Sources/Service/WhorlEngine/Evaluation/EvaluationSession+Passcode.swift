@@ -90,7 +90,9 @@ extension AuthenticationError {
         case .biometryLockout, .enrollmentTampered, .enrollmentRolledBack, .biometryDisconnected,
             .readerNotChosen, .biometryOptedOut:
             message
-        case .biometryNotAvailable, .biometryNotEnrolled, .authenticationFailed, .userCancel, .userFallback,
+        // A shut lid or a reader without permission; that none is connected is seen.
+        case .biometryNotAvailable: message == code.message ? nil : message
+        case .biometryNotEnrolled, .authenticationFailed, .userCancel, .userFallback,
             .systemCancel, .passcodeNotSet, .appCancel, .invalidContext, .notInteractive, .reasonMissing,
             .readerInUse, .storeFailed, .chipUnavailable:
             nil

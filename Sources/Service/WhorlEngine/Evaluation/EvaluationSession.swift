@@ -25,6 +25,8 @@ struct EvaluationSession: Sendable {
             let touch: Duration
             /// The decision which method of the evaluation succeeded first.
             var decision = Decision()
+            /// Whether another evaluation had the reader until now.
+            var isAfterAnother = false
         }
     }
 
@@ -40,6 +42,12 @@ struct EvaluationSession: Sendable {
     func run() async throws(AuthenticationError) -> Evaluation {
         guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
         guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+        return try await engine.interruptions.run { run async throws(AuthenticationError) in
+            try await self.run(run)
+        }
+    }
+
+    private func run(_ run: Interruptions.Run) async throws(AuthenticationError) -> Evaluation {
         var survey = await engine.survey(for: request.application)
         if let obstacle = request.fingerObstacle { survey.preconditions.reader = .unclear(obstacle) }
         let plan =
@@ -53,6 +61,7 @@ struct EvaluationSession: Sendable {
             case .refuse(let error): throw error
             }
         } catch {
+            let error = run.meaning(of: error)
             await books.logEnd(error)
             throw error
         }
@@ -137,6 +146,8 @@ struct EvaluationSession: Sendable {
         let kept = KeptMatch()
         // The answer does not wait until the reader is closed; the next work on it does.
         defer { ReaderClosing.begin(reader, holding: [lock, turn]) { await kept.write(at: engine.time) } }
+        var limits = limits
+        limits.isAfterAnother = turn.hasWaited
         return try await run(try await prepare(reader, books, limits, kept)).get()
     }
 
@@ -165,7 +176,8 @@ struct EvaluationSession: Sendable {
             reader: reader,
             gallery: gallery,
             identifies: info.features.contains(.identify),
-            timeout: limits.touch
+            timeout: limits.touch,
+            notBefore: limits.isAfterAnother && info.kind != .mock ? .now + TouchSource.reaction : nil
         )
         let loop = ScanLoop(
             source: source,

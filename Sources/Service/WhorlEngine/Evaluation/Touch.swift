@@ -27,6 +27,11 @@ package struct TouchSource: Sendable {
     package let identifies: Bool
     /// The time limit for one presentation.
     package let timeout: Duration
+    /// The time until which no touch can be an answer to this prompt; `nil` without one.
+    package var notBefore: ContinuousClock.Instant?
+
+    /// The time that a person needs at least to see a prompt and to touch the reader.
+    static let reaction = Duration.milliseconds(500)
 
     /// Waits for one presentation, or for the end of its time limit.
     ///
@@ -43,6 +48,11 @@ package struct TouchSource: Sendable {
             presentation.cancel()
         }
         let isTimeUp = !limit.cancel()
+        // The finger was laid for the prompt before this one, whatever it is: it neither counts nor is charged.
+        if let notBefore, case .answered = touch, ContinuousClock.now < notBefore {
+            entry.send(.scan(.retry(.removeFinger)))
+            return .answered(.retry(.removeFinger))
+        }
         // An answer that came at the last moment still counts.
         if isTimeUp, !Task.isCancelled, case .failed(let error) = touch, error.code == .cancelled {
             return .timedOut

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LibfprintReader
+package import WhorlService
+
+/// The readers of this process, as the whole machine's sleep concerns them.
+package enum MachineReaders {
+    /// Ends the evaluations of all users, and closes the readers.
+    ///
+    /// It returns within 4 seconds, for which the login manager waits.
+    package static func letGo(_ interruptions: Interruptions) async {
+        await interruptions.begin(.sleep, patience: .seconds(2))
+        await LibfprintSource.shared.suspendReaders(patience: .seconds(1))
+    }
+
+    /// Takes the readers back that are connected after the sleep, and lets evaluations begin again.
+    package static func takeBack(_ interruptions: Interruptions) async {
+        await LibfprintSource.shared.resumeReaders()
+        interruptions.end(.sleep)
+    }
+}
+
+extension InProcessRoot {
+    /// Returns when the parts without which no call is answered have done a piece of work: the thread of the readers,
+    /// the queue of the state, and Swift's shared pool.
+    ///
+    /// Where one of them is stuck, it does not return.
+    package func pulse() async {
+        await LibfprintSource.shared.answer()
+        await state.answer()
+        await Task.detached {}.value
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import WhorlSupport
+
+/// An event that ends what the owner is being asked.
+package enum Interruption: Sendable, Hashable, CaseIterable {
+    /// The machine goes to sleep.
+    case sleep
+    /// The service ends, perhaps for an update.
+    case ending
+
+    /// The error of an evaluation that the event ends or refuses.
+    package var error: AuthenticationError {
+        switch self {
+        case .sleep:
+            AuthenticationError(
+                .systemCancel,
+                message: "The machine went to sleep.",
+                recovery: "Ask again when it is awake."
+            )
+        case .ending:
+            AuthenticationError(
+                .systemCancel,
+                message: "The service whorld ended, perhaps for an update.",
+                recovery: "Ask again: it starts by itself."
+            )
+        }
+    }
+}
+
+/// The evaluations that are under way, which end together when the machine goes to sleep or the service ends.
+package final class Interruptions: Sendable {
+    /// One evaluation that is under way.
+    package final class Run: Sendable {
+        private struct State {
+            var interruption: Interruption?
+            var cancel: (@Sendable () -> Void)?
+        }
+        private let state = Mutex(State())
+
+        fileprivate func begin(_ cancel: @escaping @Sendable () -> Void) {
+            let isInterrupted = state.withLock { state in
+                state.cancel = cancel
+                return state.interruption != nil
+            }
+            if isInterrupted { cancel() }
+        }
+
+        fileprivate func interrupt(_ interruption: Interruption) {
+            state.withLock { state in
+                state.interruption = state.interruption ?? interruption
+                return state.cancel
+            }?()
+        }
+
+        /// Returns the error of an evaluation, which says that it was interrupted where that is the reason.
+        package func meaning(of error: AuthenticationError) -> AuthenticationError {
+            guard error.code == .appCancel || error.code == .systemCancel else { return error }
+            return state.withLock(\.interruption)?.error ?? error
+        }
+    }
+
+    private struct State {
+        var present: Set<Interruption> = []
+        var runs: [ObjectIdentifier: Run] = [:]
+        var quiet: [AsyncStream<Void>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Ends what is under way, and refuses what comes, until ``end(_:)``.
+    ///
+    /// - Returns: When nothing is under way any longer, or after `patience`.
+    package func begin(_ interruption: Interruption, patience: Duration) async {
+        let (quiet, sink) = AsyncStream.makeStream(of: Void.self)
+        let runs = state.withLock { state in
+            state.present.insert(interruption)
+            if state.runs.isEmpty { sink.finish() } else { state.quiet.append(sink) }
+            return Array(state.runs.values)
+        }
+        for run in runs { run.interrupt(interruption) }
+        OffPoolTimer.run(after: patience) { sink.finish() }
+        for await _ in quiet {}
+    }
+
+    /// Lets evaluations begin again.
+    package func end(_ interruption: Interruption) { _ = state.withLock { $0.present.remove(interruption) } }
+
+    /// Runs an evaluation, in a task that an interruption cancels.
+    ///
+    /// - Throws: what `body` throws; the error of an interruption that is present.
+    package func run<Value: Sendable>(
+        _ body: @escaping @Sendable (Run) async throws(AuthenticationError) -> Value
+    ) async throws(AuthenticationError) -> Value {
+        let run = try begin()
+        defer { end(run) }
+        // On the caller's executor: no thread of the shared pool may be free.
+        let task = Task.immediate(executorPreference: currentExecutor) {
+            () async -> Result<Value, AuthenticationError> in
+            do throws(AuthenticationError) { return .success(try await body(run)) } catch {
+                return .failure(run.meaning(of: error))
+            }
+        }
+        run.begin { task.cancel() }
+        return try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
+    }
+
+    private func begin() throws(AuthenticationError) -> Run {
+        let run = Run()
+        let present = state.withLock { state in
+            guard let present = state.present.first else {
+                state.runs[ObjectIdentifier(run)] = run
+                return nil as Interruption?
+            }
+            return present
+        }
+        if let present { throw present.error }
+        return run
+    }
+
+    private func end(_ run: Run) {
+        let quiet = state.withLock { state in
+            state.runs[ObjectIdentifier(run)] = nil
+            guard state.runs.isEmpty else { return [] as [AsyncStream<Void>.Continuation] }
+            defer { state.quiet = [] }
+            return state.quiet
+        }
+        for sink in quiet { sink.finish() }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LoginManager
+import MockReader
+import Testing
+import WhorlFingerprint
+import WhorlService
+import WhorlSystem
+
+/// A lid as a test wants it.
+private struct TestLid: LidManager {
+    let state: Lid?
+    func lid() async throws(BusError) -> Lid {
+        guard let state else { throw BusError(cause: "no login manager") }
+        return state
+    }
+}
+
+@Suite struct `The lid` {
+    @Test func `keeps a built-in reader out of reach while it is shut, and no other`() {
+        for placement in ReaderPlacement.allCases {
+            for isDocked in [false, true] {
+                let open = Lid(isShut: false, isDocked: isDocked)
+                #expect(ReaderReach.obstacle(to: placement, under: open) == nil)
+                let shut = Lid(isShut: true, isDocked: isDocked)
+                let obstacle = ReaderReach.obstacle(to: placement, under: shut)
+                #expect((obstacle != nil) == (placement == .builtIn))
+            }
+        }
+        let docked = ReaderReach.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: true))
+        #expect(docked?.code == .biometryNotAvailable)
+        #expect(docked?.recovery == "Open the lid, or connect a reader that can be touched.")
+    }
+
+    @Test(arguments: [
+        ("fixed\n", ReaderPlacement.builtIn), ("removable\n", .pluggedIn), ("unknown\n", .unknown),
+        ("", .unknown), ("fixedly\n", .unknown),
+    ])
+    func `is over what the port calls fixed`(text: String, expected: ReaderPlacement) {
+        #expect(ReaderPlacement(removable: text) == expected)
+    }
+
+    private func services(_ lid: Lid?, builtIn: Bool = true) -> Services {
+        var configuration = SystemConfiguration(environment: ["WHORL_READER": "mock:then=match"])
+        configuration.stateDirectory = "/nonexistent/whorl"
+        configuration.tpm = "none"
+        let id = ReaderID(rawValue: "mock-0")
+        return InProcessRoot(
+            configuration,
+            interruptions: Interruptions(),
+            reach: ReaderReach(lid: TestLid(state: lid), builtIn: builtIn ? [id] : [])
+        ).services
+    }
+
+    @Test func `that is shut is the answer of a preflight at once, with what to do`() async throws {
+        let shut = services(Lid(isShut: true, isDocked: false))
+        let preflight = await shut.owner.preflight(.biometrics, for: shut.application)
+        #expect(preflight.obstacle?.code == .biometryNotAvailable)
+        #expect(preflight.obstacle?.message == "The lid is shut over the fingerprint reader.")
+        #expect(preflight.obstacle?.recovery == "Open the lid.")
+        // The list still names the reader.
+        #expect(try await shut.readers.readers().count == 1)
+    }
+
+    @Test func `that is open, not over this reader, or not known keeps nothing away`() async {
+        let all = [
+            services(Lid(isShut: false, isDocked: false)), services(nil),
+            services(Lid(isShut: true, isDocked: false), builtIn: false),
+        ]
+        for services in all {
+            let preflight = await services.owner.preflight(.biometrics, for: services.application)
+            #expect(preflight.obstacle?.code == .biometryNotEnrolled)
+        }
+    }
+}

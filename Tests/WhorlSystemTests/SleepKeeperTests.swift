@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LoginManager
+import Synchronization
+import Testing
+
+/// A machine that sleeps when a test says so.
+private final class SleepyMachine: SleepManager {
+    final class Delay: SleepDelay {
+        private let onEnd: @Sendable () -> Void
+        init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+        deinit { onEnd() }
+    }
+
+    let log = Mutex<[String]>([])
+    private let refusal: BusError?
+    private let isSleeping: Bool
+    private let notices: AsyncStream<Bool>
+    private let sink: AsyncStream<Bool>.Continuation
+
+    init(refusing refusal: BusError? = nil, isSleeping: Bool = false) {
+        self.refusal = refusal
+        self.isSleeping = isSleeping
+        (notices, sink) = AsyncStream.makeStream()
+    }
+
+    func add(_ line: String) { log.withLock { $0.append(line) } }
+    func say(_ notices: Bool...) {
+        for notice in notices { sink.yield(notice) }
+        sink.finish()
+    }
+
+    func delaySleep() async throws(BusError) -> any SleepDelay {
+        if let refusal { throw refusal }
+        add("delay")
+        return Delay { self.add("released") }
+    }
+    func sleepNotices() async throws(BusError) -> AsyncStream<Bool> { notices }
+    func isGoingToSleep() async throws(BusError) -> Bool { isSleeping }
+
+    /// Follows the machine's sleep to the end of its notices, and returns what happened in which order.
+    func followed() async -> [String] {
+        let keeper = SleepKeeper(self) {
+            self.add("prepare")
+            await Task.yield()
+            self.add("prepared")
+        } resume: {
+            self.add("resume")
+        } report: {
+            self.add($0)
+        }
+        await keeper.run { self.add("begun") }
+        return log.withLock(\.self)
+    }
+}
+
+@Suite struct `The machine's sleep` {
+    @Test func `is delayed until everything is prepared, and again after it`() async {
+        let machine = SleepyMachine()
+        machine.say(true, false, true)
+        #expect(
+            await machine.followed() == [
+                "delay", "begun", "prepare", "prepared", "released", "resume", "delay", "prepare", "prepared",
+                "released",
+            ]
+        )
+    }
+
+    @Test func `is prepared for once, however often it is announced`() async {
+        let machine = SleepyMachine()
+        machine.say(true, true, false, false)
+        #expect(
+            await machine.followed() == [
+                "delay", "begun", "prepare", "prepared", "released", "resume", "delay",
+            ]
+        )
+    }
+
+    @Test func `that had begun before the service is prepared for at once`() async {
+        let machine = SleepyMachine(isSleeping: true)
+        machine.say(false)
+        #expect(
+            await machine.followed().prefix(5) == ["prepare", "prepared", "begun", "resume", "delay"]
+        )
+    }
+
+    @Test func `is prepared for also where it cannot be delayed, which is said`() async {
+        let machine = SleepyMachine(refusing: BusError(cause: "not allowed"))
+        machine.say(true)
+        #expect(
+            await machine.followed() == [
+                "The machine's sleep cannot be delayed: not allowed.", "begun", "prepare", "prepared",
+            ]
+        )
+    }
+}
