@@ -288,17 +288,15 @@ struct AgentTests {
     }
 
     @Test func `an agent shows the prompts of its own session alone`() async throws {
-        let session = Mutex("a")
-        let now = { @Sendable in session.withLock(\.self) }
-        var rules = PromptRules()
-        rules.session = { _ in now() }
-        let machine = try await HostMachine(rules)
+        let callers = ScriptedRules()
+        callers.set(session: "a")
+        let machine = try await HostMachine(callers: callers)
         let agent = ScriptedPresenter()
         let registration = await machine.agent(agent)
         defer { registration.cancel() }
-        session.withLock { $0 = "b" }
+        callers.set(session: "b")
         #expect(await machine.ask().presenter.prompts.count == 1)
-        session.withLock { $0 = "a" }
+        callers.set(session: "a")
         #expect(await machine.ask().presenter.prompts.isEmpty)
         #expect(agent.prompts.count == 1)
     }

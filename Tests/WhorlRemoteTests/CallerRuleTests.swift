@@ -29,13 +29,14 @@ final class ScriptedRules: CallerRules {
         _ confinement: Confinement = .none,
         obstacle: AuthenticationError? = nil,
         refusal: AuthenticationError? = nil,
-        isUnknown: Bool = false
+        isUnknown: Bool = false,
+        session: String? = nil
     ) {
         state.withLock { state in
             var id: String?
             if case .id(let name) = confinement { id = name }
             state.caller = Caller(
-                asker: Asker(user: 77, verifiedID: id, process: "test"),
+                asker: Asker(user: 77, verifiedID: id, process: "test", session: session),
                 fingerObstacle: obstacle,
                 confinement: isUnknown ? nil : confinement
             )

@@ -21,6 +21,7 @@ final class HostMachine {
 
     init(
         _ rules: PromptRules = PromptRules(),
+        callers: any CallerRules = SameRulesForAll(),
         reader: String = "mock:then=match",
         enrolled: Finger? = .leftThumb,
         passcode: String? = nil
@@ -31,6 +32,7 @@ final class HostMachine {
         let own = root.services
         let host = ServiceHost(
             prompts: rules,
+            rules: callers,
             services: { _ throws(ServiceRefusal) in own },
             keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
         )

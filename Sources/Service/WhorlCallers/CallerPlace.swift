@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import WhorlRemote
 package import WhorlService
 
 /// The place from which a program asks.
