@@ -124,8 +124,7 @@ let fuzzed: [Target.Dependency] = [
     "KeychainServices",
     "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty",
     "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "WhorlTPM", "WhorlVault", "whorl",
-    "WhorlIPC",
-    "WhorlService", "WhorlSupport",
+    "WhorlCallers", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
 
