@@ -126,8 +126,7 @@ let fuzzed: [Target.Dependency] = [
     "KeychainServices",
     "KeychainRows", "LibfprintReader", "LoginAssertion", "LoginTransport", "MockReader", "RelyingParty",
     "SecretMemory", "StateStore", "SyntheticFingers", "TerminalPrompt", "WhorlTPM", "WhorlVault", "whorl",
-    "WhorlConfiguration", "WhorlIPC",
-    "WhorlService", "WhorlSupport",
+    "WhorlCallers", "WhorlConfiguration", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport",
     "WhorlSystem", crypto, grdb,
 ]
 

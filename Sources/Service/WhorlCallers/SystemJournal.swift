@@ -43,21 +43,24 @@ package struct SystemJournal: CallJournal {
         let purpose = DisplayText.clean(record.purpose)
         let name = asker?.spoken(record.application) ?? DisplayText.clean(record.application, limit: 60)
         let user = asker.map { ThisProcess.userName(of: $0.user) } ?? ""
-        let all: [(String, String?)] = [
+        let common: [(name: String, value: String)] = [
             ("MESSAGE", "\(user): \(name) asked: \(purpose) [\(record.method)]: \(record.outcome)"),
             ("PRIORITY", "6"),
             ("SYSLOG_IDENTIFIER", "whorld"),
-            ("WHORL_METHOD", record.method),
-            ("WHORL_OUTCOME", record.outcome),
-            ("WHORL_PURPOSE", purpose),
-            ("WHORL_APPLICATION", DisplayText.clean(record.application)),
-            ("WHORL_UID", asker.map { "\($0.user)" }),
-            ("WHORL_VERIFIED_ID", asker?.verifiedID),
-            ("WHORL_PROCESS", asker?.process),
-            ("WHORL_PID", asker?.processID.map { "\($0)" }),
-            ("WHORL_UNIT", asker?.unit),
-            ("WHORL_SESSION", asker?.session),
         ]
-        return all.compactMap { name, value in value.map { (name, $0) } }
+        // Fields of our own, which begin with WHORL_ in the journal.
+        let own: [(String, String?)] = [
+            ("METHOD", record.method),
+            ("OUTCOME", record.outcome),
+            ("PURPOSE", purpose),
+            ("APPLICATION", DisplayText.clean(record.application)),
+            ("UID", asker.map { "\($0.user)" }),
+            ("VERIFIED_ID", asker?.verifiedID),
+            ("PROCESS", asker?.process),
+            ("PID", asker?.processID.map { "\($0)" }),
+            ("UNIT", asker?.unit),
+            ("SESSION", asker?.session),
+        ]
+        return common + own.compactMap { name, value in value.map { (name: "WHORL_" + name, value: $0) } }
     }
 }

@@ -65,9 +65,13 @@ extension FuzzTarget {
     /// What a line of the log shows of a program's words acts on no terminal.
     private static func auditRow(_ input: [UInt8]) throws(BrokenPromise) {
         var input = InputReader(input)
-        let values = (0..<9).map { _ in input.databaseValue() }
+        let values = (0..<10).map { _ in input.databaseValue() }
         guard let row = try? Tables.shared.row(values), let entry = try? AuditLog.entry(row) else { return }
-        for text in [entry.application, entry.detail ?? ""] {
+        let asker = entry.asker
+        for text in [
+            entry.application, entry.detail ?? "", asker?.process ?? "", asker?.verifiedID ?? "",
+            asker?.unit ?? "", asker?.session ?? "",
+        ] {
             try promise(
                 text.unicodeScalars.allSatisfy(isHarmless),
                 "\(text.debugDescription) acts on a terminal"

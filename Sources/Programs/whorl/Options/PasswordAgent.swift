@@ -34,8 +34,18 @@ enum PasswordAgent {
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for text in arguments { free(text) } }
         var variables: [UnsafeMutablePointer<CChar>?] = [nil]
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Signals that this program watches or ignores end the agent as they end others.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
         var started: pid_t = 0
-        let fault = posix_spawn(&started, program, nil, nil, &arguments, &variables)
+        let fault = posix_spawn(&started, program, nil, &attributes, &arguments, &variables)
         close(ends[1])
         guard fault == 0 else { return nil }
         // It closes its end when polkit knows it, or when it ends.

@@ -36,6 +36,19 @@ public struct Asker: Sendable, Hashable, Codable {
         self.session = session.map { DisplayText.clean($0, limit: 60) }
     }
 
+    /// Reads a description; its texts are cleaned as in every other one.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            user: try members.decode(UInt32.self, forKey: .user),
+            verifiedID: try members.decodeIfPresent(String.self, forKey: .verifiedID),
+            process: try members.decodeIfPresent(String.self, forKey: .process),
+            processID: try members.decodeIfPresent(Int32.self, forKey: .processID),
+            unit: try members.decodeIfPresent(String.self, forKey: .unit),
+            session: try members.decodeIfPresent(String.self, forKey: .session)
+        )
+    }
+
     /// Returns the words for a person that say which program asks.
     ///
     /// - Parameter name: The name that the program gives itself.
