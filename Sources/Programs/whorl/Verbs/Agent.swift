@@ -3,6 +3,7 @@
 import ArgumentParser
 import Synchronization
 import TerminalPrompt
+import WhorlRemote
 import WhorlService
 import WhorlSupport
 import WhorlSystem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import WhorlService
+import WhorlService
 
 /// Whether a program is confined, so that the kernel or its sandbox vouches for its id.
 ///
