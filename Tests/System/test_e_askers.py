@@ -4,13 +4,12 @@
 import json
 import os
 import pathlib
-import pwd
 import subprocess
 import time
 
 import pexpect
 
-from people import act, command, forgive, lay, start, touching, whorl
+from people import act, command, lay, sit, start, whorl
 from run import allow
 from whorl_client import PRESENTER, Client, HungUp, Refused, call, name, request, using
 
@@ -50,13 +49,20 @@ def test_a_touch_is_refused_to_a_process_that_does_not_prove_itself():
     assert refused[1] == "notInteractive" and "which process" in refused[2] and refused[3] == 0, refused
 
 
-def remotely(text):
-    """Runs a command of the owner's in a login from another machine, as a network login makes it."""
+def remotely(text, typing=None):
+    """Runs a command of the owner's in a login from another machine, as a network login makes it.
+
+    A passcode is typed where one is given and the command asks for it.
+    """
     child = pexpect.spawn("login", ["-h", "192.0.2.7", "-f", "owner"], encoding="utf-8", timeout=120)
     child.expect([r"\$ ", "# "])
     child.sendline("PS1=; stty -echo")
     time.sleep(1)
     child.sendline(f"{text}; echo ended-$?")
+    if typing:
+        child.expect("asscode")
+        time.sleep(1)
+        child.sendline(typing)
     child.expect(r"ended-(\d+)")
     status, before = int(child.match.group(1)), child.before
     child.sendline("exit")
@@ -69,6 +75,26 @@ def test_a_touch_is_refused_to_a_session_from_another_machine_and_preflight_says
     assert status != 0 and "at another machine" in text, (status, text)
     status, text = remotely("whorl can-evaluate")
     assert status != 0 and "at another machine" in text, (status, text)
+
+
+def test_the_passcode_alone_is_asked_for_in_a_session_from_another_machine():
+    with open("/guest/passcode", "w") as file:
+        file.write("2468 hunter")
+    process = subprocess.Popen(
+        command("owner", "whorl", "passcode", "set", "--passcode-fd", "0"),
+        stdin=open("/guest/passcode"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: sit("owner"),
+    )
+    lay("right")
+    status, text = error_of(process)
+    assert status == 0, (status, text)
+    try:
+        status, text = remotely("whorl evaluate --policy device-owner --reason remote", typing="2468 hunter")
+        assert status == 0 and "ouch" not in text, (status, text)
+        status, text = remotely("whorl evaluate --reason remote")
+        assert status != 0 and "at another machine" in text, (status, text)
+    finally:
+        whorl("passcode", "remove", "--passcode-fd", "0", secret=b"2468 hunter")
 
 
 def test_a_program_of_the_users_own_service_manager_counts_as_at_the_seat():
@@ -86,11 +112,7 @@ def test_a_program_of_the_users_own_service_manager_counts_as_at_the_seat():
 
 def test_another_users_session_is_none_of_ones_own():
     """Mallory's process in owner's session has no session."""
-    def in_owners_session(_):
-        with open("/sys/fs/cgroup/user.slice/user-1000.slice/session-1.scope/cgroup.procs", "w") as group:
-            group.write(str(os.getpid()))
-
-    refused = act("mallory", evaluate, place=in_owners_session)
+    refused = act("mallory", evaluate, place=lambda _: sit("owner"))
     assert refused[1] == "notInteractive" and "no login session" in refused[2], refused
 
 
@@ -153,7 +175,7 @@ def confined(profile, code):
     """Runs a few lines of Python as owner at the seat, confined by a profile of AppArmor."""
     outcome = subprocess.run(
         command("owner", "aa-exec", "-p", profile, "--", "python3", "-c", PRELUDE + code),
-        capture_output=True, timeout=240, preexec_fn=lambda: __import__("people").sit("owner"),
+        capture_output=True, timeout=240, preexec_fn=lambda: sit("owner"),
     )
     return outcome.returncode, outcome.stdout.decode().strip(), outcome.stderr.decode()
 
@@ -180,6 +202,12 @@ except Refused as error:
 """
 
 
+def keep_wifi():
+    """Owner has a secret outside of any sandbox."""
+    if "wifi" not in whorl("secret", "list").stdout.decode():
+        whorl("secret", "add", "wifi", "--access", "biometry-any", secret=b"geheim")
+
+
 def open_directory():
     """The guest's copy of the tests is root's alone otherwise."""
     for folder in [pathlib.Path(__file__).parent, *pathlib.Path(__file__).parent.parents]:
@@ -188,8 +216,7 @@ def open_directory():
 
 def test_b6_confined_program_finds_its_own_items_alone():
     open_directory()
-    if "wifi" not in whorl("secret", "list").stdout.decode():
-        whorl("secret", "add", "wifi", "--access", "biometry-any", secret=b"geheim")
+    keep_wifi()
     assert pathlib.Path("/sys/module/apparmor/parameters/enabled").read_text().strip() == "Y"
     subprocess.run(["apparmor_parser", "-r"], input=PROFILE.encode(), check=True)
     subprocess.run(["apparmor_parser", "-r"], input=PROFILE.replace("vault", "other").encode(), check=True)
@@ -219,6 +246,7 @@ def test_b6_confined_program_that_proves_nothing_gets_nothing():
 def test_b6_flatpak_sandbox_is_told_by_its_mounts():
     """A sandbox by bubblewrap with the mounts that Flatpak makes, in a process namespace of its own."""
     open_directory()
+    keep_wifi()
     place = pathlib.Path("/var/lib/flatpak/app/org.example.Vault/x86_64/stable/0123/files")
     place.mkdir(parents=True, exist_ok=True)
     outcome = subprocess.run(
@@ -230,7 +258,7 @@ def test_b6_flatpak_sandbox_is_told_by_its_mounts():
             'python3 -c "$1"',
             str(place), PRELUDE + LIST,
         ),
-        capture_output=True, timeout=240, preexec_fn=lambda: __import__("people").sit("owner"),
+        capture_output=True, timeout=240, preexec_fn=lambda: sit("owner"),
     )
     assert outcome.stdout.strip() == b"[]", outcome
     items = act("owner", call, "io.whorl.Items.List")["value"]

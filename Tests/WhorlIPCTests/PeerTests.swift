@@ -44,6 +44,12 @@ import Testing
         #expect(PeerProcess(challenging: user) == nil)
     }
 
+    @Test func `is not known by number 0, which names no process here`() throws {
+        let (here, there) = try UnixSocket.pair()
+        #expect(PeerProcess(of: here, PeerUser(uid: geteuid(), gid: getegid(), pid: 0)) == nil)
+        _ = there
+    }
+
     @Test func `proves itself over a connection, and answers for no other`() async throws {
         try await apart {
             let service = try TestService()

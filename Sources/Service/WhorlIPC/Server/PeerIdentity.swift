@@ -68,7 +68,8 @@ package final class PeerProcess: Sendable {
         self.pid = pid
         self.handle = handle
         self.challenge = challenge
-        guard isRunning else { return nil }
+        // 0 is a process that has no number here, and to other services it means the one that asks them.
+        guard pid > 0, isRunning else { return nil }
     }
 
     /// The number to send to the peer; `nil` where no answer is needed.
