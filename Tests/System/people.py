@@ -24,16 +24,20 @@ def whorl(*arguments, user="owner", secret=None, check=True):
     return outcome
 
 
-def start(*arguments, user="owner", **options):
-    """Starts whorl as a user."""
-    return subprocess.Popen(
+def start(*arguments, user="owner", secret=None, **options):
+    """Starts whorl as a user, with a secret on standard input."""
+    process = subprocess.Popen(
         ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", f"HOME=/home/{user}",
          "whorl", *arguments],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if secret else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         **options,
     )
+    if secret:
+        process.stdin.write(secret)
+        process.stdin.flush()
+    return process
 
 
 def lay(finger, times=1):
