@@ -39,16 +39,20 @@ def whorl(*arguments, user="owner", secret=None, check=True, place=sit):
     return outcome
 
 
-def start(*arguments, user="owner", place=sit, **options):
-    """Starts whorl as a user; owner sits at the machine's seat."""
-    return subprocess.Popen(
+def start(*arguments, user="owner", place=sit, secret=None, **options):
+    """Starts whorl as a user, with a secret on standard input; owner sits at the machine's seat."""
+    process = subprocess.Popen(
         command(user, "whorl", *arguments),
         preexec_fn=lambda: place(user),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if secret else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         **options,
     )
+    if secret:
+        process.stdin.write(secret)
+        process.stdin.flush()
+    return process
 
 
 def lay(finger, times=1):

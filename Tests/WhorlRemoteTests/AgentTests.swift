@@ -187,16 +187,18 @@ struct AgentTests {
     func `an agent that dies during a prompt ends the request with its reason, and asks for nothing more`()
         async throws
     {
-        let machine = try await HostMachine(reader: "mock:hang*9")
+        let machine = try await HostMachine(reader: "mock:then=wait")
         let agent = Mutex<WildAgent?>(nil)
         func start() async throws {
             let started = try await WildAgent(at: machine) { _ in agent.withLock(\.self)?.leave() }
             agent.withLock { $0 = started }
         }
-        try await start()
-        let asked = await machine.ask()
-        #expect(asked.outcome == .failure(.agentEnded))
-        #expect(asked.presenter.prompts.isEmpty)
+        for _ in 0..<20 {
+            try await start()
+            let asked = await machine.ask(timeout: .seconds(5))
+            #expect(asked.outcome == .failure(.agentEnded))
+            #expect(asked.presenter.prompts.isEmpty)
+        }
         let item = try await machine.services.items.seal(
             secret("the secret"),
             access: .biometryAny,
@@ -259,6 +261,72 @@ struct AgentTests {
         defer { registration.cancel() }
         #expect(try await machine.ask().outcome.get().finger == .leftThumb)
         #expect(agent.prompts.count == 1)
+    }
+
+    @Test func `an agent that dies at any moment of a prompt is noticed`() async throws {
+        let (end, _) = try UnixSocket.pair()
+        let user = try PeerUser(of: end)
+        let call = ServiceCall(
+            client: ServiceClientIdentity(user: user, process: nil),
+            wantsMore: true,
+            descriptors: [],
+            body: [],
+            send: { _, _ in }
+        )
+        let prompt = Prompt(
+            title: "test",
+            reason: "a test",
+            cancelTitle: "Cancel",
+            fallbackTitle: nil,
+            readerKind: .mock,
+            scanType: .press
+        )
+        let abilities = PresenterAbilities(isInteractive: true, takesPasscode: false)
+        var unnoticed = 0
+        for _ in 0..<2000 {
+            let host = ServiceHost(
+                services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
+                keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+            )
+            let agent = RegisteredAgent(abilities, call)
+            #expect(host.agents.add(agent, at: AgentBoard.Place(uid: user.uid, session: nil)))
+            let presenter = WirePresenter<Evaluation>(abilities, call, host)
+            let entry = PromptEntry(.finger)
+            let showing = Task { await presenter.show(prompt, entry) }
+            while await !presenter.isInteractive {}
+            agent.hangUp()
+            #expect(await showing.value == nil)
+            if presenter.loss != .agentEnded { unnoticed += 1 }
+        }
+        #expect(unnoticed == 0)
+    }
+
+    @Test func `an agent that comes while a request waits shows its prompt, and no reason is left behind`()
+        async throws
+    {
+        let host = ServiceHost(
+            rules: Self.rules(.required),
+            services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
+            keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+        )
+        let (end, _) = try UnixSocket.pair()
+        let user = try PeerUser(of: end)
+        let call = ServiceCall(
+            client: ServiceClientIdentity(user: user, process: nil),
+            wantsMore: true,
+            descriptors: [],
+            body: [],
+            send: { _, _ in }
+        )
+        let abilities = PresenterAbilities(isInteractive: true, takesPasscode: true)
+        let presenter = WirePresenter<Evaluation>(abilities, call, host)
+        #expect(await !presenter.isInteractive)
+        #expect(presenter.loss == .noAgent)
+        let place = AgentBoard.Place(uid: user.uid, session: nil)
+        #expect(host.agents.add(RegisteredAgent(abilities, call), at: place))
+        #expect(await presenter.isInteractive)
+        #expect(await presenter.takesPasscode)
+        #expect(presenter.loss == nil)
     }
 
     @Test func `where no agent may show prompts, one is refused and the program that asks shows them`()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import WhorlRemote
 import WhorlSystem
 
 /// The program that asks for the user's password on this terminal when polkit wants it (pkttyagent(1)), as

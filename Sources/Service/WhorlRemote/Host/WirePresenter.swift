@@ -64,7 +64,8 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         screen.begin(shown, ShownPrompt(id: shown.id, prompt: prompt, process: call.client.process?.pid))
         let forwarding = Task {
             for await update in entry.updates { screen.change(shown, update) }
-            Self.end(shown)
+            // A task that is cancelled below leaves the loop too, and the engine has ended nothing then.
+            if !Task.isCancelled { Self.end(shown) }
         }
         // The engine cancels this task when the prompt has to go before its updates end.
         let ending = await withTaskCancellationHandler {
@@ -92,7 +93,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         let found = host.screen(for: call, in: session, else: caller, hasPasscode: hasPasscode)
         return state.withLock { state in
             state.screen = state.screen ?? found
-            if state.screen == nil { state.loss = .noAgent }
+            state.loss = state.screen == nil ? .noAgent : nil
             return state.screen
         }
     }
