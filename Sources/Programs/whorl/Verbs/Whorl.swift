@@ -22,7 +22,7 @@ struct Whorl: AsyncParsableCommand {
             Evaluate.self,
             DomainState.self, Passcode.self, Secret.self, Key.self, VaultCommand.self, Login.self,
             Biometry.self,
-            Log.self, Simulate.self,
+            Log.self, Migrate.self, Simulate.self,
         ]
     )
 
