@@ -168,7 +168,14 @@ def test_unplugged_reader_in_the_middle_of_a_prompt_is_told():
 
 
 def send(command):
-    """Sends a command to the virtual reader."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as reader:
-        reader.connect("/run/reader/socket")
-        reader.sendall(command.encode())
+    """Sends a command to the virtual reader, when it is open."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as reader:
+                reader.connect("/run/reader/socket")
+                reader.sendall(command.encode())
+            return
+        except OSError:
+            assert time.monotonic() < deadline, "no reader is open"
+            time.sleep(0.1)
