@@ -101,7 +101,7 @@ def test_restart_in_the_middle_of_a_prompt_is_told_and_costs_no_try():
 def test_restart_after_a_wrong_finger_keeps_the_try_that_it_cost():
     before = failed_tries()
     process = start("evaluate", "--reason", "a test", "--json")
-    lay("left")
+    lay("stranger")
     deadline = time.monotonic() + 30
     while failed_tries() == before:
         assert time.monotonic() < deadline, "no try was charged"
@@ -140,12 +140,12 @@ def test_clock_that_steps_by_years_gives_no_try_and_loses_nothing():
     before = failed_tries()
     now = time.time()
     process = start("evaluate", "--reason", "a test", "--json")
-    lay("left")
+    lay("stranger")
     try:
         for step in (10 * 365 * 86_400, -20 * 365 * 86_400):
             subprocess.run(["date", "-s", f"@{int(now + step)}"], check=True, stdout=subprocess.DEVNULL)
             time.sleep(2)
-        lay("left", 2)
+        lay("stranger", 2)
         status, said, err = result(process)
         assert status == 10 and said["error"]["code"] == "authenticationFailed", (status, said, err)
         assert failed_tries() == before + 3

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSocket
 import WhorlFingerprint
 import Foundation
 import SecretMemory
-import Synchronization
 import Testing
 import WhorlIPC
 import WhorlService
-import WhorlSupport
 
 @testable import WhorlRemote
 
