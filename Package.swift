@@ -114,9 +114,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "WhorlSystemTests": [
         "WhorlEngine", "BlockedPool", "GLibRuntime", "LoginManager", "WhorlFingerprint", "MockReader",
-        "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
-        "WhorlService", "WhorlSupport",
-        "WhorlSystem",
+        "SoftwareTPM", "StateStore", "WhorlVault", "WhorlService", "WhorlSystem",
     ],
 ]
 

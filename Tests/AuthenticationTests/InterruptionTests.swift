@@ -74,6 +74,34 @@ import WhorlService
         #expect(failed.code == .authenticationFailed)
     }
 
+    @Test func `says so also where a part that was cancelled has another error, and keeps a verdict`() async {
+        let interruptions = Interruptions()
+        for code in AuthenticationError.Code.allCases {
+            let (begins, begun) = AsyncStream.makeStream(of: Void.self)
+            let running = Task {
+                do throws(AuthenticationError) {
+                    try await interruptions.run { _ async throws(AuthenticationError) in
+                        begun.finish()
+                        while !Task.isCancelled { await Task.yield() }
+                        throw AuthenticationError(code)
+                    }
+                    return nil as AuthenticationError?
+                } catch {
+                    return error
+                }
+            }
+            for await _ in begins {}
+            await interruptions.begin(.ending, patience: patience)
+            let error = await running.value
+            let verdicts: Set<AuthenticationError.Code> = [
+                .authenticationFailed, .biometryLockout, .userCancel, .userFallback,
+            ]
+            let isVerdict = verdicts.contains(code)
+            #expect(error == (isVerdict ? AuthenticationError(code) : Interruption.ending.error))
+            interruptions.end(.ending)
+        }
+    }
+
     @Test func `lets no finger count that comes after it`() async throws {
         let interruptions = Interruptions()
         let fixture = try await Fixture.enrolled([])

@@ -17,7 +17,7 @@ import WhorlService
         let waiting = Task {
             await fixture.evaluate(engine: fixture.engine(reader: reader), presenter: presenter)
         }
-        try await Task.sleep(for: .milliseconds(300))
+        try await eventually { ReaderTurns.count(at: reader) == 2 }
         #expect(reader.counts.opens == 0)
         withExtendedLifetime(other) {}
         other = nil
@@ -30,7 +30,7 @@ import WhorlService
     ) async throws {
         let fixture = try await Fixture.enrolled([])
         let reader = ScriptedReader(
-            [early, .perform { try? await Task.sleep(for: .milliseconds(700)) }, .match(0)],
+            [early, .perform { fixture.clock.advance(.seconds(1)) }, .match(0)],
             info: .scripted(kind: .virtual)
         )
         let (outcome, updates) = try await afterAnother(fixture, reader)

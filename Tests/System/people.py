@@ -55,6 +55,12 @@ def start(*arguments, user="owner", place=sit, secret=None, **options):
     return process
 
 
+def shown(process):
+    """Waits until a command with --json has begun to ask: its first event."""
+    line = process.stdout.readline()
+    assert b'"event"' in line, (line, process.communicate(timeout=60))
+
+
 def lay(finger, times=1):
     """Lays a finger on the virtual reader, each time that it waits for one."""
     for _ in range(times):

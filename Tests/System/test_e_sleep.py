@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import time
 
-from people import act, lay, service_pid, start, touching
+from people import service_pid, shown, start, touching
 from test_b_attacks import failed_tries, wake
 
 SYSTEM_MESSAGE = b"The machine went to sleep."
@@ -45,7 +45,7 @@ def test_sleep_ends_a_prompt_and_says_so_and_the_next_touch_counts():
     pid = wake()
     before = failed_tries()
     process = start("evaluate", "--reason", "a test", "--json")
-    time.sleep(3)
+    shown(process)
     began = time.monotonic()
     text = sleep()
     out, err = process.communicate(timeout=60)
@@ -65,7 +65,7 @@ def test_sleep_ends_a_prompt_and_says_so_and_the_next_touch_counts():
 
 def test_finger_on_the_reader_while_the_machine_falls_asleep_opens_nothing():
     process = start("evaluate", "--reason", "a test", "--json")
-    time.sleep(3)
+    shown(process)
     sleep()
     out, err = process.communicate(timeout=60)
     assert process.returncode != 0, (out, err)

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 
-from people import act, forgive, lay, service_pid, start, touching, whorl
+from people import act, forgive, lay, service_pid, shown, start, touching, whorl
 from test_b_attacks import failed_tries, wake
 from whorl_client import call
 
@@ -37,7 +37,7 @@ def test_b11_second_user_waits_and_the_first_ones_touch_is_not_his():
     enroll_mallory()
     before = failed_tries(), tries_of_mallory()
     first = start("evaluate", "--reason", "a test", "--json")
-    time.sleep(3)
+    shown(first)
     second = start("evaluate", "--reason", "a test", "--json", user="mallory")
     time.sleep(3)
     # One touch, of the first user's finger: it serves him, and tells nothing to the second one.
@@ -54,7 +54,7 @@ def test_b11_second_user_waits_and_the_first_ones_touch_is_not_his():
 
 def test_b11_user_who_goes_away_frees_the_reader_for_the_other():
     first = start("evaluate", "--reason", "a test", "--json", user="mallory")
-    time.sleep(3)
+    shown(first)
     second = start("evaluate", "--reason", "a test", "--json")
     time.sleep(2)
     subprocess.run(["pkill", "-KILL", "-u", "mallory", "whorl"], check=True)
@@ -68,7 +68,7 @@ def test_b11_user_who_goes_away_frees_the_reader_for_the_other():
 def test_b11_user_who_waits_and_goes_away_leaves_no_touch_behind():
     before = tries_of_mallory()
     first = start("evaluate", "--reason", "a test", "--json")
-    time.sleep(2)
+    shown(first)
     second = start("evaluate", "--reason", "a test", "--json", user="mallory")
     time.sleep(2)
     subprocess.run(["pkill", "-KILL", "-u", "mallory", "whorl"], check=True)
@@ -83,7 +83,7 @@ def test_restart_in_the_middle_of_a_prompt_is_told_and_costs_no_try():
     before = failed_tries()
     pid = wake()
     process = start("evaluate", "--reason", "a test", "--json")
-    time.sleep(3)
+    shown(process)
     began = time.monotonic()
     subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
     status, said, err = result(process)
@@ -101,7 +101,7 @@ def test_restart_in_the_middle_of_a_prompt_is_told_and_costs_no_try():
 def test_restart_after_a_wrong_finger_keeps_the_try_that_it_cost():
     before = failed_tries()
     process = start("evaluate", "--reason", "a test", "--json")
-    lay("left")
+    lay("stranger")
     deadline = time.monotonic() + 30
     while failed_tries() == before:
         assert time.monotonic() < deadline, "no try was charged"
@@ -140,12 +140,12 @@ def test_clock_that_steps_by_years_gives_no_try_and_loses_nothing():
     before = failed_tries()
     now = time.time()
     process = start("evaluate", "--reason", "a test", "--json")
-    lay("left")
+    lay("stranger")
     try:
         for step in (10 * 365 * 86_400, -20 * 365 * 86_400):
             subprocess.run(["date", "-s", f"@{int(now + step)}"], check=True, stdout=subprocess.DEVNULL)
             time.sleep(2)
-        lay("left", 2)
+        lay("stranger", 2)
         status, said, err = result(process)
         assert status == 10 and said["error"]["code"] == "authenticationFailed", (status, said, err)
         assert failed_tries() == before + 3
@@ -158,7 +158,7 @@ def test_clock_that_steps_by_years_gives_no_try_and_loses_nothing():
 
 def test_unplugged_reader_in_the_middle_of_a_prompt_is_told():
     process = start("evaluate", "--reason", "a test", "--json")
-    time.sleep(3)
+    shown(process)
     send("UNPLUG")
     status, said, err = result(process)
     assert status == 21 and said["error"]["code"] == "biometryDisconnected", (status, said, err)
@@ -168,7 +168,14 @@ def test_unplugged_reader_in_the_middle_of_a_prompt_is_told():
 
 
 def send(command):
-    """Sends a command to the virtual reader."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as reader:
-        reader.connect("/run/reader/socket")
-        reader.sendall(command.encode())
+    """Sends a command to the virtual reader, when it is open."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as reader:
+                reader.connect("/run/reader/socket")
+                reader.sendall(command.encode())
+            return
+        except OSError:
+            assert time.monotonic() < deadline, "no reader is open"
+            time.sleep(0.1)

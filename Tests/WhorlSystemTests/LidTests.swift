@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LoginManager
-import MockReader
 import Testing
 import WhorlFingerprint
 import WhorlService

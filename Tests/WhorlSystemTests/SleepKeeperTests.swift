@@ -39,16 +39,26 @@ private final class SleepyMachine: SleepManager {
     func isGoingToSleep() async throws(BusError) -> Bool { isSleeping }
 
     /// Follows the machine's sleep to the end of its notices, and returns what happened in which order.
-    func followed() async -> [String] {
-        let keeper = SleepKeeper(self) {
-            self.add("prepare")
-            await Task.yield()
-            self.add("prepared")
-        } resume: {
-            self.add("resume")
-        } report: {
-            self.add($0)
-        }
+    ///
+    /// - Parameters:
+    ///   - patience: The longest time that preparing may take.
+    ///   - work: What takes time in preparing.
+    /// - Returns: The lines of the log.
+    func followed(
+        patience: Duration = .seconds(600),
+        while work: @escaping @Sendable () async -> Void = { await Task.yield() }
+    ) async -> [String] {
+        let keeper = SleepKeeper(
+            self,
+            prepare: {
+                self.add("prepare")
+                await work()
+                self.add("prepared")
+            },
+            resume: { self.add("resume") },
+            patience: patience,
+            report: { self.add($0) }
+        )
         await keeper.run { self.add("begun") }
         return log.withLock(\.self)
     }
@@ -92,5 +102,14 @@ private final class SleepyMachine: SleepManager {
                 "The machine's sleep cannot be delayed: not allowed.", "begun", "prepare", "prepared",
             ]
         )
+    }
+
+    @Test func `is not delayed for ever where preparing does not end`() async {
+        let machine = SleepyMachine()
+        machine.say(true, false)
+        let (door, opening) = AsyncStream.makeStream(of: Void.self)
+        let log = await machine.followed(patience: .milliseconds(20)) { for await _ in door {} }
+        #expect(log == ["delay", "begun", "prepare", "released", "resume", "delay"])
+        opening.finish()
     }
 }

@@ -6,9 +6,8 @@ internal import WhorlSupport
 ///
 /// Without a login manager the service runs on, and nothing is prepared.
 package actor SleepKeeper {
-    /// The longest time that preparing may take: the login manager waits 5 seconds and then sleeps.
-    private static let patience = Duration.seconds(4)
-
+    /// The longest time that preparing may take.
+    private let patience: Duration
     private let manager: any SleepManager
     private let prepare: @Sendable () async -> Void
     private let resume: @Sendable () async -> Void
@@ -22,16 +21,19 @@ package actor SleepKeeper {
     ///   - manager: The part of the system that puts the machine to sleep.
     ///   - prepare: Called before each sleep, which waits for its end.
     ///   - resume: Called after each sleep.
+    ///   - patience: The longest time that preparing may take: the login manager waits 5 seconds and then sleeps.
     ///   - report: Takes a sentence for the journal.
     package init(
         _ manager: any SleepManager,
         prepare: @escaping @Sendable () async -> Void,
         resume: @escaping @Sendable () async -> Void,
+        patience: Duration = .seconds(4),
         report: @escaping @Sendable (String) -> Void
     ) {
         self.manager = manager
         self.prepare = prepare
         self.resume = resume
+        self.patience = patience
         self.report = report
     }
 
@@ -74,7 +76,7 @@ package actor SleepKeeper {
             await preparing.value
             ends.continuation.finish()
         }
-        OffPoolTimer.run(after: Self.patience) { ends.continuation.finish() }
+        OffPoolTimer.run(after: patience) { ends.continuation.finish() }
         for await _ in ends.stream {}
         delay = nil
     }

@@ -56,6 +56,11 @@ package enum ReaderTurns {
         }
     }
 
+    /// Returns the number of those who have a reader's turn or wait for it.
+    package static func count(at reader: any FingerprintReader) -> Int {
+        turns.withLock { $0[ObjectIdentifier(reader)]?.users ?? 0 }
+    }
+
     private static func join(_ key: ObjectIdentifier) -> OperationGate {
         turns.withLock { turns in
             turns[key, default: Turns()].users += 1

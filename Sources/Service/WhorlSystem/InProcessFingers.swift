@@ -52,11 +52,11 @@ struct InProcessFingers: FingerService {
         }
         let consent = try await consent(to: .add(finger.finger), request, presenter)
         observer(.began(await reader.info))
-        return try await ofFingers { () async throws(EnrollmentError) in
+        return try await interruptible { () async throws(EnrollmentError) in
             try await enroller.enroll(
                 finger.finger,
                 label: finger.label,
-                profile: profile,
+                profile: self.profile,
                 on: reader,
                 consent: consent,
                 timeout: request.timeout,
@@ -163,6 +163,29 @@ extension InProcessFingers {
         try await ofOwner { () async throws(AuthenticationError) in
             try await engine.consent(to: change, request, presenter: presenter)
         }
+    }
+
+    /// Runs an enrollment, which ends when the machine goes to sleep or the service ends.
+    private func interruptible<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(EnrollmentError) -> Value
+    ) async throws(FingerChangeError) -> Value {
+        let outcome = try await ofOwner { () async throws(AuthenticationError) in
+            try await engine.interruptions.run { run async throws(AuthenticationError) in
+                do throws(EnrollmentError) {
+                    return Result<Value, EnrollmentError>.success(try await body())
+                } catch {
+                    guard case .reader(let reason) = error.code,
+                        reason.code == .cancelled || reason.code == .suspended
+                    else { return .failure(error) }
+                    // The caller's own cancellation has the error that it always had.
+                    let cancelled = AuthenticationError(.appCancel)
+                    let meaning = run.meaning(of: cancelled)
+                    guard meaning != cancelled else { return .failure(error) }
+                    throw meaning
+                }
+            }
+        }
+        return try await ofFingers { () async throws(EnrollmentError) in try outcome.get() }
     }
 
     private func ofOwner<Value>(

@@ -177,7 +177,8 @@ struct EvaluationSession: Sendable {
             gallery: gallery,
             identifies: info.features.contains(.identify),
             timeout: limits.touch,
-            notBefore: limits.isAfterAnother && info.kind != .mock ? .now + TouchSource.reaction : nil
+            // A script needs no time, and its touches are meant for this prompt.
+            isTooEarly: reactionTime(applies: limits.isAfterAnother && info.kind != .mock)
         )
         let loop = ScanLoop(
             source: source,
@@ -187,6 +188,15 @@ struct EvaluationSession: Sendable {
             decision: limits.decision
         )
         return Scan(loop: loop, info: info, enrollment: enrollment, store: store, kept: kept)
+    }
+
+    /// Returns a function that says whether less time has passed from now on than a person needs to touch the reader;
+    /// where that does not apply it always says no.
+    private func reactionTime(applies: Bool) -> @Sendable () -> Bool {
+        guard applies else { return { false } }
+        let time = engine.time
+        let begin = time.now()
+        return { time.now().certainlyAfter(begin) < TouchSource.reaction }
     }
 
     func outcome(of scan: Scan, _ entry: PromptEntry) async -> PromptRace.Outcome {

@@ -27,11 +27,11 @@ package struct TouchSource: Sendable {
     package let identifies: Bool
     /// The time limit for one presentation.
     package let timeout: Duration
-    /// The time until which no touch can be an answer to this prompt; `nil` without one.
-    package var notBefore: ContinuousClock.Instant?
+    /// Whether no touch can be an answer to this prompt yet.
+    package var isTooEarly: @Sendable () -> Bool = { false }
 
-    /// The time that a person needs at least to see a prompt and to touch the reader.
-    static let reaction = Duration.milliseconds(500)
+    /// The milliseconds that a person needs at least to see a prompt and to touch the reader.
+    static let reaction: Int64 = 500
 
     /// Waits for one presentation, or for the end of its time limit.
     ///
@@ -49,7 +49,7 @@ package struct TouchSource: Sendable {
         }
         let isTimeUp = !limit.cancel()
         // The finger was laid for the prompt before this one, whatever it is: it neither counts nor is charged.
-        if let notBefore, case .answered = touch, ContinuousClock.now < notBefore {
+        if case .answered = touch, isTooEarly() {
             entry.send(.scan(.retry(.removeFinger)))
             return .answered(.retry(.removeFinger))
         }

@@ -36,8 +36,12 @@ extension StateError: RemoteFailure {
         self.init(
             .failed,
             path: "whorld",
-            message: "The service whorld did not answer: \(error.words).",
-            recovery: "Run `whorl doctor`: it says whether the service runs.",
+            message: error.isOfOlderService
+                ? "The service whorld is older than this program, and does not know what it asks for."
+                : "The service whorld did not answer: \(error.words).",
+            recovery: error.isOfOlderService
+                ? "Restart the service, so that it is the one that was installed: `sudo systemctl restart whorld`."
+                : "Run `whorl doctor`: it says whether the service runs.",
             cause: "\(error)"
         )
     }
@@ -91,6 +95,14 @@ extension ReaderError: RemoteFailure {
 }
 
 extension ServiceCallError {
+    /// Whether the service does not have the method, as one of an earlier version.
+    fileprivate var isOfOlderService: Bool {
+        guard case .refused(let refusal) = self else { return false }
+        return ["MethodNotFound", "InterfaceNotFound"].contains {
+            refusal.name == "org.varlink.service.\($0)"
+        }
+    }
+
     /// The reason, for people.
     fileprivate var words: String {
         switch self {

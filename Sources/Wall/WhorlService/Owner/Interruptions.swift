@@ -54,10 +54,14 @@ package final class Interruptions: Sendable {
             }?()
         }
 
-        /// Returns the error of an evaluation, which says that it was interrupted where that is the reason.
+        /// Returns the error of an evaluation, which says that it was interrupted unless it had its verdict before.
+        ///
+        /// A part that was cancelled, such as a command of the chip, has an error of its own.
         package func meaning(of error: AuthenticationError) -> AuthenticationError {
-            guard error.code == .appCancel || error.code == .systemCancel else { return error }
-            return state.withLock(\.interruption)?.error ?? error
+            switch error.code {
+            case .authenticationFailed, .biometryLockout, .userCancel, .userFallback: error
+            default: state.withLock(\.interruption)?.error ?? error
+            }
         }
     }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import SecretMemory
+import WhorlService
+import WhorlSystem
+
+/// The command `whorl migrate`.
+struct Migrate: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Moves the secrets of a directory of your own into the system's service.",
+        discussion: """
+            It first names what cannot move: fingers, the passcode and keys, which are made anew in the service. \
+            Then each secret is copied after its owner has shown what opens it, with the same access control. \
+            Nothing of the old directory is deleted or changed. A run that is ended can be repeated: what the \
+            service has already is left as it is. Example:
+
+              whorl migrate --dry-run
+              whorl enroll right-index-finger
+              whorl migrate
+            """
+    )
+
+    @Flag(help: "Only says what would move and what would stay.")
+    var dryRun = false
+
+    @OptionGroup var passcode: PasscodeOption
+    @OptionGroup var global: GlobalOptions
+
+    /// A secret that was not moved, and the reason.
+    private struct Refused {
+        let name: String
+        let failure: Failure
+    }
+
+    func answer(_ session: Session) async throws(Failure) -> Answer {
+        // The directory of one's own, whatever WHORL_SERVICE says.
+        let own = session.root.services
+        let service = try Self.service()
+        let outcome = await outcome(own, service, session)
+        await own.maintenance.close()
+        return try outcome.get()
+    }
+
+    private func outcome(
+        _ own: Services,
+        _ service: Services,
+        _ session: Session
+    ) async -> Result<Answer, Failure> {
+        do throws(Failure) {
+            let plan = try await plan(own, service)
+            // Before anything is asked for.
+            for rest in plan.rests {
+                session.console.event(["event": "stays", "stays": rest.json])
+                session.console.tell(rest.words)
+            }
+            guard !dryRun else { return .success(answer(plan, moved: [], refused: [])) }
+            let preset = try await passcode.preset()
+            var moved: [String] = []
+            var refused: [Refused] = []
+            for item in plan.moves {
+                do throws(Failure) {
+                    try await move(item, own, service, session, preset)
+                    moved.append(item.id.name.text)
+                } catch {
+                    // The person or a signal ends the whole run; another reason concerns this secret alone.
+                    guard !error.isCancellation, error.status != .userCancel else { throw error }
+                    refused.append(Refused(name: item.id.name.text, failure: error))
+                }
+            }
+            return .success(answer(plan, moved: moved, refused: refused))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func service() throws(Failure) -> Services {
+        let configuration = SystemConfiguration(environment: [:])
+        do throws(ServicePlace.Fault) {
+            return try ServicePlace.system.services(InProcessRoot(configuration), configuration)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private func plan(_ own: Services, _ service: Services) async throws(Failure) -> MigrationPlan {
+        let fingers = try await failing { () async throws(EnrollmentError) in try await own.fingers.fingers()
+        }
+        return try await failing { () async throws(VaultError) in
+            let items = try await own.namedItems.items()
+            // Without any state there is no chip to ask for.
+            let hasState = !items.isEmpty || !fingers.isEmpty
+            return MigrationPlan(
+                own: items,
+                service: try await service.namedItems.items(),
+                fingers: fingers.map(\.finger),
+                hasPasscode: hasState ? try await own.passcode.isSet() : false
+            )
+        }
+    }
+
+    /// Copies a secret; it is in locked memory alone between the two vaults.
+    private func move(
+        _ item: VaultItem,
+        _ own: Services,
+        _ service: Services,
+        _ session: Session,
+        _ preset: SecretBox?
+    ) async throws(Failure) {
+        let name = item.id.name
+        let request = ReleaseRequest(
+            EvaluationRequest(
+                policy: .deviceOwner,
+                reason: "move the secret “\(name.text)” into the service",
+                application: own.application,
+                timeout: global.patience
+            )
+        )
+        let released = try await failing { () async throws(ReleaseError) in
+            try await own.items.secret(
+                in: .stored(item.id),
+                request,
+                presenter: session.presenter(handing: preset)
+            )
+        }
+        for evaluation in released.evaluations { session.console.used(evaluation.readerKind) }
+        try await failing { () async throws(VaultError) in
+            _ = try await service.namedItems.add(
+                .secret(released.product),
+                as: ItemID(.secret, name, of: service.profile),
+                access: item.access,
+                applicationPassword: nil
+            )
+        }
+        session.console.event(["event": "moved", "name": .string(name.text)])
+        session.console.tell("moved: \(name.text)")
+    }
+
+    private func answer(_ plan: MigrationPlan, moved: [String], refused: [Refused]) -> Answer {
+        let planned = plan.moves.map(\.id.name.text)
+        let text =
+            dryRun
+            ? planned.map { "would move: \($0)" }
+            : refused.map { "not moved: \($0.name): \($0.failure.message) \($0.failure.recovery)" }
+        let there = plan.there.map { "there already: \($0)" }
+        let end = dryRun ? "Nothing was moved." : "Moved: \(moved.count) of \(planned.count)."
+        return Answer(
+            result: [
+                "dryRun": .bool(dryRun),
+                "planned": .array(planned.map(JSONValue.string)),
+                "moved": .array(moved.map(JSONValue.string)),
+                "there": .array(plan.there.map(JSONValue.string)),
+                "stays": .array(plan.rests.map(\.json)),
+                "failed": .array(
+                    refused.map { ["name": .string($0.name), "error": $0.failure.json] }
+                ),
+            ],
+            text: text + there + [end],
+            status: refused.isEmpty ? .success : .failure
+        )
+    }
+}
+
+extension MigrationPlan.Rest {
+    fileprivate var json: JSONValue {
+        ["kind": .string(kind), "name": .string(name), "reason": .string(reason), "remedy": .string(remedy)]
+    }
+
+    fileprivate var words: String {
+        let subject = kind == name ? "The \(kind)" : "The \(kind) “\(name)”"
+        return "\(subject) stays: \(reason). In the service: \(remedy)"
+    }
+}

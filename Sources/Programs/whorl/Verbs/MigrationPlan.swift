@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import WhorlService
+
+/// The parts of a user's own directory that move into the system's service, and those that stay, decided before any moves.
+struct MigrationPlan: Sendable {
+    /// A part that does not move, and what to do about it.
+    struct Rest: Sendable, Equatable {
+        let kind: String
+        let name: String
+        let reason: String
+        let remedy: String
+    }
+
+    /// The secrets to move, each after its owner has shown what opens it.
+    private(set) var moves: [VaultItem] = []
+    /// The names of secrets that the service has already, as after a run that was ended; they are left as they are.
+    private(set) var there: [String] = []
+    /// The parts that stay.
+    private(set) var rests: [Rest] = []
+
+    /// Makes the plan.
+    ///
+    /// - Parameters:
+    ///   - own: The items of the user's own directory.
+    ///   - service: The items that the service has for the user.
+    ///   - fingers: The fingers of the user's own directory.
+    ///   - hasPasscode: Whether a passcode is set there.
+    init(own: [VaultItem], service: [VaultItem], fingers: [Finger], hasPasscode: Bool) {
+        let taken = Set(service.filter { $0.id.kind == .secret }.map(\.id.name.text))
+        for finger in fingers { rests.append(.finger(finger)) }
+        if hasPasscode { rests.append(.passcode) }
+        for item in own {
+            switch item.id.kind {
+            case .key: rests.append(.key(item))
+            case .secret:
+                if taken.contains(item.id.name.text) {
+                    there.append(item.id.name.text)
+                } else if let rest = Rest(secret: item) {
+                    rests.append(rest)
+                } else {
+                    moves.append(item)
+                }
+            }
+        }
+    }
+}
+
+extension MigrationPlan.Rest {
+    fileprivate static func finger(_ finger: Finger) -> Self {
+        Self(
+            kind: "finger",
+            name: finger.rawValue,
+            reason: "a finger of the service is one that was laid on its reader",
+            remedy: "whorl enroll \(finger.rawValue)"
+        )
+    }
+
+    fileprivate static let passcode = Self(
+        kind: "passcode",
+        name: "passcode",
+        reason: "the chip compares it, and gives it to no one",
+        remedy: "whorl passcode set"
+    )
+
+    fileprivate static func key(_ item: VaultItem) -> Self {
+        Self(
+            kind: "key",
+            name: item.id.name.text,
+            reason: "its private half never leaves the chip's object that was made for this directory",
+            remedy: "whorl key create \(item.id.name.text), and hand out its new public half"
+        )
+    }
+
+    /// Makes the word on a secret that cannot move; `nil` for one that can.
+    fileprivate init?(secret item: VaultItem) {
+        let (reason, remedy): (String, String)
+        switch item.standing {
+        case .valid, .unknown:
+            guard item.access.needsApplicationPassword else { return nil }
+            reason = "it has a password of its own"
+            remedy = "whorl secret get, then whorl secret add with that password"
+        case .enrollmentChanged:
+            reason = "it never opens again: the fingers changed"
+            remedy = "whorl secret add, from where it came"
+        case .tampered:
+            reason = "it was changed from outside"
+            remedy = "whorl secret add, from where it came"
+        }
+        self.init(kind: "secret", name: item.id.name.text, reason: reason, remedy: remedy)
+    }
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's own directory moves into the service; nothing of it is lost or deleted."""
+
+import hashlib
+import json
+import pathlib
+import socket
+import subprocess
+import time
+
+from people import act, lay
+from whorl_client import call
+
+SOCKET = "/home/mallory/reader"
+OWN = ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/mallory", "WHORL_SERVICE=in-process",
+       f"FP_VIRTUAL_DEVICE={SOCKET}"]
+
+
+def lay_own(finger, times=1):
+    """Lays a finger on the reader of the user's own process."""
+    for _ in range(times):
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as reader:
+                    reader.connect(SOCKET)
+                    reader.sendall(f"SCAN {finger}".encode())
+                break
+            except OSError:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        time.sleep(0.3)
+
+
+def own(*arguments, secret=None):
+    """Starts whorl as the user, in his own directory."""
+    process = subprocess.Popen(
+        ["runuser", "-u", "mallory", "--", *OWN, "whorl", *arguments],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+    if secret is not None:
+        process.stdin.write(secret)
+    process.stdin.close()
+    process.stdin = None
+    return process
+
+
+def done(process, status=0):
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == status, (process.returncode, out, err)
+    return json.loads(out.decode().splitlines()[-1]).get("result") if out else None
+
+
+def picture():
+    """The files of the own directory but for the books of tries, which every touch changes."""
+    files = {}
+    for path in pathlib.Path("/home/mallory/.local/state/whorl").rglob("*"):
+        if path.is_file() and not path.name.startswith("whorl.db") and "sqlite" not in path.name:
+            files[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return files
+
+
+def in_service():
+    items = act("mallory", call, "io.whorl.Items.List")["value"]
+    return sorted(item["id"]["name"] for item in items if item["id"]["kind"] == "secret")
+
+
+def prepare():
+    subprocess.run(["usermod", "-aG", "tss,fingerprint", "mallory"], check=True)
+    enrolling = own("enroll", "left-thumb", "--json")
+    lay_own("left", 6)
+    done(enrolling)
+    for name, access in (("one", "biometry-any"), ("two", "biometry-any"), ("open", "none")):
+        done(own("secret", "add", name, "--access", access, "--json", secret=f"the {name}".encode()))
+    done(own("key", "create", "signer", "--access", "biometry-any", "--json"))
+
+
+def test_migration_names_what_stays_before_anything_moves():
+    prepare()
+    before = in_service()
+    said = done(own("migrate", "--dry-run", "--json"))
+    assert sorted(said["planned"]) == ["one", "open", "two"] and said["moved"] == [], said
+    assert sorted((rest["kind"], rest["name"]) for rest in said["stays"]) == [
+        ("finger", "left-thumb"), ("key", "signer")], said
+    assert in_service() == before
+
+
+def test_migration_that_is_killed_goes_on_where_it_was_and_loses_nothing():
+    before = picture()
+    process = own("migrate", "--json")
+    lay_own("left")
+    deadline = time.monotonic() + 60
+    while not in_service():
+        assert time.monotonic() < deadline, "nothing was moved"
+        time.sleep(0.3)
+    process.kill()
+    process.communicate()
+    subprocess.run(["pkill", "-KILL", "-u", "mallory", "-x", "whorl"])
+    moved = in_service()
+    assert 0 < len(moved) < 3, moved
+    process = own("migrate", "--json")
+    lay_own("left", len({"one", "two"} - set(moved)))
+    said = done(process)
+    assert sorted(said["there"] + said["moved"]) == ["one", "open", "two"] and said["failed"] == [], said
+    assert in_service() == ["one", "open", "two"]
+    assert picture() == before
+
+
+def test_secret_that_moved_opens_in_the_service_and_in_the_old_directory():
+    process = subprocess.Popen(
+        ["runuser", "-u", "mallory", "--", "env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/mallory",
+         "whorl", "secret", "get", "one"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+    lay("left")
+    out, err = process.communicate(timeout=120)
+    assert out == b"the one", (out, err)
+    process = own("secret", "get", "one")
+    lay_own("left")
+    out, err = process.communicate(timeout=120)
+    assert out == b"the one", (out, err)
+
+
+def test_migration_without_the_touch_moves_nothing_of_it():
+    done(own("secret", "add", "three", "--access", "biometry-any", "--json", secret=b"the three"))
+    process = own("migrate", "--json")
+    lay_own("right", 3)
+    said = done(process, 1)
+    assert said["moved"] == [] and [one["name"] for one in said["failed"]] == ["three"], said
+    assert said["failed"][0]["error"]["code"] == "authenticationFailed", said
+    assert "three" not in in_service()

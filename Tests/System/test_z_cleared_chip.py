@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TPM is cleared in the middle of a call (B12). The last of all tests: nothing opens afterwards."""
+
+import json
+import pathlib
+import subprocess
+import time
+
+from people import lay, start, whorl
+
+STATE = pathlib.Path("/var/lib/whorl/1000")
+
+
+def test_b12_chip_that_is_cleared_in_the_middle_of_a_call_opens_nothing_and_nothing_is_deleted():
+    whorl("secret", "add", "last", "--access", "biometry-any", secret=b"geheim")
+    files = sorted(path.name for path in STATE.iterdir() if path.is_file() and "-" not in path.name)
+    process = start("secret", "get", "last", "--json")
+    time.sleep(3)
+    subprocess.run(["tpm2_clear", "-c", "l", "-T", "device:/dev/tpmrm0"], check=True)
+    lay("right")
+    out, err = process.communicate(timeout=240)
+    said = json.loads(out.decode().splitlines()[-1])
+    assert process.returncode != 0 and b"geheim" not in out and b"Z2VoZWlt" not in out, (out, err)
+    assert said["error"]["code"] in ("chipCleared", "chipUnavailable", "counterLost", "enrollmentRolledBack"), said
+    assert said["error"]["recovery"], said
+    subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
+    again = whorl("secret", "get", "last", "--json", check=False)
+    assert again.returncode != 0 and b"geheim" not in again.stdout, again
+    left = sorted(path.name for path in STATE.iterdir() if path.is_file() and "-" not in path.name)
+    assert set(files) <= set(left), (files, left)
