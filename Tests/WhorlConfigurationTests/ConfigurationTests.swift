@@ -51,7 +51,7 @@ struct ConfigurationTests {
         )
         var wanted = ServiceConfiguration()
         wanted.agent = .required
-        wanted.touch = .local
+        wanted.touch = .localOnly
         wanted.idleSeconds = 0
         wanted.reader = "goodix-0123"
         wanted.longestSeconds = 45

@@ -267,7 +267,7 @@ struct AgentTests {
         let (end, _) = try UnixSocket.pair()
         let user = try PeerUser(of: end)
         let call = ServiceCall(
-            client: ServiceClientIdentity(user: user, process: nil),
+            client: ServiceClientIdentity(user: user, process: nil, label: .none),
             wantsMore: true,
             descriptors: [],
             body: [],
@@ -290,7 +290,7 @@ struct AgentTests {
             )
             let agent = RegisteredAgent(abilities, call)
             #expect(host.agents.add(agent, at: AgentBoard.Place(uid: user.uid, session: nil)))
-            let presenter = WirePresenter<Evaluation>(abilities, call, host)
+            let presenter = WirePresenter<Evaluation>(abilities, call, in: nil, host)
             let entry = PromptEntry(.finger)
             let showing = Task { await presenter.show(prompt, entry) }
             while await !presenter.isInteractive {}
@@ -305,21 +305,21 @@ struct AgentTests {
         async throws
     {
         let host = ServiceHost(
-            rules: Self.rules(.required),
+            prompts: Self.rules(.required),
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
         let (end, _) = try UnixSocket.pair()
         let user = try PeerUser(of: end)
         let call = ServiceCall(
-            client: ServiceClientIdentity(user: user, process: nil),
+            client: ServiceClientIdentity(user: user, process: nil, label: .none),
             wantsMore: true,
             descriptors: [],
             body: [],
             send: { _, _ in }
         )
         let abilities = PresenterAbilities(isInteractive: true, takesPasscode: true)
-        let presenter = WirePresenter<Evaluation>(abilities, call, host)
+        let presenter = WirePresenter<Evaluation>(abilities, call, in: nil, host)
         #expect(await !presenter.isInteractive)
         #expect(presenter.loss == .noAgent)
         let place = AgentBoard.Place(uid: user.uid, session: nil)

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import SecretMemory
+import WhorlRemote
 import WhorlService
 import WhorlSystem
 
