@@ -217,7 +217,7 @@ let house: KeyValuePairs<String, [Part]> = [
         library("WhorlFingerprint", settings: pure),
         library("MockReader", uses: ["WhorlFingerprint"], settings: pure),
         library("GLibRuntime", uses: ["CGLib", "WhorlSupport"]),
-        library("LoginManager", uses: ["CGLib", "GLibRuntime", "WhorlSupport"]),
+        library("LoginManager", uses: ["GLibRuntime", "WhorlSupport"]),
         library(
             "LibfprintReader",
             uses: ["CFprint", "CGLib", "WhorlFingerprint", "GLibRuntime", "WhorlSupport", logging]

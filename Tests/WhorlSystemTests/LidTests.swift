@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GLibRuntime
 import LoginManager
 import Testing
 import WhorlFingerprint
@@ -9,8 +10,8 @@ import WhorlSystem
 /// A lid as a test wants it.
 private struct TestLid: LidManager {
     let state: Lid?
-    func lid() async throws(BusError) -> Lid {
-        guard let state else { throw BusError(cause: "no login manager") }
+    func lid() async throws(SystemBus.Fault) -> Lid {
+        guard let state else { throw SystemBus.Fault(name: nil, cause: "no login manager") }
         return state
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GLibRuntime
 import LoginManager
 import Synchronization
 import Testing
@@ -13,12 +14,12 @@ private final class SleepyMachine: SleepManager {
     }
 
     let log = Mutex<[String]>([])
-    private let refusal: BusError?
+    private let refusal: SystemBus.Fault?
     private let isSleeping: Bool
     private let notices: AsyncStream<Bool>
     private let sink: AsyncStream<Bool>.Continuation
 
-    init(refusing refusal: BusError? = nil, isSleeping: Bool = false) {
+    init(refusing refusal: SystemBus.Fault? = nil, isSleeping: Bool = false) {
         self.refusal = refusal
         self.isSleeping = isSleeping
         (notices, sink) = AsyncStream.makeStream()
@@ -30,13 +31,13 @@ private final class SleepyMachine: SleepManager {
         sink.finish()
     }
 
-    func delaySleep() async throws(BusError) -> any SleepDelay {
+    func delaySleep() async throws(SystemBus.Fault) -> any SleepDelay {
         if let refusal { throw refusal }
         add("delay")
         return Delay { self.add("released") }
     }
-    func sleepNotices() async throws(BusError) -> AsyncStream<Bool> { notices }
-    func isGoingToSleep() async throws(BusError) -> Bool { isSleeping }
+    func sleepNotices() async throws(SystemBus.Fault) -> AsyncStream<Bool> { notices }
+    func isGoingToSleep() async throws(SystemBus.Fault) -> Bool { isSleeping }
 
     /// Follows the machine's sleep to the end of its notices, and returns what happened in which order.
     ///
@@ -95,7 +96,7 @@ private final class SleepyMachine: SleepManager {
     }
 
     @Test func `is prepared for also where it cannot be delayed, which is said`() async {
-        let machine = SleepyMachine(refusing: BusError(cause: "not allowed"))
+        let machine = SleepyMachine(refusing: SystemBus.Fault(name: nil, cause: "not allowed"))
         machine.say(true)
         #expect(
             await machine.followed() == [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CGLib
+internal import Glibc
 
 /// Calls of other services over the system's D-Bus.
 ///
@@ -60,9 +61,70 @@ package actor SystemBus {
         _ parameters: String,
         within seconds: Int32 = 25
     ) async throws(Fault) -> BusValue {
-        guard let dot = method.lastIndex(of: ".") else { throw Fault(name: nil, cause: "no method") }
-        let interface = String(method[..<dot])
-        let member = String(method[method.index(after: dot)...])
+        let (value, descriptor) = try await answer(method, of: target, parameters, within: seconds)
+        if let descriptor { close(descriptor) }
+        return value
+    }
+
+    /// Calls a method that answers with a descriptor.
+    ///
+    /// - Returns: The descriptor, close-on-exec, which its reader closes.
+    /// - Throws: as ``call(_:of:_:within:)``; also for an answer without a descriptor.
+    package func descriptor(
+        from method: String,
+        of target: Target,
+        _ parameters: String,
+        within seconds: Int32 = 25
+    ) async throws(Fault) -> CInt {
+        let (_, descriptor) = try await answer(method, of: target, parameters, within: seconds)
+        guard let descriptor else { throw Fault(name: nil, cause: "\(method) gave no descriptor") }
+        return descriptor
+    }
+
+    /// Follows a signal for as long as the process runs.
+    ///
+    /// - Parameters:
+    ///   - signal: The qualified name, such as `org.freedesktop.login1.Manager.PrepareForSleep`.
+    ///   - target: The service and the object that sends it.
+    ///   - body: Takes the tuple of each, on the GLib thread.
+    /// - Throws: the reason for which there is no bus.
+    package func follow(
+        _ signal: String,
+        of target: Target,
+        _ body: @escaping @Sendable (BusValue) -> Void
+    ) async throws(Fault) {
+        let (interface, member) = try split(signal)
+        let connection = try await connected()
+        g_dbus_connection_signal_subscribe(
+            connection.pointer,
+            target.service,
+            interface,
+            member,
+            target.path,
+            nil,
+            G_DBUS_SIGNAL_FLAGS_NONE,
+            { _, _, _, _, _, parameters, data in
+                guard let data, let parameters else { return }
+                Unmanaged<SignalBody>.fromOpaque(data).takeUnretainedValue().body(BusValue(parameters))
+            },
+            Unmanaged.passRetained(SignalBody(body)).toOpaque(),
+            { data in data.map { Unmanaged<SignalBody>.fromOpaque($0).release() } }
+        )
+    }
+
+    /// Splits a qualified name into the interface and the member.
+    private func split(_ name: String) throws(Fault) -> (String, String) {
+        guard let dot = name.lastIndex(of: ".") else { throw Fault(name: nil, cause: "\(name) is no method") }
+        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+    }
+
+    private func answer(
+        _ method: String,
+        of target: Target,
+        _ parameters: String,
+        within seconds: Int32
+    ) async throws(Fault) -> (BusValue, CInt?) {
+        let (interface, member) = try split(method)
         let connection = try await connected()
         var failure: UnsafeMutablePointer<GError>?
         guard let tuple = g_variant_parse(nil, parameters, nil, nil, &failure) else {
@@ -70,15 +132,21 @@ package actor SystemBus {
         }
         defer { g_variant_unref(tuple) }
         let cancellable = Cancellable()
-        return try await bridge(cancellable) { result -> Result<BusValue, Fault> in
+        return try await bridge(cancellable) { result -> Result<(BusValue, CInt?), Fault> in
             var failure: UnsafeMutablePointer<GError>?
-            guard let answer = g_dbus_connection_call_finish(connection.pointer, result, &failure) else {
-                return .failure(Fault(taking: failure))
-            }
+            var files: UnsafeMutablePointer<GUnixFDList>?
+            let answer = g_dbus_connection_call_with_unix_fd_list_finish(
+                connection.pointer,
+                &files,
+                result,
+                &failure
+            )
+            defer { if let files { g_object_unref(files) } }
+            guard let answer else { return .failure(Fault(taking: failure)) }
             defer { g_variant_unref(answer) }
-            return .success(BusValue(answer))
+            return .success((BusValue(answer), firstDescriptor(files)))
         } start: { reply in
-            g_dbus_connection_call(
+            g_dbus_connection_call_with_unix_fd_list(
                 connection.pointer,
                 target.service,
                 target.path,
@@ -88,6 +156,7 @@ package actor SystemBus {
                 nil,
                 G_DBUS_CALL_FLAGS_NONE,
                 seconds.multipliedReportingOverflow(by: 1000).partialValue,
+                nil,
                 cancellable.pointer,
                 readyCallback,
                 reply.userData
@@ -111,6 +180,20 @@ package actor SystemBus {
         connection = made
         return made
     }
+}
+
+/// Returns a duplicate of the first descriptor beside an answer, close-on-exec; `nil` where there is none.
+private func firstDescriptor(_ files: UnsafeMutablePointer<GUnixFDList>?) -> CInt? {
+    guard let files else { return nil }
+    var failure: UnsafeMutablePointer<GError>?
+    let number = g_unix_fd_list_get(files, 0, &failure)
+    g_clear_error(&failure)
+    return number >= 0 ? number : nil
+}
+
+private final class SignalBody: Sendable {
+    let body: @Sendable (BusValue) -> Void
+    init(_ body: @escaping @Sendable (BusValue) -> Void) { self.body = body }
 }
 
 /// An owned `GDBusConnection`.

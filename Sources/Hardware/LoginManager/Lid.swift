@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import GLibRuntime
+
 /// The lid of a portable machine, and its dock.
 package struct Lid: Sendable, Hashable {
     /// Whether the lid is shut; `false` on a machine without one.
@@ -17,11 +19,11 @@ package struct Lid: Sendable, Hashable {
 /// The part of the system that knows the lid.
 package protocol LidManager: Sendable {
     /// Returns the state of the lid now.
-    func lid() async throws(BusError) -> Lid
+    func lid() async throws(SystemBus.Fault) -> Lid
 }
 
 extension LoginManager: LidManager {
-    package func lid() async throws(BusError) -> Lid {
+    package func lid() async throws(SystemBus.Fault) -> Lid {
         Lid(isShut: try await property("LidClosed"), isDocked: try await property("Docked"))
     }
 }

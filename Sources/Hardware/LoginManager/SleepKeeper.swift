@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import GLibRuntime
 internal import WhorlSupport
 
 /// Delays the machine's sleep until the service has let its readers go, and takes them back afterwards.
@@ -42,7 +43,7 @@ package actor SleepKeeper {
     /// - Parameter begun: Called once, when a sleep that begins from now on is prepared for, or is known not to be.
     package func run(begun: @Sendable () -> Void = {}) async {
         let notices: AsyncStream<Bool>
-        do throws(BusError) {
+        do throws(SystemBus.Fault) {
             // Followed before the delay is taken: no sleep falls in between unseen.
             notices = try await manager.sleepNotices()
             if try await manager.isGoingToSleep() { await sleep() } else { await hold() }
@@ -58,7 +59,7 @@ package actor SleepKeeper {
 
     private func hold() async {
         guard delay == nil else { return }
-        do throws(BusError) {
+        do throws(SystemBus.Fault) {
             delay = try await manager.delaySleep()
         } catch {
             report("The machine's sleep cannot be delayed: \(error.cause).")

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import GLibRuntime
 internal import Glibc
-internal import WhorlSupport
 
 /// The part of the system that puts the machine to sleep, as a service sees it.
 package protocol SleepManager: Sendable {
     /// Delays the machine's sleep for as long as the lock lives, a few seconds at most.
-    func delaySleep() async throws(BusError) -> any SleepDelay
+    func delaySleep() async throws(SystemBus.Fault) -> any SleepDelay
     /// Returns a stream that says `true` before each sleep and `false` after it.
-    func sleepNotices() async throws(BusError) -> AsyncStream<Bool>
+    func sleepNotices() async throws(SystemBus.Fault) -> AsyncStream<Bool>
     /// Returns whether the machine is about to sleep.
-    func isGoingToSleep() async throws(BusError) -> Bool
+    func isGoingToSleep() async throws(SystemBus.Fault) -> Bool
 }
 
 /// A delay of the machine's sleep, which ends when the value is released.
@@ -18,48 +18,47 @@ package protocol SleepDelay: AnyObject, Sendable {}
 
 /// systemd's manager of logins (`org.freedesktop.login1`).
 package struct LoginManager: SleepManager {
-    private static let service = "org.freedesktop.login1"
-    private static let path = "/org/freedesktop/login1"
+    private static let manager = SystemBus.Target("org.freedesktop.login1", "/org/freedesktop/login1")
     private static let interface = "org.freedesktop.login1.Manager"
+    /// The longest wait for an answer, in seconds.
+    private static let patience: Int32 = 5
 
     package init() {}
 
-    package func delaySleep() async throws(BusError) -> any SleepDelay {
-        let reply = try await SystemBus.shared.call(
-            Self.member("Inhibit"),
-            ["sleep", "whorld", "The fingerprint reader is let go.", "delay"]
+    package func delaySleep() async throws(SystemBus.Fault) -> any SleepDelay {
+        DescriptorDelay(
+            try await SystemBus.shared.descriptor(
+                from: Self.interface + ".Inhibit",
+                of: Self.manager,
+                "('sleep', 'whorld', 'The fingerprint reader is let go.', 'delay')",
+                within: Self.patience
+            )
         )
-        guard let descriptor = reply.descriptor else {
-            throw BusError(cause: "the login manager gave no descriptor")
-        }
-        return DescriptorDelay(descriptor)
     }
 
-    package func sleepNotices() async throws(BusError) -> AsyncStream<Bool> {
+    package func sleepNotices() async throws(SystemBus.Fault) -> AsyncStream<Bool> {
         let (notices, sink) = AsyncStream.makeStream(of: Bool.self)
-        try await SystemBus.shared.follow(Self.member("PrepareForSleep")) { sink.yield($0) }
+        try await SystemBus.shared.follow(Self.interface + ".PrepareForSleep", of: Self.manager) { signal in
+            if let isAboutToSleep = signal[0]?.flag { sink.yield(isAboutToSleep) }
+        }
         return notices
     }
 
-    package func isGoingToSleep() async throws(BusError) -> Bool {
+    package func isGoingToSleep() async throws(SystemBus.Fault) -> Bool {
         try await property("PreparingForSleep")
     }
 
-    func property(_ name: String) async throws(BusError) -> Bool {
-        let get = BusMethod(
-            service: Self.service,
-            path: Self.path,
-            interface: "org.freedesktop.DBus.Properties",
-            name: "Get"
+    func property(_ name: String) async throws(SystemBus.Fault) -> Bool {
+        let answer = try await SystemBus.shared.call(
+            "org.freedesktop.DBus.Properties.Get",
+            of: Self.manager,
+            "('\(Self.interface)', '\(name)')",
+            within: Self.patience
         )
-        guard let value = try await SystemBus.shared.call(get, [Self.interface, name]).truth else {
-            throw BusError(cause: "the property \(name) is no truth value")
+        guard let value = answer[0]?.flag else {
+            throw SystemBus.Fault(name: nil, cause: "the property \(name) is no truth value")
         }
         return value
-    }
-
-    private static func member(_ name: String) -> BusMethod {
-        BusMethod(service: service, path: path, interface: interface, name: name)
     }
 }
 
