@@ -39,6 +39,8 @@ final class RegisteredAgent: PromptScreen {
     private struct State {
         var abilities: PresenterAbilities
         var shown: [String: WirePrompt] = [:]
+        /// The prompts that the agent shows and was not told to take away.
+        var open: Set<String> = []
         var isGone = false
     }
 
@@ -56,22 +58,34 @@ final class RegisteredAgent: PromptScreen {
 
     func begin(_ prompt: WirePrompt, _ content: ShownPrompt) {
         let isGone = state.withLock { state in
-            if !state.isGone { state.shown[prompt.id] = prompt }
-            return state.isGone
+            guard !state.isGone else { return true }
+            state.shown[prompt.id] = prompt
+            state.open.insert(prompt.id)
+            // Sent under the lock: nothing about a prompt comes before it, or after its end.
+            call.update(AgentInterface.Update(prompt: content))
+            return false
         }
-        guard !isGone else { return prompt.end(nil) }
-        call.update(AgentInterface.Update(prompt: content))
+        if isGone { prompt.end(nil) }
     }
 
     func change(_ prompt: WirePrompt, _ update: PromptUpdate) {
-        call.update(AgentInterface.Update(change: .init(prompt: prompt.id, update: update)))
+        state.withLock { state in
+            guard state.open.contains(prompt.id) else { return }
+            call.update(AgentInterface.Update(change: .init(prompt: prompt.id, update: update)))
+        }
     }
 
-    func end(_ prompt: WirePrompt) { call.update(AgentInterface.Update(end: prompt.id)) }
+    func end(_ prompt: WirePrompt) {
+        state.withLock { state in
+            guard state.open.remove(prompt.id) != nil else { return }
+            call.update(AgentInterface.Update(end: prompt.id))
+        }
+    }
 
     func ended(_ prompt: WirePrompt, _ ending: PromptInterface.Ending?) {
         state.withLock { state in
             state.shown[prompt.id] = nil
+            state.open.remove(prompt.id)
             if let ending { state.abilities = ending.presenter }
         }
     }
