@@ -9,7 +9,7 @@ import select
 import subprocess
 import time
 
-from people import act, forgive, lay, start, whorl
+from people import act, forgive, lay, sit, start, whorl
 from whorl_client import PRESENTER, Client, HungUp, Refused, call, request
 
 CONFIGURATION = pathlib.Path("/etc/whorl/whorld.conf")
@@ -71,12 +71,13 @@ class Agent:
 
 
 class Terminal:
-    """A program on a terminal of its own."""
+    """A program on a terminal of its own; owner sits at the machine's seat."""
 
     def __init__(self, *arguments, user="owner"):
         self.text = b""
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
+            sit(user)
             os.execvp("runuser", ["runuser", "-u", user, "--", "env", "-i", "PATH=/usr/bin:/bin", "TERM=xterm",
                                   f"HOME=/home/{user}", "LANG=C.UTF-8", *arguments])
 

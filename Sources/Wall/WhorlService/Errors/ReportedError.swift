@@ -34,7 +34,7 @@ public enum ErrorCategory: String, Sendable, Hashable, CaseIterable, Codable {
     case notFound = "notFound"
     /// The item, finger or passcode exists already.
     case alreadyExists = "alreadyExists"
-    /// What was stored is no longer valid, or cannot be trusted.
+    /// The stored item or state is no longer valid, or cannot be trusted.
     case noLongerValid = "noLongerValid"
     /// The request itself cannot be fulfilled as it was made.
     case invalidRequest = "invalidRequest"
