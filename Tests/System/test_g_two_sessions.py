@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two users at one reader (B11), a client that goes away, a restart in the middle of a prompt, a service that is stuck."""
 
+import functools
 import json
 import os
 import pathlib
@@ -10,7 +11,9 @@ import subprocess
 import time
 
 from people import act, forgive, lay, service_pid, shown, start, touching, whorl
+from run import allow
 from test_b_attacks import failed_tries, wake
+from test_e_agents import configure
 from whorl_client import call
 
 
@@ -18,6 +21,22 @@ def result(process, timeout=120):
     """The last line of a command's JSON, and its status."""
     out, err = process.communicate(timeout=timeout)
     return process.returncode, json.loads(out.decode().splitlines()[-1]), err
+
+
+def from_any_place(test):
+    """Lets both users be asked for a finger, although one alone sits at the seat."""
+
+    @functools.wraps(test)
+    def body():
+        configure("[Sessions]\nTouch=any\n")
+        allow("(subject.user == 'owner' || subject.user == 'mallory')")
+        try:
+            test()
+        finally:
+            allow("subject.user == 'owner'")
+            configure("")
+
+    return body
 
 
 def enroll_mallory():
@@ -33,6 +52,21 @@ def tries_of_mallory():
     return sum(tries["totalFailures"] for tries in value)
 
 
+def test_b11_user_who_does_not_sit_at_the_seat_is_told_while_the_other_is_served():
+    first = start("evaluate", "--reason", "a test", "--json")
+    shown(first)
+    began = time.monotonic()
+    second = start("evaluate", "--reason", "a test", "--json", user="mallory")
+    status, said, err = result(second)
+    assert status == 20 and said["error"]["code"] == "notInteractive", (said, err)
+    assert "session" in said["error"]["message"], said
+    assert time.monotonic() - began < 30
+    lay("right")
+    status, said, err = result(first)
+    assert status == 0 and said["result"]["finger"] == "right-index-finger", (said, err)
+
+
+@from_any_place
 def test_b11_second_user_waits_and_the_first_ones_touch_is_not_his():
     enroll_mallory()
     before = failed_tries(), tries_of_mallory()
@@ -52,6 +86,7 @@ def test_b11_second_user_waits_and_the_first_ones_touch_is_not_his():
     assert (failed_tries(), tries_of_mallory()) == before
 
 
+@from_any_place
 def test_b11_user_who_goes_away_frees_the_reader_for_the_other():
     first = start("evaluate", "--reason", "a test", "--json", user="mallory")
     shown(first)
@@ -65,6 +100,7 @@ def test_b11_user_who_goes_away_frees_the_reader_for_the_other():
     assert status == 0 and said["result"]["finger"] == "right-index-finger", (said, err)
 
 
+@from_any_place
 def test_b11_user_who_waits_and_goes_away_leaves_no_touch_behind():
     before = tries_of_mallory()
     first = start("evaluate", "--reason", "a test", "--json")
