@@ -11,6 +11,7 @@ import pexpect
 
 from people import act, command, lay, sit, start, whorl
 from run import allow
+from test_e_agents import PASSCODE, set_passcode
 from whorl_client import PRESENTER, Client, HungUp, Refused, call, name, request, using
 
 NO_PLACE = lambda user: None
@@ -78,23 +79,15 @@ def test_a_touch_is_refused_to_a_session_from_another_machine_and_preflight_says
 
 
 def test_the_passcode_alone_is_asked_for_in_a_session_from_another_machine():
-    with open("/guest/passcode", "w") as file:
-        file.write("2468 hunter")
-    process = subprocess.Popen(
-        command("owner", "whorl", "passcode", "set", "--passcode-fd", "0"),
-        stdin=open("/guest/passcode"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=lambda: sit("owner"),
-    )
-    lay("right")
-    status, text = error_of(process)
-    assert status == 0, (status, text)
+    whorl("passcode", "remove", "--passcode-fd", "0", secret=PASSCODE.encode(), check=False)
+    set_passcode()
     try:
-        status, text = remotely("whorl evaluate --policy device-owner --reason remote", typing="2468 hunter")
+        status, text = remotely("whorl evaluate --policy device-owner --reason remote", typing=PASSCODE)
         assert status == 0 and "ouch" not in text, (status, text)
         status, text = remotely("whorl evaluate --reason remote")
         assert status != 0 and "at another machine" in text, (status, text)
     finally:
-        whorl("passcode", "remove", "--passcode-fd", "0", secret=b"2468 hunter")
+        whorl("passcode", "remove", "--passcode-fd", "0", secret=PASSCODE.encode())
 
 
 def test_a_program_of_the_users_own_service_manager_counts_as_at_the_seat():
