@@ -37,9 +37,8 @@ struct AgentTests {
         )
         #expect(reply.parameters.value?.finger == .leftThumb)
         #expect(agent.prompts.map(\.reason) == ["unlock"])
-        // The process is named where the kernel proves it (Linux 6.5).
-        let names = ["org.example.app", "org.example.app (process \(getpid()))"]
-        #expect(agent.prompts.map(\.title).allSatisfy(names.contains))
+        // This service does not look at who asks.
+        #expect(agent.prompts.map(\.title) == ["org.example.app"])
         #expect(agent.updates.last == .matched(.leftThumb))
         let told = seen.withLock(\.self)
         #expect(told.map(\.elsewhere) == [true])
@@ -335,6 +334,32 @@ struct AgentTests {
         let machine = try await HostMachine(Self.rules(.never))
         let registration = await machine.agent(ScriptedPresenter())
         #expect(await registration.value?.code == .notAllowed)
+        #expect(await machine.ask().presenter.prompts.count == 1)
+    }
+
+    @Test func `an agent's heading says who asks, by the service's word where it knows the program`()
+        async throws
+    {
+        let callers = ScriptedRules()
+        let machine = try await HostMachine(callers: callers)
+        let agent = ScriptedPresenter()
+        let registration = await machine.agent(agent)
+        defer { registration.cancel() }
+        _ = await machine.ask()
+        callers.set(.id("flatpak.org.example.Safe"))
+        _ = await machine.ask()
+        let titles = agent.prompts.map(\.title)
+        #expect(titles.count == 2)
+        #expect(titles.first?.hasPrefix("“org.example.app” by its own word") == true, "\(titles)")
+        #expect(titles.last == "flatpak.org.example.Safe", "\(titles)")
+    }
+
+    @Test func `a confined program registers as no agent`() async throws {
+        let callers = ScriptedRules()
+        callers.set(.id("flatpak.org.example.Safe"))
+        let machine = try await HostMachine(callers: callers)
+        let registration = await machine.agent(ScriptedPresenter())
+        #expect(await registration.value != nil)
         #expect(await machine.ask().presenter.prompts.count == 1)
     }
 

@@ -31,7 +31,7 @@ package struct RemoteAgent: Sendable {
                     failing: AgentError.self,
                     update: { update in
                         if update.isRegistered == true { onRegistration() }
-                        if let shown = update.prompt { relay.show(shown.namingProcess) }
+                        if let shown = update.prompt { relay.show(shown.namingAsker) }
                         if let change = update.change { relay.change(change.prompt, change.update) }
                         if let end = update.end { relay.end(end) }
                     }
@@ -47,19 +47,20 @@ package struct RemoteAgent: Sendable {
 }
 
 extension ShownPrompt {
-    /// The prompt with the process that asks in its heading, where it is proven.
-    fileprivate var namingProcess: ShownPrompt {
-        guard let process else { return self }
+    /// The prompt with the words for who asks as its heading, where the service knows them.
+    fileprivate var namingAsker: ShownPrompt {
+        guard let asker = prompt.asker else { return self }
         let named = Prompt(
-            title: "\(prompt.title) (process \(process))",
+            title: asker.spoken(prompt.title),
             reason: prompt.reason,
             cancelTitle: prompt.cancelTitle,
             fallbackTitle: prompt.fallbackTitle,
             readerKind: prompt.readerKind,
             scanType: prompt.scanType,
-            parts: prompt.parts
+            parts: prompt.parts,
+            asker: asker
         )
-        return ShownPrompt(id: id, prompt: named, process: process)
+        return ShownPrompt(id: id, prompt: named)
     }
 }
 

@@ -61,7 +61,7 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
         host.prompts.add(shown)
         defer { host.prompts.remove(shown) }
         if screen !== caller { call.update(Prompted<Reply>(elsewhere: true)) }
-        screen.begin(shown, ShownPrompt(id: shown.id, prompt: prompt, process: call.client.process?.pid))
+        screen.begin(shown, ShownPrompt(id: shown.id, prompt: prompt))
         let forwarding = Task {
             for await update in entry.updates { screen.change(shown, update) }
             // A task that is cancelled below leaves the loop too, and the engine has ended nothing then.

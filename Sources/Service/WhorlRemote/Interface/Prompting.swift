@@ -38,8 +38,6 @@ struct ShownPrompt: Codable, Sendable {
     /// 128 random bits, in hexadecimal; only the program that shows the prompt learns them.
     let id: String
     let prompt: Prompt
-    /// The process that asks, where it is proven.
-    var process: Int32?
 }
 
 /// The interface by which the program that shows a prompt answers it, on another connection than the one it came by.
