@@ -155,6 +155,26 @@ struct CallerRuleTests {
         }
     }
 
+    @Test func `an earlier touch opens no item, since it was meant for another program`() async throws {
+        let machine = try await RuledMachine(reader: "mock:match,then=no-match", enrolled: .leftThumb)
+        let services = machine.services()
+        let item = try await services.items.seal(secret("s"), access: .biometryAny, applicationPassword: nil)
+        var reusing = request(.biometrics)
+        reusing.reuse = .seconds(60)
+        _ = try await services.owner.evaluate(reusing, presenter: ScriptedPresenter())
+        let thief = machine.services(as: "org.example.thief")
+        let presenter = ScriptedPresenter()
+        let refused = await #expect(throws: ReleaseError.self) {
+            try await thief.items.secret(in: .sealed(item), ReleaseRequest(reusing), presenter: presenter)
+        }
+        guard case .evaluation(let error) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(error.code == .authenticationFailed)
+        #expect(presenter.prompts.count == 1)
+    }
+
     @Test func `the passcode alone is taken where the caller's place forbids a finger`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()

@@ -10,9 +10,14 @@ internal import Glibc
 package final class FileLock: Sendable {
     /// The descriptor of the open file, into which a holder can write.
     package let descriptor: CInt
+    /// Whether another holder had the lock when it was first asked for.
+    package let hasWaited: Bool
     private let process = getpid()
 
-    private init(owning descriptor: CInt) { self.descriptor = descriptor }
+    private init(owning descriptor: CInt, hasWaited: Bool) {
+        self.descriptor = descriptor
+        self.hasWaited = hasWaited
+    }
 
     deinit {
         release()
@@ -47,7 +52,7 @@ package final class FileLock: Sendable {
         var pause = Duration.milliseconds(1)
         while true {
             guard !endsWithTask || !Task.isCancelled else { throw .cancelled }
-            switch try attempt(path) {
+            switch try attempt(path, hasWaited: waited > .zero) {
             case .taken(let lock): return lock
             case .held(let note):
                 guard waited < limit else { throw .held(note) }
@@ -76,17 +81,19 @@ package final class FileLock: Sendable {
     /// - Parameters:
     ///   - path: The lock file, relative to `folder` if it does not begin with a slash.
     ///   - folder: A descriptor of the folder that holds it.
+    ///   - hasWaited: Whether this is not the first attempt.
     /// - Returns: The lock, or the note of the current holder.
     /// - Throws: The reason why the file cannot be used.
     package static func attempt(
         _ path: String,
-        in folder: CInt = AT_FDCWD
+        in folder: CInt = AT_FDCWD,
+        hasWaited: Bool = false
     ) throws(FileLockError) -> Attempt {
         // O_NONBLOCK: opening a pipe of that name would wait for the other end.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = openat(folder, path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno, path, folder) }
-        let lock = FileLock(owning: descriptor)
+        let lock = FileLock(owning: descriptor, hasWaited: hasWaited)
         var opened = stat()
         guard fstat(descriptor, &opened) == 0 else { throw .system(errno) }
         if let fault = FileFault(opened, expecting: S_IFREG) { throw .unusable(fault) }

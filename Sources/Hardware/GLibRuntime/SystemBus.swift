@@ -166,6 +166,8 @@ package actor SystemBus {
 
     private func connected() async throws(Fault) -> BusConnection {
         if let connection, g_dbus_connection_is_closed(connection.pointer) == 0 { return connection }
+        // GLib hands the closed one out again for as long as somebody has it.
+        connection = nil
         let cancellable = Cancellable()
         let made = try await bridge(cancellable) { result -> Result<BusConnection, Fault> in
             var failure: UnsafeMutablePointer<GError>?

@@ -24,13 +24,14 @@ extension Confinement {
     package init?(mounts: String) {
         var isFlatpak = false
         var id: String?
-        for line in mounts.split(separator: "\n") {
+        // By bytes: in a text, a mark after a space or a line's end would belong to it and hide it.
+        for line in mounts.utf8.split(separator: UInt8(ascii: "\n")) {
             // 36 35 98:0 /root /mount-point options … (proc_pid_mountinfo(5))
-            let fields = line.split(separator: " ", maxSplits: 5)
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
             guard fields.count > 4 else { return nil }
-            switch fields[4] {
+            switch String(decoding: fields[4], as: UTF8.self) {
             case "/.flatpak-info": isFlatpak = true
-            case "/app": id = Self.program(inFlatpak: fields[3]) ?? id
+            case "/app": id = Self.program(inFlatpak: String(decoding: fields[3], as: UTF8.self)) ?? id
             default: break
             }
         }
@@ -43,7 +44,7 @@ extension Confinement {
     }
 
     /// Returns the id of a program from the place of its files: `…/app/ID/ARCHITECTURE/BRANCH/COMMIT/files`.
-    private static func program(inFlatpak place: Substring) -> String? {
+    private static func program(inFlatpak place: String) -> String? {
         let parts = place.split(separator: "/")
         guard parts.count >= 6, parts.last == "files", parts[parts.count - 6] == "app" else { return nil }
         let id = parts[parts.count - 5]

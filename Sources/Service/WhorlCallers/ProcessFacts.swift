@@ -45,14 +45,16 @@ struct ProcessFacts: Sendable {
     var label: Reading { read("attr/current", most: 4096) }
 
     /// The places where file systems are mounted, as the process sees them.
-    var mounts: Reading { read("mountinfo", most: 1 << 20) }
+    ///
+    /// Other users' mounts are among them, at paths of any bytes: these are no reason to know nothing of the process.
+    var mounts: Reading { read("mountinfo", most: 16 << 20, isRepaired: true) }
 
     private func text(_ file: String, most: Int) -> String? {
         guard case .text(let text) = read(file, most: most) else { return nil }
         return text.last == "\n" ? String(text.dropLast()) : text
     }
 
-    private func read(_ file: String, most: Int) -> Reading {
+    private func read(_ file: String, most: Int, isRepaired: Bool = false) -> Reading {
         let descriptor = open("\(folder)/\(pid)/\(file)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT ? .none : .unreadable }
         defer { close(descriptor) }
@@ -68,6 +70,7 @@ struct ProcessFacts: Sendable {
             bytes += room.prefix(count)
             guard bytes.count <= most else { return .unreadable }
         }
+        if isRepaired { return .text(String(decoding: bytes, as: UTF8.self)) }
         return String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .unreadable
     }
 }

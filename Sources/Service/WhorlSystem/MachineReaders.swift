@@ -2,6 +2,7 @@
 
 internal import LibfprintReader
 package import WhorlService
+internal import WhorlSupport
 
 /// The readers of this process, as the whole machine's sleep concerns them.
 package enum MachineReaders {
@@ -15,7 +16,14 @@ package enum MachineReaders {
 
     /// Takes the readers back that are connected after the sleep, and lets evaluations begin again.
     package static func takeBack(_ interruptions: Interruptions) async {
-        await LibfprintSource.shared.resumeReaders()
+        let (ends, sink) = AsyncStream.makeStream(of: Void.self)
+        Task {
+            await LibfprintSource.shared.resumeReaders()
+            sink.finish()
+        }
+        // A driver that hangs keeps its own reader away, and not the passcode and the other readers.
+        OffPoolTimer.run(after: .seconds(5)) { sink.finish() }
+        for await _ in ends {}
         interruptions.end(.sleep)
     }
 }

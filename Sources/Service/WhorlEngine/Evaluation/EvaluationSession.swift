@@ -147,7 +147,7 @@ struct EvaluationSession: Sendable {
         // The answer does not wait until the reader is closed; the next work on it does.
         defer { ReaderClosing.begin(reader, holding: [lock, turn]) { await kept.write(at: engine.time) } }
         var limits = limits
-        limits.isAfterAnother = turn.hasWaited
+        limits.isAfterAnother = turn.hasWaited || lock.hasWaited
         return try await run(try await prepare(reader, books, limits, kept)).get()
     }
 

@@ -105,7 +105,9 @@ struct ItemRelease: Sendable {
         var asked = request.evaluation
         asked.policy = parts.contains(.passcode) ? .deviceOwner : .biometrics
         asked.takesPasscodeAlone = parts == .passcode
-        if !access.allowsReuse { asked.reuse = .zero }
+        // An earlier touch was for the program that asked for it then. In a program's own process it can only be that
+        // one; in the system's service it may be any of the user's.
+        if !access.allowsReuse || asked.asker != nil { asked.reuse = .zero }
         let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: .of(vault)))
         let evaluation: Evaluation
         do throws(AuthenticationError) {

@@ -22,8 +22,10 @@ extension ServiceHost {
         onFingers(&router, FingerInterface.acceptable) { (_, fingers, _) async throws(EnrollmentError) in
             Optionally(try await fingers.acceptable())
         }
-        onFingers(&router, FingerInterface.reconcile) { (_, fingers, _) async throws(FingerChangeError) in
-            Optionally(try await fingers.reconcile())
+        onFingers(&router, FingerInterface.reconcile) {
+            (_, fingers, confinement) async throws(FingerChangeError) in
+            guard confinement == .none else { throw .owner(.confined) }
+            return Optionally(try await fingers.reconcile())
         }
         prompting(&router, FingerInterface.enroll) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
@@ -90,4 +92,13 @@ extension ServiceHost {
             throw FingerChangeError.owner(error).refusal
         }
     }
+}
+
+extension AuthenticationError {
+    /// The error of a confined program that asks about the prints of a reader.
+    fileprivate static let confined = AuthenticationError(
+        .notInteractive,
+        message: "A confined program has no part in what a reader stores.",
+        recovery: "Use `whorl` outside of the sandbox."
+    )
 }
