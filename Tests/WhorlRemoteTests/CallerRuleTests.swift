@@ -156,7 +156,7 @@ struct CallerRuleTests {
     }
 
     @Test func `an earlier touch opens no item, since it was meant for another program`() async throws {
-        let machine = try await RuledMachine(reader: "mock:match,then=no-match", enrolled: .leftThumb)
+        let machine = try await RuledMachine(reader: "mock:then=no-match,match", enrolled: .leftThumb)
         let services = machine.services()
         let item = try await services.items.seal(secret("s"), access: .biometryAny, applicationPassword: nil)
         var reusing = request(.biometrics)
