@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from people import act, lay
+from test_g_two_sessions import from_any_place
 from whorl_client import call
 
 SOCKET = "/home/mallory/reader"
@@ -106,6 +107,7 @@ def test_migration_that_is_killed_goes_on_where_it_was_and_loses_nothing():
     assert picture() == before
 
 
+@from_any_place
 def test_secret_that_moved_opens_in_the_service_and_in_the_old_directory():
     process = subprocess.Popen(
         ["runuser", "-u", "mallory", "--", "env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/mallory",
