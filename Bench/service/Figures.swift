@@ -34,7 +34,7 @@ struct Table {
 struct Memory {
     /// All that is in memory, pages of files that other processes share among it (`VmRSS`).
     let resident: Double
-    /// What no file backs (`RssAnon`).
+    /// The part that no file backs (`RssAnon`).
     let own: Double
 
     init(of process: Int32) throws {

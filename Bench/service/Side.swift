@@ -13,7 +13,7 @@ struct Side {
     let services: Services
     /// The socket of the virtual reader that this side uses alone.
     let reader: VirtualReader
-    /// The number of the child's process, where there is one.
+    /// The number of the child's process; `nil` for the engine in this process.
     let process: Int32?
 
     /// Makes the engine of this process; libfprint reads the reader's socket from this process's environment.
@@ -45,7 +45,7 @@ struct Side {
         ]
     }
 
-    /// Enrolls one finger that nobody has.
+    /// Enrolls a synthetic finger.
     func enroll() async throws {
         let presses = Atomic(0)
         let reader = reader
