@@ -61,8 +61,8 @@ def shown(process):
     assert b'"event"' in line, (line, process.communicate(timeout=60))
 
 
-def lay(finger, times=1):
-    """Lays a finger on the virtual reader, each time that it waits for one."""
+def lay(finger, times=1, asking=None):
+    """Lays a finger on the virtual reader, each time that it waits for one; not for a program that has ended."""
     for _ in range(times):
         deadline = time.monotonic() + 60
         while True:
@@ -72,6 +72,8 @@ def lay(finger, times=1):
                     reader.sendall(f"SCAN {finger}".encode())
                 break
             except OSError:
+                if asking and asking.poll() is not None:
+                    return
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
