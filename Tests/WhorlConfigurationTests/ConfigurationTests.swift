@@ -148,7 +148,7 @@ struct ConfigurationTests {
         #expect(process.terminationStatus == 78)
         #expect(
             String(decoding: said, as: UTF8.self)
-                == "whorld: error: \(path): [Prompt] Agent is “sometimes”; allowed is: required, preferred, never.\n"
+                == "<3>whorld: error: \(path): [Prompt] Agent is “sometimes”; allowed is: required, preferred, never.\n"
         )
     }
 

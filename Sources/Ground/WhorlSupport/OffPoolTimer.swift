@@ -78,6 +78,21 @@ package final class OffPoolTimer: Sendable {
         await withCheckedContinuation { woken in run(after: duration) { woken.resume() } }
     }
 
+    /// Waits until work has ended, or the time is over; a cancelled task does not wait.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest wait. Work that takes longer goes on.
+    ///   - start: Starts the work, whose end calls the given function.
+    package static func wait(
+        atMost limit: Duration,
+        until start: (@escaping @Sendable () -> Void) -> Void
+    ) async {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        start { end.finish() }
+        run(after: limit) { end.finish() }
+        for await _ in ends {}
+    }
+
     /// Calls `body` after a duration; `body` must return soon, since other timers wait for it.
     package static func run(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + interval(duration), execute: body)

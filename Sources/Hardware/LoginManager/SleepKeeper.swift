@@ -70,15 +70,13 @@ package actor SleepKeeper {
         guard !isAsleep else { return }
         isAsleep = true
         let prepare = prepare
-        let preparing = Task { await prepare() }
-        // What does not end in time goes on; the machine does not wait for it.
-        let ends = AsyncStream.makeStream(of: Void.self)
-        Task {
-            await preparing.value
-            ends.continuation.finish()
+        // Work that does not end in time goes on; the machine does not wait for it.
+        await OffPoolTimer.wait(atMost: patience) { end in
+            Task {
+                await prepare()
+                end()
+            }
         }
-        OffPoolTimer.run(after: patience) { ends.continuation.finish() }
-        for await _ in ends.stream {}
         delay = nil
     }
 

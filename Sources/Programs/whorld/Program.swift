@@ -81,21 +81,14 @@ struct Whorld: AsyncParsableCommand {
     private func configuration() -> ServiceConfiguration {
         do throws(ConfigurationFault) {
             let read = try ServiceConfiguration.read(config)
-            for warning in read.warnings { say("warning", warning) }
+            for warning in read.warnings { ServiceManager.log(.warning, warning) }
             var configuration = read.configuration
             if let idle { configuration.idleSeconds = idle }
             return configuration
         } catch {
-            say("error", error.description)
+            ServiceManager.log(.error, error.description)
             ListeningSocket.refuseWaiting()
             _exit(78)  // EX_CONFIG
         }
-    }
-
-    /// Writes a line for the journal.
-    private func say(_ kind: String, _ text: String) {
-        let line = "whorld: \(kind): \(text)\n"
-        // A journal that takes nothing changes nothing.
-        _ = write(STDERR_FILENO, line, line.utf8.count)
     }
 }

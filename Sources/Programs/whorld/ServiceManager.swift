@@ -35,9 +35,16 @@ enum ListeningSocket {
 
 /// The service manager, which is told how the service fares (sd_notify(3)).
 enum ServiceManager {
-    /// Writes a warning into the journal, which takes the program's standard error; 4 is the level (sd-daemon(3)).
-    static func warn(_ sentence: String) {
-        let line = "<4>\(sentence)\n"
+    /// The levels of lines in the journal, as sd-daemon(3) numbers them.
+    enum Level: Int {
+        case error = 3
+        case warning = 4
+    }
+
+    /// Writes a line into the journal, which takes the program's standard error.
+    static func log(_ level: Level, _ text: String) {
+        let line = "<\(level.rawValue)>whorld: \(level): \(text)\n"
+        // A journal that takes nothing changes nothing.
         _ = write(STDERR_FILENO, line, line.utf8.count)
     }
 

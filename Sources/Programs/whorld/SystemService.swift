@@ -87,12 +87,11 @@ struct SystemService {
         } resume: {
             await MachineReaders.takeBack(interruptions)
         } report: { sentence in
-            ServiceManager.warn(sentence)
+            ServiceManager.log(.warning, sentence)
         }
-        let (begun, sink) = AsyncStream.makeStream(of: Void.self)
-        Task { await keeper.run { sink.finish() } }
-        OffPoolTimer.run(after: .seconds(1)) { sink.finish() }
-        for await _ in begun {}
+        await OffPoolTimer.wait(atMost: .seconds(1)) { begun in
+            Task { await keeper.run(begun: begun) }
+        }
     }
 }
 

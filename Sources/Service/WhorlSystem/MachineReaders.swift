@@ -16,14 +16,13 @@ package enum MachineReaders {
 
     /// Takes the readers back that are connected after the sleep, and lets evaluations begin again.
     package static func takeBack(_ interruptions: Interruptions) async {
-        let (ends, sink) = AsyncStream.makeStream(of: Void.self)
-        Task {
-            await LibfprintSource.shared.resumeReaders()
-            sink.finish()
-        }
         // A driver that hangs keeps its own reader away, and not the passcode and the other readers.
-        OffPoolTimer.run(after: .seconds(5)) { sink.finish() }
-        for await _ in ends {}
+        await OffPoolTimer.wait(atMost: .seconds(5)) { end in
+            Task {
+                await LibfprintSource.shared.resumeReaders()
+                end()
+            }
+        }
         interruptions.end(.sleep)
     }
 }
