@@ -166,11 +166,12 @@ struct ReaderStorageTests {
         let before = stray("before", EnrollmentMetadata(finger: .rightIndex, userName: "ada"))
         reader.state.withLock { $0.stored.append(before) }
         try await interrupted(fixture, reader)
-        // Another system has added prints since, of another finger and of another user.
+        // Another user or system has added prints since, and some readers keep no names with a print.
         let others = [
-            stray("other finger", EnrollmentMetadata(finger: .leftRing)),
+            stray("other finger", EnrollmentMetadata(finger: .leftRing, userName: "ada")),
             stray("other user", EnrollmentMetadata(userName: "bob")),
-            stray("other day", EnrollmentMetadata(date: CalendarDate(year: 2001, month: 1, day: 1))),
+            stray("other day", EnrollmentMetadata(userName: "ada", date: CalendarDate(year: 2001, month: 1, day: 1))),
+            stray("no user", EnrollmentMetadata(finger: .rightIndex)),
         ]
         reader.state.withLock { $0.stored += others }
         let mine = try await fixture.store.gallery(of: "ada", on: info.id).map(\.template)

@@ -87,9 +87,10 @@ extension FingerEnroller {
         }
     }
 
-    /// Deletes the print that the reader has kept since the enrollment began, unless its metadata say otherwise.
+    /// Deletes the print that the reader has kept since the enrollment began, if it names the profile.
     ///
-    /// A print with any metadata that contradict this enrollment is left alone.
+    /// A print without a user's name, or with any metadata that contradict this enrollment, is left alone: since then,
+    /// another user of the machine may have enrolled it.
     private func deleteLeftover(
         of row: PrintRow,
         besides kept: [Template],
@@ -134,10 +135,10 @@ extension FingerEnroller {
 }
 
 extension PrintRow {
-    /// Whether a print with these metadata can come from this enrollment; missing metadata count as equal.
+    /// Whether a print with these metadata comes from this enrollment. A missing finger or date counts as equal.
     fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {
         let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
-        return (metadata.finger ?? finger) == finger && (metadata.userName ?? profile) == profile
+        return (metadata.finger ?? finger) == finger && metadata.userName == profile
             && (metadata.date ?? date) == date
     }
 }
