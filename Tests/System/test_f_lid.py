@@ -9,7 +9,7 @@ import struct
 import subprocess
 import time
 
-from people import start, touching, whorl
+from people import shown, start, touching, whorl
 from run import configure
 
 EV_SW, EV_SYN, SW_LID = 5, 0, 0
@@ -76,6 +76,14 @@ def test_shut_lid_over_the_built_in_reader_is_told_at_once_and_ends_with_it():
         assert seconds < 15, seconds
         outcome = whorl("can-evaluate", "--json", check=False)
         assert outcome.returncode == 15 and b"The lid is shut" in outcome.stdout, outcome
+        lid.set(False)
+        # The lid is shut while the prompt waits.
+        waiting = start("evaluate", "--reason", "a test", "--json")
+        shown(waiting)
+        lid.set(True)
+        error = json.loads(waiting.communicate(timeout=60)[0].decode().splitlines()[-1])["error"]
+        assert waiting.returncode == 15, (waiting.returncode, error)
+        assert error["message"] == "The lid is shut over the fingerprint reader.", error
         lid.set(False)
         matched = touching("right", 1, "evaluate", "--reason", "a test")
         assert matched["finger"] == "right-index-finger", matched

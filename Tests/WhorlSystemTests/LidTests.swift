@@ -2,6 +2,8 @@
 
 import GLibRuntime
 import LoginManager
+import MockReader
+import Synchronization
 import Testing
 import WhorlFingerprint
 import WhorlService
@@ -13,6 +15,15 @@ private struct TestLid: LidManager {
     func lid() async throws(SystemBus.Fault) -> Lid {
         guard let state else { throw SystemBus.Fault(name: nil, cause: "no login manager") }
         return state
+    }
+}
+
+/// A lid that shuts while a test waits.
+private final class MovingLid: LidManager {
+    private let isShut = Atomic(false)
+    func shut() { isShut.store(true, ordering: .relaxed) }
+    func lid() async throws(SystemBus.Fault) -> Lid {
+        Lid(isShut: isShut.load(ordering: .relaxed), isDocked: false)
     }
 }
 
@@ -60,6 +71,21 @@ private struct TestLid: LidManager {
         #expect(preflight.obstacle?.recovery == "Open the lid.")
         // The list still names the reader.
         #expect(try await shut.readers.readers().count == 1)
+    }
+
+    @Test func `that shuts while a prompt waits ends the wait for a touch, with what to do`() async {
+        let lid = MovingLid()
+        let reader = MockReader()
+        let reach = ReaderReach(lid: lid, builtIn: [reader.info.id])
+        async let obstacle = reach.untilObstructed(reader)
+        lid.shut()
+        #expect(await obstacle?.message == "The lid is shut over the fingerprint reader.")
+        #expect(await ReaderReach(lid: lid).untilObstructed(reader) == nil)
+        let waiting = Task {
+            await ReaderReach(lid: MovingLid(), builtIn: [reader.info.id]).untilObstructed(reader)
+        }
+        waiting.cancel()
+        #expect(await waiting.value == nil)
     }
 
     @Test func `that is open, not over this reader, or not known keeps nothing away`() async {

@@ -95,6 +95,7 @@ public final class InProcessRoot: Sendable {
             texts: PromptTexts(),
             time: .system,
             interruptions: interruptions,
+            obstacle: { await reach.untilObstructed($0) },
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }

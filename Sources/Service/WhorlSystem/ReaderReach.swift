@@ -4,6 +4,7 @@ internal import LibfprintReader
 package import LoginManager
 package import WhorlFingerprint
 package import WhorlService
+internal import WhorlSupport
 
 /// Whether a person can touch a reader: a built-in one is out of reach under a shut lid.
 package struct ReaderReach: Sendable {
@@ -29,6 +30,19 @@ package struct ReaderReach: Sendable {
         // Without a login manager nothing is known of a lid.
         guard let lid = try? await lid.lid() else { return nil }
         return Self.obstacle(to: .builtIn, under: lid)
+    }
+
+    /// Waits until a reader can no longer be touched, and returns the reason.
+    ///
+    /// The login manager sends no signal when the lid moves, so it is asked each half second.
+    ///
+    /// - Returns: `nil` at once where no lid can cover the reader, or when the task is cancelled.
+    package func untilObstructed(_ reader: any FingerprintReader) async -> AuthenticationError? {
+        guard lid != nil, await placement(of: reader) == .builtIn else { return nil }
+        while await OffPoolTimer.wait(.milliseconds(500)) {
+            if let obstacle = await obstacle(to: reader) { return obstacle }
+        }
+        return nil
     }
 
     /// Returns the reason why a reader in a place cannot be touched; `nil` when it can.

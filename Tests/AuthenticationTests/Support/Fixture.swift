@@ -105,7 +105,8 @@ final class Fixture: Sendable {
         reader: ScriptedReader? = nil,
         connected: Bool = true,
         passcode: any PasscodeAuthority = NoPasscode(),
-        interruptions: Interruptions = Interruptions()
+        interruptions: Interruptions = Interruptions(),
+        obstacle: @escaping ReaderObstacle = { _ in nil }
     ) -> AuthenticationEngine {
         let reader = reader ?? self.reader
         return AuthenticationEngine(
@@ -114,6 +115,7 @@ final class Fixture: Sendable {
             passcode: passcode,
             time: clock.time,
             interruptions: interruptions,
+            obstacle: obstacle,
             reader: { () async throws(AuthenticationError) in connected ? reader : nil }
         )
     }

@@ -36,6 +36,7 @@ public final class AuthenticationEngine: AuthenticationService {
     let time: MachineTime
     /// The evaluations that are under way.
     package let interruptions: Interruptions
+    let obstacle: ReaderObstacle
 
     /// Makes an engine from its parts.
     ///
@@ -75,8 +76,10 @@ public final class AuthenticationEngine: AuthenticationService {
         texts: PromptTexts = PromptTexts(),
         time: MachineTime,
         interruptions: Interruptions = Interruptions(),
+        obstacle: @escaping ReaderObstacle = { _ in nil },
         reader: @escaping ReaderProvider
     ) {
+        self.obstacle = obstacle
         self.interruptions = interruptions
         self.profile = profile
         self.state = state
@@ -97,6 +100,7 @@ public final class AuthenticationEngine: AuthenticationService {
             texts: texts,
             time: time,
             interruptions: interruptions,
+            obstacle: obstacle,
             reader: reader
         )
     }

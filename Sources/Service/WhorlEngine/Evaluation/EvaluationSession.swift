@@ -177,6 +177,7 @@ struct EvaluationSession: Sendable {
             gallery: gallery,
             identifies: info.features.contains(.identify),
             timeout: limits.touch,
+            obstacle: engine.obstacle,
             // A script needs no time, and its touches are meant for this prompt.
             isTooEarly: reactionTime(applies: limits.isAfterAnother && info.kind != .mock)
         )

@@ -71,6 +71,7 @@ package struct ScanLoop: Sendable {
             case .answered(.retry): retriesLeft -= 1
             case .timedOut: return .none(AuthenticationError(.systemCancel))
             case .failed(let error): return .none(await meaning(of: error))
+            case .obstructed(let error): return .none(error)
             }
         }
         return .none(.retryStorm)

@@ -13,7 +13,14 @@ package enum Touch: Sendable {
     case timedOut
     /// The reader failed, or the task was cancelled.
     case failed(ReaderError)
+    /// The reader can no longer be touched.
+    case obstructed(AuthenticationError)
 }
+
+/// A function that waits until a reader can no longer be touched, and returns the reason.
+///
+/// It returns `nil` where nothing can come between a person and the reader, and when its task is cancelled.
+package typealias ReaderObstacle = @Sendable (any FingerprintReader) async -> AuthenticationError?
 
 /// A source that asks a reader for one presentation after the other.
 package struct TouchSource: Sendable {
@@ -27,6 +34,8 @@ package struct TouchSource: Sendable {
     package let identifies: Bool
     /// The time limit for one presentation.
     package let timeout: Duration
+    /// Waits until the reader can no longer be touched.
+    package var obstacle: ReaderObstacle = { _ in nil }
     /// Whether no touch can be an answer to this prompt yet.
     package var isTooEarly: @Sendable () -> Bool = { false }
 
@@ -42,6 +51,13 @@ package struct TouchSource: Sendable {
         // answer. It runs on the caller's executor.
         let presentation = Task.immediate(executorPreference: currentExecutor) { await present(entry) }
         limit.onEnd { presentation.cancel() }
+        let obstruction = Mutex<AuthenticationError?>(nil)
+        let watch = Task.immediate(executorPreference: currentExecutor) { [reader, obstacle] in
+            guard let error = await obstacle(reader) else { return }
+            obstruction.withLock { $0 = error }
+            presentation.cancel()
+        }
+        defer { watch.cancel() }
         let touch = await withTaskCancellationHandler {
             await presentation.value
         } onCancel: {
@@ -54,10 +70,11 @@ package struct TouchSource: Sendable {
             return .answered(.retry(.removeFinger))
         }
         // An answer that came at the last moment still counts.
-        if isTimeUp, !Task.isCancelled, case .failed(let error) = touch, error.code == .cancelled {
-            return .timedOut
+        guard !Task.isCancelled, case .failed(let error) = touch, error.code == .cancelled else {
+            return touch
         }
-        return touch
+        if let error = obstruction.withLock(\.self) { return .obstructed(error) }
+        return isTimeUp ? .timedOut : touch
     }
 
     /// Runs one operation of the reader, which ends when the task is cancelled.
