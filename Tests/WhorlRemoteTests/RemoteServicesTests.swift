@@ -2,6 +2,7 @@
 
 import WhorlFingerprint
 import Foundation
+import MockReader
 import SecretMemory
 import SoftwareTPM
 import Synchronization
@@ -198,6 +199,39 @@ struct RemoteServicesTests {
         #expect(try await services.maintenance.hasState())
         let preflight = await services.owner.preflight(.biometrics, for: services.application)
         #expect(preflight.canEvaluate && preflight.hasReader)
+    }
+
+    @Test func `a reader that a prompt uses is not tried out, and the prompt goes on`() async throws {
+        let machine = try await RemoteMachine(reader: "mock:delay 5s,match", enrolled: .leftThumb)
+        let services = machine.services
+        let reader = try await services.readers.chosenReader()
+        let asking = Task {
+            try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: ScriptedPresenter())
+        }
+        // The prompt takes a moment to get the reader.
+        try await Task.sleep(for: .seconds(1))
+        let busy = await #expect(throws: ReaderError.self) { try await reader.open() }
+        #expect(busy?.code == .busy)
+        await #expect(throws: ReaderError.self) { try await reader.storedPrints(whenBusy: .wait) }
+        #expect(try await asking.value.finger == .leftThumb)
+        try await reader.open()
+    }
+
+    @Test func `a print of another user in a reader is told without a name`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "prints-\(UUID()).txt")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let script = "storage=reader,storage-file=\(file.path)"
+        let reader = try MockReader(script: script + ",then=match")
+        try await reader.open()
+        for user in ["ada", "bob"] {
+            let metadata = EnrollmentMetadata(finger: .rightIndex, userName: user)
+            _ = try await reader.enroll(metadata, whenBusy: .fail, observer: { _ in })
+        }
+        try await reader.close()
+        let machine = try await RemoteMachine(reader: "mock:\(script)")
+        let prints = try await machine.services.readers.chosenReader().storedPrints(whenBusy: .wait)
+        #expect(prints.map(\.metadata.userName) == ["ada", nil])
+        #expect(prints.map(\.metadata.finger) == [.rightIndex, nil])
     }
 
     @Test func `a service that has gone is an error with its cause, never an answer`() async throws {

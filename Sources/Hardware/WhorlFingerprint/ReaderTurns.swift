@@ -16,19 +16,21 @@ package enum ReaderTurns {
 
     private static let turns = Mutex<[ObjectIdentifier: Turns]>([:])
 
-    /// Waits for the reader's turn and runs `body`, which opens, uses and closes the reader.
+    /// Takes the reader's turn and runs `body`, which opens, uses and closes the reader.
     ///
-    /// - Throws: `cancelled` when the task was cancelled while it waited; what `body` throws.
+    /// - Throws: `busy` when another one has the turn and `policy` is not to wait; `cancelled` when the task was
+    ///   cancelled while it waited; what `body` throws.
     package static func run<Value: Sendable>(
         _ work: String,
         on reader: any FingerprintReader,
+        whenBusy policy: BusyPolicy = .wait,
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws(ReaderError) -> Value
     ) async throws(ReaderError) -> Value {
         let key = ObjectIdentifier(reader)
         let gate = join(key)
         defer { leave(key) }
-        return try await gate.run(work, whenBusy: .wait, isolation: isolation, body)
+        return try await gate.run(work, whenBusy: policy, isolation: isolation, body)
     }
 
     /// Waits for the reader's turn and takes it, for work that ends elsewhere than it began.

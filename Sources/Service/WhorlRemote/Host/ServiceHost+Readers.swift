@@ -16,22 +16,24 @@ extension ServiceHost {
         }
         onReaders(&router, ReaderInterface.tryOut) { (id, readers) async throws(ReaderError) in
             let reader = try await reader(id.value, readers)
-            try await reader.open()
-            try await reader.close()
-            return NoValue()
-        }
-        onReaders(&router, ReaderInterface.prints) { (id, readers) async throws(ReaderError) in
-            let reader = try await reader(id.value, readers)
-            try await reader.open()
-            let prints: Result<[StoredPrint], ReaderError>
-            do throws(ReaderError) {
-                prints = .success(try await reader.storedPrints(whenBusy: .wait))
-            } catch {
-                prints = .failure(error)
+            // A prompt that waits for a touch there keeps the reader.
+            return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail) {
+                () async throws(ReaderError) in
+                try await reader.open()
+                try await reader.close()
+                return NoValue()
             }
-            // The first error says more.
-            try? await reader.close()
-            return Valued(try prints.get().map(\.metadata))
+        }
+        router.on(ReaderInterface.prints) { (id, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            return try await refusing { () async throws(ReaderError) in
+                let reader = try await reader(id.value, services.readers)
+                let prints = try await ReaderTurns.run("list", on: reader, whenBusy: .fail) {
+                    () async throws(ReaderError) in
+                    try await storedPrints(in: reader)
+                }
+                return Valued(prints.map { $0.metadata(for: services.profile) })
+            }
         }
         onReaders(&router, ReaderInterface.lockTrouble) { (_, readers) async throws(ReaderError) in
             Optionally(readers.readerLockTrouble)
@@ -42,6 +44,21 @@ extension ServiceHost {
             for await _ in await readers.readerEvents() { call.update(NoValue()) }
             return ServiceReply(NoValue())
         }
+    }
+
+    private func storedPrints(
+        in reader: any FingerprintReader
+    ) async throws(ReaderError) -> [StoredPrint] {
+        try await reader.open()
+        let prints: Result<[StoredPrint], ReaderError>
+        do throws(ReaderError) {
+            prints = .success(try await reader.storedPrints(whenBusy: .wait))
+        } catch {
+            prints = .failure(error)
+        }
+        // The first error says more.
+        try? await reader.close()
+        return try prints.get()
     }
 
     private func reader(
@@ -69,5 +86,12 @@ extension ServiceHost {
                 try await body(parameters, services.readers)
             }
         }
+    }
+}
+
+extension StoredPrint {
+    /// Returns the data of the print for a user, who is not told whose a print of another user is.
+    fileprivate func metadata(for profile: String) -> EnrollmentMetadata {
+        metadata.userName == profile ? metadata : EnrollmentMetadata()
     }
 }
