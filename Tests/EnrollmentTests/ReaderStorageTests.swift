@@ -170,7 +170,10 @@ struct ReaderStorageTests {
         let others = [
             stray("other finger", EnrollmentMetadata(finger: .leftRing, userName: "ada")),
             stray("other user", EnrollmentMetadata(userName: "bob")),
-            stray("other day", EnrollmentMetadata(userName: "ada", date: CalendarDate(year: 2001, month: 1, day: 1))),
+            stray(
+                "other day",
+                EnrollmentMetadata(userName: "ada", date: CalendarDate(year: 2001, month: 1, day: 1))
+            ),
             stray("no user", EnrollmentMetadata(finger: .rightIndex)),
         ]
         reader.state.withLock { $0.stored += others }

@@ -135,7 +135,7 @@ extension FingerEnroller {
 }
 
 extension PrintRow {
-    /// Whether a print with these metadata comes from this enrollment. A missing finger or date counts as equal.
+    /// Whether a print with these metadata comes from this enrollment; a missing finger or date counts as equal.
     fileprivate func mayHaveLeft(_ metadata: EnrollmentMetadata) -> Bool {
         let date = CalendarDate(Date(timeIntervalSince1970: enrolledAt))
         return (metadata.finger ?? finger) == finger && metadata.userName == profile
