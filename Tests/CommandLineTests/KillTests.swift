@@ -11,7 +11,7 @@ import Testing
     private static let others = ["left-thumb", "left-index-finger", "right-thumb"]
 
     /// The number of kills: 200 each night (`make nightly`), fewer in a run that somebody waits for.
-    private static let kills = ProcessInfo.processInfo.environment["WHORL_KILLS"].flatMap(Int.init) ?? 60
+    private static let kills = ProcessInfo.processInfo.environment["WHORL_KILLS"].flatMap(Int.init) ?? 30
 
     init() throws { whorl = try WhorlProgram() }
 

@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct KillTests {
     /// The number of kills: 200 each night (`make nightly`), fewer in a run that somebody waits for.
-    private static let kills = ProcessInfo.processInfo.environment["WHORL_KILLS"].flatMap(Int.init) ?? 40
+    private static let kills = ProcessInfo.processInfo.environment["WHORL_KILLS"].flatMap(Int.init) ?? 25
 
     /// Two owners at once, so that a second processor is used.
     @Test(arguments: [0, 1])
