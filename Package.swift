@@ -104,7 +104,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlCallersTests": [
         "SecretMemory", "WhorlCallers", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem",
     ],
-    "WhorlConfigurationTests": ["whorld", "WhorlConfiguration", "WhorlRemote", "WhorlSupport"],
+    "WhorlConfigurationTests": [
+        "whorld", "WhorlConfiguration", "WhorlRemote", "WhorlService", "WhorlSupport",
+    ],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
         "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
@@ -276,7 +278,7 @@ let house: KeyValuePairs<String, [Part]> = [
             uses: ["GLibRuntime", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport"]
         ),
         // The administrator's file, which the service takes and `whorl doctor` checks.
-        library("WhorlConfiguration", uses: ["GLibRuntime", "WhorlRemote", "WhorlSupport"]),
+        library("WhorlConfiguration", uses: ["GLibRuntime", "WhorlRemote", "WhorlService", "WhorlSupport"]),
         library(
             "WhorlSystem",
             uses: [

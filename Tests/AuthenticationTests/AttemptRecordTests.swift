@@ -3,6 +3,7 @@
 import WhorlEngine
 import StateStore
 import Testing
+import WhorlService
 
 /// Minutes as the milliseconds that moments are made of.
 private func minutes(_ count: Int64) -> Int64 { count * 60_000 }
@@ -76,10 +77,10 @@ private func record(failures: Int, at time: Moment) -> AttemptRecord {
     }
 
     @Test func `each lock is twice as long as the last one, up to a day`() {
-        let lengths = (1...12).map { AttemptRecord.lockLength(number: $0) / 60_000 }
+        let lengths = (1...12).map { AttemptRules.standard.lockLength(number: $0) / 60_000 }
         #expect(lengths == [5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440, 1440])
-        #expect(AttemptRecord.lockLength(number: 0) == minutes(5))
-        #expect(AttemptRecord.lockLength(number: .max) == minutes(1440))
+        #expect(AttemptRules.standard.lockLength(number: 0) == minutes(5))
+        #expect(AttemptRules.standard.lockLength(number: .max) == minutes(1440))
     }
 
     @Test func `after a timed lock there is one try, and a failed one locks for longer`() {
@@ -98,6 +99,54 @@ private func record(failures: Int, at time: Moment) -> AttemptRecord {
         tried.release()
         #expect(tried.reserve(at: moment(minutes(7)), endsByTime: true) == .open)
         #expect(tried.remaining == 1)
+    }
+
+    @Test(arguments: 1...5) func `stricter rules lock after fewer failures`(_ tries: Int) {
+        let rules = AttemptRules(tries: tries, firstLockMinutes: 60)
+        var tried = AttemptRecord.fresh(under: rules)
+        for number in 1...tries {
+            #expect(tried.remaining == tries - number + 1)
+            #expect(tried.reserve(at: moment(0), endsByTime: true) == .open)
+            tried.charge(at: moment(0))
+        }
+        #expect(tried.remaining == 0 && tried.failures == AttemptRecord.limit && tried.totalFailures == tries)
+        #expect(tried.lock(at: moment(0), endsByTime: false) == .untilPasscode)
+        #expect(tried.reserve(at: moment(minutes(59)), endsByTime: true) == .for(.seconds(60)))
+        #expect(tried.reserve(at: moment(minutes(60)), endsByTime: true) == .open)
+        #expect(tried.remaining == 1)
+        tried.charge(at: moment(minutes(60)))
+        #expect(tried.lock(at: moment(minutes(60)), endsByTime: true) == .for(.seconds(7200)))
+    }
+
+    @Test func `rules that become stricter leave one try, and ones that become laxer end no lock`() {
+        func record(failures: Int, lockedAt: Moment?, tries: Int) -> AttemptRecord {
+            AttemptRecord(
+                failures: failures,
+                totalFailures: failures,
+                lockouts: lockedAt == nil ? 0 : 1,
+                isPending: false,
+                lockedAt: lockedAt,
+                rules: AttemptRules(tries: tries)
+            )
+        }
+        var stricter = record(failures: 4, lockedAt: nil, tries: 2)
+        #expect(stricter.remaining == 1)
+        #expect(stricter.reserve(at: moment(0), endsByTime: true) == .open)
+        stricter.charge(at: moment(0))
+        #expect(stricter.remaining == 0)
+        var locked = record(failures: 1, lockedAt: nil, tries: 2)
+        _ = locked.reserve(at: moment(0), endsByTime: false)
+        locked.charge(at: moment(0))
+        let laxer = record(failures: locked.failures, lockedAt: locked.lockedAt, tries: 5)
+        #expect(laxer.remaining == 0 && laxer.lock(at: moment(1), endsByTime: false) == .untilPasscode)
+    }
+
+    @Test func `rules are never laxer than the standard ones`() {
+        #expect(AttemptRules(tries: 9, firstLockMinutes: 0) == .standard)
+        #expect(
+            AttemptRules(tries: 0, firstLockMinutes: 99_999) == AttemptRules(tries: 1, firstLockMinutes: 1440)
+        )
+        #expect(AttemptRules(tries: 1, firstLockMinutes: 1440).lockLength(number: .max) == minutes(1440))
     }
 
     @Test func `time does not end a lock where a passcode is set`() {

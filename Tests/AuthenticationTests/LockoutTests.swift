@@ -50,6 +50,24 @@ private struct ScriptedAuthority: PasscodeAuthority {
         #expect(log.filter { $0 == "lockout locked" }.count == 1)
     }
 
+    @Test func `comes earlier where the machine's rules say so`() async throws {
+        let fixture = try await Fixture.enrolled(failures(2))
+        let engine = fixture.engine(rules: AttemptRules(tries: 2, firstLockMinutes: 30))
+        let presenter = ScriptedPresenter()
+        let result = await fixture.evaluate(engine: engine, presenter: presenter)
+        #expect(result.code == .biometryLockout)
+        #expect(presenter.updates.contains(.noMatch(remaining: 1)))
+        #expect(presenter.updates.contains(.noMatch(remaining: 0)))
+        let status = try #require(try await engine.attempts().first { $0.failures > 0 })
+        #expect(status.remaining == 0)
+        fixture.clock.advance(.seconds(29 * 60))
+        #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
+        #expect(fixture.reader.counts.opens == 1)
+        fixture.clock.advance(.seconds(60))
+        fixture.reader.add([.match(0)])
+        #expect(await fixture.evaluate(engine: engine).success?.finger == .rightIndex)
+    }
+
     @Test func `is told by the preflight, with the domain state`() async throws {
         let fixture = try await Fixture.enrolled(failures(5))
         let engine = fixture.engine()

@@ -281,6 +281,27 @@ def test_configuration_names_the_only_reader():
     forgive()
 
 
+def test_configuration_locks_fingers_after_one_failure():
+    before = CONFIGURATION.read_text()
+    if verified().returncode != 0:
+        set_passcode()
+    try:
+        configure("[Tries]\nFingers=1\n")
+        process = start("evaluate", "--reason", "a test", "--json")
+        lay("left")
+        out, err = process.communicate(timeout=240)
+        assert process.returncode == 17 and b"biometryLockout" in out, (process.returncode, out, err)
+    finally:
+        configure(before)
+        assert verified().returncode == 0
+    forgive()
+
+
+def verified():
+    """Verifies the owner's passcode, which ends a lock of the fingers."""
+    return whorl("passcode", "verify", "--passcode-fd", "0", secret=PASSCODE.encode(), check=False)
+
+
 def test_configuration_that_is_wrong_keeps_the_service_from_starting_and_doctor_says_why():
     before = CONFIGURATION.read_text()
     sentence = "[Prompt] Agent is “sometimes”; allowed is: required, preferred, never."

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import WhorlRemote
+import WhorlService
 import WhorlSupport
 
 @testable import WhorlConfiguration
@@ -47,6 +48,9 @@ struct ConfigurationTests {
             Id=goodix-0123
             [Timeout]
             LongestSeconds=45
+            [Tries]
+            Fingers=3
+            LockMinutes=60
             """
         )
         var wanted = ServiceConfiguration()
@@ -55,6 +59,9 @@ struct ConfigurationTests {
         wanted.idleSeconds = 0
         wanted.reader = "goodix-0123"
         wanted.longestSeconds = 45
+        wanted.tries = 3
+        wanted.lockMinutes = 60
+        #expect(wanted.attemptRules == AttemptRules(tries: 3, firstLockMinutes: 60))
         #expect(read.configuration == wanted && read.warnings.isEmpty)
     }
 
@@ -62,7 +69,9 @@ struct ConfigurationTests {
         "[Prompt]\nAgent=Required", "[Prompt]\nAgent=", "[Sessions]\nTouch=everywhere",
         "[Service]\nIdleSeconds=-1", "[Service]\nIdleSeconds=+3", "[Service]\nIdleSeconds=86401",
         "[Service]\nIdleSeconds=99999999999999999999", "[Service]\nIdleSeconds=٣",
-        "[Timeout]\nLongestSeconds=9", "[Timeout]\nLongestSeconds=1e3", "[Reader]\nId=",
+        "[Timeout]\nLongestSeconds=9", "[Timeout]\nLongestSeconds=1e3", "[Tries]\nFingers=0",
+        "[Tries]\nFingers=6",
+        "[Tries]\nLockMinutes=4", "[Tries]\nLockMinutes=1441", "[Reader]\nId=",
         "[Reader]\nId=mock:then=match", "[Reader]\nId=mock", "[Reader]\nId=a b",
     ])
     func `a value that is not allowed is refused with its key, itself and what is allowed`(text: String)

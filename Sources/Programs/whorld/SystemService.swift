@@ -116,6 +116,7 @@ private final class RootsOfUsers: Sendable {
         configuration.profile = ThisProcess.userName(of: uid)
         configuration.reader = service.configuration.reader
         configuration.readerIsNamedIn = service.configuration.reader.map { _ in ServiceConfiguration.path }
+        configuration.attemptRules = service.configuration.attemptRules
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false

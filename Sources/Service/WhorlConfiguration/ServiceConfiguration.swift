@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import WhorlRemote
+package import WhorlService
 
 /// The choices of a machine's administrator for the system's service; each has a default.
 package struct ServiceConfiguration: Sendable, Hashable {
@@ -17,6 +18,13 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var reader: String?
     /// The longest time limit that a caller's request has, in seconds.
     package var longestSeconds = 120
+    /// The number of failed touches in a row that locks fingers.
+    package var tries = AttemptRules.standard.tries
+    /// The length in minutes of the first lock of fingers that ends by time.
+    package var lockMinutes = AttemptRules.standard.firstLockMinutes
+
+    /// The rules for failed tries.
+    package var attemptRules: AttemptRules { AttemptRules(tries: tries, firstLockMinutes: lockMinutes) }
 
     package init() {}
 }
@@ -62,6 +70,14 @@ package struct Setting: Sendable {
         Setting(group: "Timeout", key: "LongestSeconds", allowed: "10 to 86400", standard: "120") {
             configuration,
             value in number(value, 10...86_400, &configuration.longestSeconds)
+        },
+        Setting(group: "Tries", key: "Fingers", allowed: "1 to 5", standard: "5") {
+            configuration,
+            value in number(value, 1...5, &configuration.tries)
+        },
+        Setting(group: "Tries", key: "LockMinutes", allowed: "5 to 1440", standard: "5") {
+            configuration,
+            value in number(value, 5...1440, &configuration.lockMinutes)
         },
     ]
 

@@ -96,6 +96,7 @@ public final class InProcessRoot: Sendable {
             time: .system,
             interruptions: interruptions,
             obstacle: { await reach.untilObstructed($0) },
+            rules: configuration.attemptRules,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }

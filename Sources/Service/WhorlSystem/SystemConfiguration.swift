@@ -15,6 +15,8 @@ public struct SystemConfiguration: Sendable {
     public var reader: String?
     /// The file that names the reader, where a person who asks cannot name another one.
     package var readerIsNamedIn: String?
+    /// The machine's rules for failed tries.
+    package var attemptRules = AttemptRules.standard
     /// The TPM, as a TCTI string or `none`; `nil` means `device:/dev/tpmrm0`.
     public var tpm: String?
     /// The program that asks; `nil` means the name of its file.

@@ -106,7 +106,8 @@ final class Fixture: Sendable {
         connected: Bool = true,
         passcode: any PasscodeAuthority = NoPasscode(),
         interruptions: Interruptions = Interruptions(),
-        obstacle: @escaping ReaderObstacle = { _ in nil }
+        obstacle: @escaping ReaderObstacle = { _ in nil },
+        rules: AttemptRules = .standard
     ) -> AuthenticationEngine {
         let reader = reader ?? self.reader
         return AuthenticationEngine(
@@ -116,6 +117,7 @@ final class Fixture: Sendable {
             time: clock.time,
             interruptions: interruptions,
             obstacle: obstacle,
+            rules: rules,
             reader: { () async throws(AuthenticationError) in connected ? reader : nil }
         )
     }

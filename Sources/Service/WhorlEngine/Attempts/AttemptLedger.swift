@@ -13,16 +13,19 @@ package struct AttemptLedger: Sendable {
     package let profile: String
     /// The class of readers that the tries are made on.
     package let readers: ReaderClass
+    /// The machine's rules.
+    package let rules: AttemptRules
 
     /// Makes the ledger of a profile's tries on a class of readers.
-    package init(profile: String, readers: ReaderClass) {
+    package init(profile: String, readers: ReaderClass, rules: AttemptRules = .standard) {
         self.profile = profile
         self.readers = readers
+        self.rules = rules
     }
 
     /// Returns the ledgers of a profile, one for each class of readers.
-    package static func all(of profile: String) -> [AttemptLedger] {
-        ReaderClass.allCases.map { AttemptLedger(profile: profile, readers: $0) }
+    package static func all(of profile: String, rules: AttemptRules = .standard) -> [AttemptLedger] {
+        ReaderClass.allCases.map { AttemptLedger(profile: profile, readers: $0, rules: rules) }
     }
 
     /// Returns the record on disk, or ``AttemptRecord/fresh`` if the profile has none yet.
@@ -34,20 +37,21 @@ package struct AttemptLedger: Sendable {
                 """
         )
         let row = try Row.fetchOne(statement, arguments: [profile, readers.rawValue])
-        guard let row else { return .fresh }
+        guard let row else { return .fresh(under: rules) }
         let lockouts: Int = try row.column(2)
         return AttemptRecord(
             failures: try row.column(0),
             totalFailures: try row.column(1),
             lockouts: lockouts,
             isPending: try row.column(3),
-            lockedAt: try AttemptLedger.beginning(of: row, lockouts: lockouts)
+            lockedAt: try beginning(of: row, lockouts: lockouts),
+            rules: rules
         )
     }
 
     /// Writes a record to disk, in place of the earlier one.
     package func save(_ record: AttemptRecord, in db: Database) throws {
-        let end = record.lockedAt.map { ($0, AttemptRecord.lockLength(number: record.lockouts)) }
+        let end = record.lockedAt.map { ($0, rules.lockLength(number: record.lockouts)) }
         try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO attempts (
@@ -77,13 +81,13 @@ package struct AttemptLedger: Sendable {
 
     /// Returns the beginning of a lock, computed from the end that the table holds by both clocks: after a restart, the
     /// time since the beginning counts.
-    private static func beginning(of row: Row, lockouts: Int) throws -> Moment? {
+    private func beginning(of row: Row, lockouts: Int) throws -> Moment? {
         guard let boot: Double = try row.optionalColumn(4), let wall: Double = try row.optionalColumn(5),
             let bootID: String = try row.optionalColumn(6),
             // A time that no clock can show is useless: the lock has no known beginning, and so no end yet.
             boot.isFinite, wall.isFinite
         else { return nil }
-        let length = AttemptRecord.lockLength(number: lockouts)
+        let length = rules.lockLength(number: lockouts)
         return Moment(
             bootID: bootID,
             sinceBoot: milliseconds(boot) - length,

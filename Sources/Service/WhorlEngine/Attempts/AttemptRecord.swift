@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import StateStore
+package import WhorlService
 
 /// The counted tries of one profile, and the rules by which they change.
 ///
@@ -8,12 +9,13 @@ package import StateStore
 ///
 /// - A try is *reserved* before its scan and *settled* after it. A reservation that a dead run left behind
 ///   counts as a failure, so that killing a run between scan and bookkeeping gains nothing.
-/// - Five failures in a row lock. Only a verified passcode unlocks; where none is set, time does: 5 minutes,
-///   twice as long each time it locks again without a success in between, at most 24 hours.
+/// - Five failures in a row lock, or fewer by the machine's ``AttemptRules``, and then count as five. Only a verified
+///   passcode unlocks; where none is set, time does: 5 minutes, twice as long each time it locks again without a success
+///   in between, at most 24 hours.
 /// - After a timed lock there is *one* try: a failure locks again, a match sets everything to zero. A person without
 ///   the finger gets one try after each wait, and the waits get longer.
 package struct AttemptRecord: Sendable, Hashable {
-    /// The number of failures in a row that locks fingers.
+    /// The number of failures with which fingers are locked.
     package static let limit = 5
 
     /// Failures since the last match or verified passcode; ``limit`` and more means locked.
@@ -28,9 +30,19 @@ package struct AttemptRecord: Sendable, Hashable {
     package private(set) var isPending: Bool
     /// The time when the present lock began; `nil` when fingers are not locked.
     package private(set) var lockedAt: Moment?
+    /// The machine's rules, which are not stored with the record.
+    package let rules: AttemptRules
 
     /// Makes a record from stored values; a negative number of failures means locked.
-    package init(failures: Int, totalFailures: Int, lockouts: Int, isPending: Bool, lockedAt: Moment?) {
+    package init(
+        failures: Int,
+        totalFailures: Int,
+        lockouts: Int,
+        isPending: Bool,
+        lockedAt: Moment?,
+        rules: AttemptRules = .standard
+    ) {
+        self.rules = rules
         self.failures = failures < 0 ? AttemptRecord.limit : failures
         self.totalFailures = min(max(0, totalFailures), 1 << 40)
         self.lockouts = min(max(0, lockouts), 1 << 40)
@@ -39,16 +51,25 @@ package struct AttemptRecord: Sendable, Hashable {
     }
 
     /// The record of a profile without any try.
-    package static let fresh = AttemptRecord(
-        failures: 0,
-        totalFailures: 0,
-        lockouts: 0,
-        isPending: false,
-        lockedAt: nil
-    )
+    package static let fresh = fresh(under: .standard)
+
+    /// Returns the record of a profile without any try, under a machine's rules.
+    package static func fresh(under rules: AttemptRules) -> AttemptRecord {
+        AttemptRecord(
+            failures: 0,
+            totalFailures: 0,
+            lockouts: 0,
+            isPending: false,
+            lockedAt: nil,
+            rules: rules
+        )
+    }
 
     /// The number of failures that remain before fingers are locked.
-    package var remaining: Int { max(0, AttemptRecord.limit - failures) }
+    package var remaining: Int {
+        // After stricter rules came, or a timed lock has ended, one is left.
+        failures >= AttemptRecord.limit ? 0 : max(1, rules.tries - failures)
+    }
 
     /// Returns whether fingers are locked, and for how long.
     ///
@@ -59,7 +80,7 @@ package struct AttemptRecord: Sendable, Hashable {
     package func lock(at now: Moment, endsByTime: Bool) -> LockState {
         guard failures >= AttemptRecord.limit else { return .open }
         guard endsByTime else { return .untilPasscode }
-        let length = AttemptRecord.lockLength(number: lockouts)
+        let length = rules.lockLength(number: lockouts)
         // Without a known beginning, no time has certainly passed.
         let left = length - (lockedAt.map(now.certainlyAfter) ?? 0)
         return left > 0 ? .for(.milliseconds(left)) : .open
@@ -88,7 +109,8 @@ package struct AttemptRecord: Sendable, Hashable {
         isPending = false
         failures = min(failures, AttemptRecord.limit - 1) + 1
         totalFailures += 1
-        guard failures >= AttemptRecord.limit else { return }
+        guard failures >= rules.tries else { return }
+        failures = AttemptRecord.limit
         lockouts += 1
         lockedAt = now
     }
@@ -109,12 +131,6 @@ package struct AttemptRecord: Sendable, Hashable {
         failures = 0
         lockouts = 0
         lockedAt = nil
-    }
-
-    /// Returns the length in milliseconds of the lock with this number (from 1), where time ends locks.
-    package static func lockLength(number: Int) -> Int64 {
-        let doublings = min(max(1, number), 21) - 1
-        return min(300_000 << Int64(doublings), 86_400_000)
     }
 }
 

@@ -53,11 +53,11 @@ extension AuthenticationEngine {
         do throws(StateError) {
             guard let database = try await state.existing() else {
                 return ReaderClass.allCases.map {
-                    AttemptStatus(.fresh, on: $0, at: now, endsByTime: endsByTime)
+                    AttemptStatus(.fresh(under: rules), on: $0, at: now, endsByTime: endsByTime)
                 }
             }
-            return try await database.read { [profile] db in
-                try AttemptLedger.all(of: profile).map { ledger in
+            return try await database.read { [profile, rules] db in
+                try AttemptLedger.all(of: profile, rules: rules).map { ledger in
                     AttemptStatus(
                         try ledger.record(in: db),
                         on: ledger.readers,

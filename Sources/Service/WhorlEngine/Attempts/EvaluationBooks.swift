@@ -23,6 +23,8 @@ package struct EvaluationBooks: Sendable {
     package let reason: String
     /// Whether a lock ends by time, since no passcode is set.
     package let lockEndsByTime: Bool
+    /// The machine's rules for failed tries.
+    let rules: AttemptRules
     package let time: MachineTime
     /// The program that asks, as a service knows it.
     let asker: Asker?
@@ -35,6 +37,7 @@ package struct EvaluationBooks: Sendable {
         reader: ReaderInfo?,
         reason: String,
         lockEndsByTime: Bool,
+        rules: AttemptRules = .standard,
         time: MachineTime,
         asker: Asker? = nil
     ) {
@@ -44,13 +47,14 @@ package struct EvaluationBooks: Sendable {
         self.reader = reader
         self.reason = reason
         self.lockEndsByTime = lockEndsByTime
+        self.rules = rules
         self.reuse = ReuseWindow(keys: database.keys)
         self.time = time
         self.asker = asker
     }
 
     private var ledger: AttemptLedger {
-        AttemptLedger(profile: profile, readers: reader.map { ReaderClass($0.kind) } ?? .real)
+        AttemptLedger(profile: profile, readers: reader.map { ReaderClass($0.kind) } ?? .real, rules: rules)
     }
 
     /// Reserves the next scan; only the holder of the profile's ``EvaluationLock`` may call it.

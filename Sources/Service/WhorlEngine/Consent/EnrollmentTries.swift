@@ -54,6 +54,7 @@ struct EnrollmentTries: TouchCounter {
             reader: reader,
             reason: "check the \(finger.spokenName), which is being enrolled",
             lockEndsByTime: await engine.lockEndsByTime,
+            rules: engine.rules,
             time: engine.time,
             asker: asker
         )

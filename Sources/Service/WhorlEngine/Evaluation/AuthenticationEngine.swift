@@ -37,6 +37,8 @@ public final class AuthenticationEngine: AuthenticationService {
     /// The evaluations that are under way.
     package let interruptions: Interruptions
     let obstacle: ReaderObstacle
+    /// The machine's rules for failed tries.
+    let rules: AttemptRules
 
     /// Makes an engine from its parts.
     ///
@@ -77,9 +79,11 @@ public final class AuthenticationEngine: AuthenticationService {
         time: MachineTime,
         interruptions: Interruptions = Interruptions(),
         obstacle: @escaping ReaderObstacle = { _ in nil },
+        rules: AttemptRules = .standard,
         reader: @escaping ReaderProvider
     ) {
         self.obstacle = obstacle
+        self.rules = rules
         self.interruptions = interruptions
         self.profile = profile
         self.state = state
@@ -101,6 +105,7 @@ public final class AuthenticationEngine: AuthenticationService {
             time: time,
             interruptions: interruptions,
             obstacle: obstacle,
+            rules: rules,
             reader: reader
         )
     }

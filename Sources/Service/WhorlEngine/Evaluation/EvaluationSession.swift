@@ -94,6 +94,7 @@ struct EvaluationSession: Sendable {
             reader: survey.readerInfo,
             reason: request.reason,
             lockEndsByTime: survey.preconditions.lockEndsByTime,
+            rules: engine.rules,
             time: engine.time,
             asker: request.asker
         )

@@ -66,8 +66,9 @@ extension AuthenticationEngine {
             let store = EnrollmentStore(database: database, generations: state.generations)
             // Set it even if the set of fingers turns out not to be sound, since that is recorded.
             survey.database = database
-            let (fingers, rest) = try await store.snapshot(of: profile) { [profile, time] db in
-                let record = try AttemptLedger(profile: profile, readers: readers).record(in: db)
+            let (fingers, rest) = try await store.snapshot(of: profile) { [profile, rules, time] db in
+                let ledger = AttemptLedger(profile: profile, readers: readers, rules: rules)
+                let record = try ledger.record(in: db)
                 return (
                     isOptedOut: try OptOuts(profile: profile).contains(application, in: db),
                     lock: record.lock(at: time.now(), endsByTime: lockEndsByTime)
