@@ -36,7 +36,7 @@ struct ConfinedItemTests {
         try await add("own", services)
         #expect(try await names(services) == ["own", "wifi"])
         let released = try await services.items.use(
-            .stored(try id("own")),
+            .named(try id("own")),
             for: .secret,
             ReleaseRequest(EvaluationRequest("x")),
             presenter: ScriptedPresenter()

@@ -114,7 +114,7 @@ struct RemoteServicesTests {
         let digest = Data(repeating: 7, count: 32)
         let signed = try await services.items.signature(
             over: digest,
-            with: .stored(id),
+            with: .named(id),
             ReleaseRequest(EvaluationRequest("sign")),
             presenter: ScriptedPresenter()
         )

@@ -34,7 +34,7 @@ struct TrafficTests {
             applicationPassword: secret(words[2])
         )
         let released = try await services.items.secret(
-            in: .stored(id),
+            in: .named(id),
             ReleaseRequest(EvaluationRequest("open"), applicationPassword: secret(words[2])),
             presenter: ScriptedPresenter()
         )

@@ -63,7 +63,7 @@ struct VersionTests {
             applicationPassword: nil
         )
         let released = try await services.items.secret(
-            in: .stored(id),
+            in: .named(id),
             ReleaseRequest(EvaluationRequest("open")),
             presenter: ScriptedPresenter()
         )

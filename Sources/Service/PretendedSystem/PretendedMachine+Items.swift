@@ -160,7 +160,7 @@ extension PretendedMachine {
     /// Returns the entry of an item; a test's vault has no table, so stored items are not found.
     private func entry(_ item: ProtectedItem) throws(ReleaseError) -> TestVault.Entry {
         switch item {
-        case .stored: throw .vault(.noVault)
+        case .named: throw .vault(.noVault)
         case .sealed(let item):
             guard let entry = vault.entry(item) else {
                 throw .vault(VaultError(.itemTampered, "sealed item"))

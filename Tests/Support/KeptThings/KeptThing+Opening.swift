@@ -108,7 +108,7 @@ extension KeptThing {
         let engine = program.services.engine
         if place == .secret {
             let released = try await engine.secret(
-                in: .stored(try id),
+                in: .named(try id),
                 request,
                 presenter: program.person
             )
@@ -118,7 +118,7 @@ extension KeptThing {
         } else {
             _ = try await engine.signature(
                 over: Data(count: 32),
-                with: .stored(try id),
+                with: .named(try id),
                 request,
                 presenter: program.person
             )

@@ -117,7 +117,7 @@ struct Key: AsyncParsableCommand {
             ) { request, presenter throws(ReleaseError) in
                 try await session.services.items.signature(
                     over: digest,
-                    with: .stored(id),
+                    with: .named(id),
                     request,
                     presenter: presenter
                 )

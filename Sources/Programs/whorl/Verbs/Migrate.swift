@@ -120,7 +120,7 @@ struct Migrate: Verb {
         )
         let released = try await failing { () async throws(ReleaseError) in
             try await own.items.secret(
-                in: .stored(item.id),
+                in: .named(item.id),
                 request,
                 presenter: session.presenter(handing: preset)
             )

@@ -73,7 +73,7 @@ struct Secret: AsyncParsableCommand {
                 otherwise: "get the secret “\(id.name.text)”"
             ) { request, presenter throws(ReleaseError) in
                 try await session.services.items.secret(
-                    in: .stored(id),
+                    in: .named(id),
                     request,
                     presenter: presenter
                 )

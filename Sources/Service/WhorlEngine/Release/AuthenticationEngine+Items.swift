@@ -34,7 +34,7 @@ extension ItemUse {
         case (.signature(let digest), _):
             guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
         case (.sharedSecret(let publicKey), .sealed): try Vault.check(publicKey: publicKey)
-        case (.sharedSecret, .stored(let id)):
+        case (.sharedSecret, .named(let id)):
             throw VaultError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
         }
     }
@@ -49,11 +49,11 @@ extension Vault {
         _ password: SecretBox?
     ) async throws(VaultError) -> ItemProduct {
         switch (item, use) {
-        case (.stored(let id), .secret):
+        case (.named(let id), .secret):
             .secret(try await secret(id, shown: proof, applicationPassword: password))
         case (.sealed(let item), .secret):
             .secret(try await secret(in: item, shown: proof, applicationPassword: password))
-        case (.stored(let id), .signature(let digest)):
+        case (.named(let id), .signature(let digest)):
             .signature(try await sign(digest: digest, with: id, shown: proof, applicationPassword: password))
         case (.sealed(let key), .signature(let digest)):
             .signature(try await sign(digest: digest, with: key, shown: proof, applicationPassword: password))
@@ -61,7 +61,7 @@ extension Vault {
             .secret(
                 try await sharedSecret(with: publicKey, of: key, shown: proof, applicationPassword: password)
             )
-        case (.stored(let id), .sharedSecret):
+        case (.named(let id), .sharedSecret):
             throw VaultError(.noSuchItem, id.spoken, cause: "keys with a name sign only")
         }
     }

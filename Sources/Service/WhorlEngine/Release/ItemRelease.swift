@@ -149,7 +149,7 @@ extension ProtectedItem {
     /// The profile that the item belongs to.
     fileprivate var profile: String {
         switch self {
-        case .stored(let id): id.profile
+        case .named(let id): id.profile
         case .sealed(let item): item.profile
         }
     }
@@ -157,7 +157,7 @@ extension ProtectedItem {
     /// The error for an item that does not belong to this profile.
     fileprivate var missing: VaultError {
         switch self {
-        case .stored(let id): VaultError(.noSuchItem, id.spoken)
+        case .named(let id): VaultError(.noSuchItem, id.spoken)
         case .sealed(let item):
             VaultError(
                 .itemTampered,
@@ -170,7 +170,7 @@ extension ProtectedItem {
     /// Returns the access control of the item, as the vault states it, not the item.
     fileprivate func access(_ vault: Vault) async throws(VaultError) -> AccessControl {
         switch self {
-        case .stored(let id): try await vault.access(of: id)
+        case .named(let id): try await vault.access(of: id)
         case .sealed(let item): try vault.access(of: item)
         }
     }

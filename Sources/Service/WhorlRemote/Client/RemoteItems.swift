@@ -86,7 +86,7 @@ struct RemoteItems: ItemService {
             (all) throws(SecretDescriptor.Fault) in
             let password = try all.add(request.applicationPassword)
             switch item {
-            case .stored(let id):
+            case .named(let id):
                 return ItemInterface.Using(
                     id: id,
                     sealed: nil,

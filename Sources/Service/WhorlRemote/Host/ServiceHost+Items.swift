@@ -109,7 +109,7 @@ extension ServiceCall {
     ) throws(ServiceRefusal) -> ProtectedItem {
         switch (using.id, using.sealed) {
         case (let id?, nil):
-            do { return .stored(try names.stored(id)) } catch { throw error.refusal }
+            do { return .named(try names.stored(id)) } catch { throw error.refusal }
         case (nil, let form?): return .sealed(try item(form))
         default: throw .invalidParameter("call.id")
         }

@@ -4,17 +4,17 @@ public import SecretMemory
 
 /// An item that opens when its access control is met, wherever it is stored.
 public enum ProtectedItem: Sendable, Hashable, Codable {
-    /// An item in the vault's table.
-    case stored(ItemID)
+    /// An item in the vault's table, under its name.
+    case named(ItemID)
     /// A sealed item that the caller stores.
     case sealed(SealedItem)
 
     private enum CodingKeys: String, CodingKey {
-        case stored = "stored"
+        case named = "named"
         case sealed = "sealed"
     }
 
-    private enum StoredCodingKeys: String, CodingKey { case _0 = "id" }
+    private enum NamedCodingKeys: String, CodingKey { case _0 = "id" }
     private enum SealedCodingKeys: String, CodingKey { case _0 = "item" }
 }
 
