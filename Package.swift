@@ -60,7 +60,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "KeychainTests": [
         "WhorlEngine", "AuthenticationContext", "ChipDouble", "WhorlEnrollment", "WhorlFingerprint",
         "KeychainServices",
-        "KeychainRows", "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
+        "KeychainRows", "LocalAuthentication", "LocalAuthenticationPrompts", "SecretMemory",
+        "SecureEnclaveKeys", "SoftwareMachine",
         "SoftwareTPM",
         "StateStore", "WhorlVault", "WhorlService", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
@@ -70,7 +71,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LocalAuthenticationTests": [
         "WhorlEngine", "AuthenticationContext", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
-        "SecretMemory", "WhorlVault", "WhorlService",
+        "LocalAuthenticationPrompts", "SecretMemory", "WhorlVault", "WhorlService",
     ],
     "LocalAuthenticationTestingTests": [
         "AuthenticationContext", "ChildPipe", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
@@ -319,10 +320,15 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "LocalAuthentication",
             uses: [
-                "AuthenticationContext", "WhorlFingerprint", "GLibRuntime", "KeychainServices",
+                "AuthenticationContext", "GLibRuntime", "KeychainServices",
                 "SecretMemory",
                 "WhorlService", "WhorlSupport",
             ]
+        ),
+        // What a presenter needs: names that are not Apple's, for programs that show the prompt themselves.
+        library(
+            "LocalAuthenticationPrompts",
+            uses: ["AuthenticationContext", "LocalAuthentication", "WhorlFingerprint", "WhorlService"]
         ),
         library(
             "SecureEnclaveKeys",
@@ -385,6 +391,7 @@ let package = Package(
     name: "whorl",
     products: [
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "LocalAuthenticationPrompts", targets: ["LocalAuthenticationPrompts"]),
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
         .library(name: "Security", targets: ["Security"]),

@@ -6,6 +6,7 @@ import KeychainServices
 import LocalAuthentication
 import Synchronization
 import Testing
+import WhorlService
 
 /// The ways in which programs for Apple's systems write it.
 @Suite struct `Idioms` {

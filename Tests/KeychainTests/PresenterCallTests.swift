@@ -4,6 +4,7 @@ import WhorlEngine
 import Foundation
 import KeychainServices
 import LocalAuthentication
+import LocalAuthenticationPrompts
 import Synchronization
 import Testing
 import WhorlService

@@ -7,6 +7,7 @@ import LocalAuthentication
 import SecureEnclaveKeys
 import SoftwareTPM
 import Testing
+import WhorlFingerprint
 import WhorlVault
 import WhorlService
 import WhorlSystem
