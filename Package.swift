@@ -58,7 +58,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
-        "WhorlEngine", "AuthenticationContext", "ChipDouble", "WhorlEnrollment", "WhorlFingerprint",
+        "WhorlEngine", "AuthenticationContext", "ChildPipe", "ChipDouble", "IdiomProbe", "KeychainIdioms",
+        "WhorlEnrollment", "WhorlFingerprint",
         "KeychainServices",
         "KeychainRows", "LocalAuthentication", "LocalAuthenticationPrompts", "SecretMemory",
         "SecureEnclaveKeys", "SoftwareMachine",
@@ -486,6 +487,18 @@ let package = Package(
             .target(
                 name: "SeededGenerator",
                 path: "Tests/Support/SeededGenerator",
+                swiftSettings: common
+            ),
+            .target(
+                name: "KeychainIdioms",
+                dependencies: ["LocalAuthentication"],
+                path: "Tests/Support/KeychainIdioms",
+                swiftSettings: common
+            ),
+            .executableTarget(
+                name: "IdiomProbe",
+                dependencies: ["KeychainIdioms", "LocalAuthentication"],
+                path: "Tests/Support/IdiomProbe",
                 swiftSettings: common
             ),
             .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),
