@@ -141,9 +141,13 @@ import Testing
                 #expect(SecItemAdd(liar as CFDictionary, nil) == errSecSuccess)
             }
             #expect(find(query()).status == errSecItemNotFound)
+            #expect(SecItemCopyMatching(query(), nil) == errSecItemNotFound)
+            #expect(SecItemDelete([kSecClass: kSecClassIdentity] as CFDictionary) == errSecItemNotFound)
             // The right key is found beside them.
             #expect(SecItemAdd([kSecValueRef: key] as CFDictionary, nil) == errSecSuccess)
             #expect(names() == ["ada"])
+            #expect(SecItemDelete([kSecClass: kSecClassIdentity] as CFDictionary) == errSecSuccess)
+            #expect(count(kSecClassKey) == 2 && count(kSecClassCertificate) == 0)
         }
     }
 

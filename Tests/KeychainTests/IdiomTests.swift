@@ -39,6 +39,20 @@ import WhorlService
         }
     }
 
+    @Test func `Foundation for Linux sets the traps that the porting guide names, and the cures work`() {
+        enum Status: Int, CustomNSError {
+            case notFound = -25300
+            static var errorDomain: String { NSOSStatusErrorDomain }
+            var errorCode: Int { rawValue }
+        }
+        let dictionary: NSDictionary = ["acct": "ada" as NSString]
+        #expect(!dictionary.isEqual(to: ["acct": "ada" as NSString]))
+        #expect(dictionary == ["acct": "ada" as NSString] as NSDictionary)
+        let error: any Error = NSError(domain: NSOSStatusErrorDomain, code: Status.notFound.rawValue)
+        #expect(!(error is Status))
+        #expect((error as NSError).code == Status.notFound.rawValue)
+    }
+
     @Test func `the functions as values`() {
         let copy: (CFDictionary, UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus = SecItemCopyMatching
         let delete = SecItemDelete

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Crypto
 internal import WhorlService
 
 /// An identity as the keychain has it: the rows of its certificate and of the private key for it.
@@ -62,5 +63,22 @@ struct IdentitySearch {
         var match = keys
         match.attributes["klbl"] = hash
         return match
+    }
+}
+
+extension KeychainRow {
+    /// Whether a private key is the one whose hash is its application label, as far as that is known without asking its
+    /// owner: a program may store any bytes with any label.
+    var mayBeWhatItSays: Bool {
+        let material: KeyMaterial?
+        switch contents {
+        case .value(let bytes):
+            // Bytes that are no key are nobody's key.
+            material = (try? SecKey.stored(record, bytes))?.material
+        case .sealed(let item) where item.kind == .key: material = KeyMaterial(sealed: item)
+        case .sealed, .damaged, .encrypted: return true
+        }
+        guard let material else { return false }
+        return record.attributes["klbl"] == .data(Data(Insecure.SHA1.hash(data: material.publicBytes)))
     }
 }

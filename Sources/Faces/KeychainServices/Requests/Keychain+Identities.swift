@@ -46,14 +46,11 @@ extension Keychain {
         var found: [StoredIdentity] = []
         for certificate in certificates where found.count < limit {
             guard var match = search.keys(for: certificate) else { continue }
-            let keys = try living(
-                &match,
-                values,
-                withValues: request.needsValue(of: .key),
-                limit: limit - found.count
-            )
+            let keys = inOrder(try living(&match, values, withValues: true)).filter(\.mayBeWhatItSays)
             search.keys.leftOut.formUnion(match.leftOut)
-            found += keys.map { StoredIdentity(certificate: certificate, key: $0) }
+            found += keys.prefix(limit - found.count).map {
+                StoredIdentity(certificate: certificate, key: $0)
+            }
         }
         return found
     }
@@ -95,12 +92,12 @@ extension Keychain {
         var keys: [KeychainRow] = []
         if request.identity != nil {
             // The object names both halves, also where the other one is gone.
-            keys = try store.items(search.keys, withValues: false)
+            keys = try store.items(search.keys, withValues: true).filter(\.mayBeWhatItSays)
         } else {
             var paired: [KeychainRow] = []
             for certificate in certificates {
                 guard let match = search.keys(for: certificate) else { continue }
-                let own = try store.items(match, withValues: false)
+                let own = try store.items(match, withValues: true).filter(\.mayBeWhatItSays)
                 if !own.isEmpty { paired.append(certificate) }
                 keys += own
             }
