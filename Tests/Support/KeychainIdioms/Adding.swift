@@ -58,7 +58,7 @@ extension Idiom {
         },
         Idiom(.add, "attributes are given back, with dates") { place in
             var result: AnyObject?
-            let whole = place.item("ada", [kSecReturnAttributes as String: kCFBooleanTrue!])
+            let whole = place.item("ada", [kSecReturnAttributes as String: kCFBooleanTrue as Any])
             try place.expect(SecItemAdd(whole as CFDictionary, &result))
             let attributes = try place.unwrap(result as? [String: Any])
             try place.expect(attributes[kSecAttrAccount as String] as? String == "ada")

@@ -11,7 +11,9 @@ public struct Idiom: Sendable {
         case add, find, update, delete, create
     }
 
+    /// The call that it is about.
     public let call: Call
+    /// What it does, in words.
     public let name: String
     private let body: @Sendable (Place) throws -> Void
 
