@@ -73,7 +73,7 @@ extension KeychainRow {
         let material: KeyMaterial?
         switch contents {
         case .value(let bytes):
-            // Bytes that are no key are nobody's key.
+            // Bytes that are no key have no hash of one.
             material = (try? SecKey.stored(record, bytes))?.material
         case .sealed(let item) where item.kind == .key: material = KeyMaterial(sealed: item)
         case .sealed, .damaged, .encrypted: return true

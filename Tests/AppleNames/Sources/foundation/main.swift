@@ -7,6 +7,7 @@ let query: [String: Any] = [
     kSecValueData as String: Data("v".utf8),
 ]
 let statuses = [
-    SecItemAdd(query as CFDictionary, nil), SecItemDelete(query as CFDictionary), SecItemDelete(query as CFDictionary),
+    SecItemAdd(query as CFDictionary, nil), SecItemDelete(query as CFDictionary),
+    SecItemDelete(query as CFDictionary),
 ]
 print(statuses)
