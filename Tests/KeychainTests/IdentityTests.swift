@@ -91,6 +91,8 @@ import Testing
             #expect(names([kSecAttrApplicationTag: Data("two".utf8)]) == ["bob"])
             #expect(names([kSecAttrLabel: "ada", kSecAttrApplicationTag: "two"]) == [])
             #expect(names([kSecMatchSubjectWholeString: "bob"]) == ["bob"])
+            #expect(names([kSecAttrKeyClass: kSecAttrKeyClassPublic]) == [])
+            #expect(names([kSecAttrKeyClass: kSecAttrKeyClassPrivate]).count == 2)
             let issuer = try #require(
                 SecCertificateCopyNormalizedSubjectSequence(try certificate(authority.certificate)) as Data?
             )

@@ -29,6 +29,8 @@ struct IdentitySearch {
                 keys.attributes[name] = value
             }
         }
+        // A query for public keys selects none.
+        keys.attributes["kcls"] = keys.attributes["kcls"] ?? IdentitySearch.privateClass
         if let identity = request.identity {
             let form = try identity.certificate.form()
             for name in KeychainClass.certificate.identifying {
@@ -36,8 +38,8 @@ struct IdentitySearch {
             }
             certificates.attributes["pkhh"] = form.attributes["pkhh"]
             keys.attributes["klbl"] = form.attributes["pkhh"]
+            keys.attributes["kcls"] = IdentitySearch.privateClass
         }
-        keys.attributes["kcls"] = .text(String(describing: kSecAttrKeyClassPrivate))
         keys.accessible = request.accessible
         certificates.id = request.persistentReference?.id
         let isSynchronizable: Bool? =
@@ -55,10 +57,13 @@ struct IdentitySearch {
         }
     }
 
+    private static let privateClass = AttributeValue.text(String(describing: kSecAttrKeyClassPrivate))
+
     /// Returns the keys that may belong to a certificate; `nil` if none can.
     func keys(for certificate: KeychainRow) -> KeychainMatch? {
         guard let hash = certificate.record.attributes["pkhh"], case .data(let bytes) = hash, !bytes.isEmpty,
-            keys.attributes["klbl"] == nil || keys.attributes["klbl"] == hash
+            keys.attributes["klbl"] == nil || keys.attributes["klbl"] == hash,
+            keys.attributes["kcls"] == IdentitySearch.privateClass
         else { return nil }
         var match = keys
         match.attributes["klbl"] = hash
