@@ -27,6 +27,40 @@ import WhorlService
         }
         #expect(presenter.statuses == [errSecInteractionNotAllowed])
     }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a presenter that waits for the thread that the call blocks does not keep the finger out`()
+        async throws
+    {
+        let machine = try await RealMachine()
+        try await machine.run {
+            let item: [CFString: Any] = [
+                kSecAttrAccessControl: control(.biometryAny), kSecValueData: Data("v".utf8),
+            ]
+            #expect(SecItemAdd(generic("kept", item), nil) == errSecSuccess)
+            let presenter = WaitingPresenter()
+            let context = LAContext()
+            context.promptPresenter = presenter
+            #expect(value("kept", [kSecUseAuthenticationContext: context]) == Data("v".utf8))
+            presenter.threadIsFree()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a presenter that cannot say whether it shows anything is told of as no prompt`() async throws {
+        let machine = try await RealMachine()
+        try await machine.setPasscode("1234")
+        try await machine.run {
+            let item = [kSecAttrAccessControl: control(.devicePasscode)] as [CFString: Any]
+            #expect(SecItemAdd(generic("kept", item), nil) == errSecSuccess)
+            let presenter = WaitingPresenter(answers: false)
+            let context = LAContext()
+            context.promptPresenter = presenter
+            let query = generic("kept", [kSecReturnData: true, kSecUseAuthenticationContext: context])
+            #expect(find(query).status == errSecInteractionNotAllowed)
+            presenter.threadIsFree()
+        }
+    }
 }
 
 /// Reads a guarded item while it shows its prompt.
@@ -42,4 +76,32 @@ private final class ReadingPresenter: PromptPresenter {
         for await _ in entry.updates {}
         return nil
     }
+}
+
+/// A presenter that shows its prompt on a thread which is free after the call alone, as the main thread of a program that
+/// calls from it.
+private final class WaitingPresenter: PromptPresenter {
+    private let freed = AsyncStream<Void>.makeStream()
+    private let answers: Bool
+
+    /// - Parameter answers: Whether it can say on any thread that it shows prompts.
+    init(answers: Bool = true) { self.answers = answers }
+
+    var isInteractive: Bool {
+        get async {
+            if !answers { await wait() }
+            return true
+        }
+    }
+    var takesPasscode: Bool { get async { !answers } }
+
+    func threadIsFree() { freed.continuation.finish() }
+
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        await wait()
+        return nil
+    }
+
+    /// Waits in a task of its own, which no cancellation reaches: so does a thread that is waited for.
+    private func wait() async { await Task { for await _ in freed.stream {} }.value }
 }
