@@ -77,7 +77,7 @@ extension KeychainRequest {
     mutating func readValue(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
         switch key {
         case "v_Data":
-            guard let data = value as? Data else { throw KeychainError(errSecParam) }
+            guard let data = DictionaryObjects.data(value) else { throw KeychainError(errSecParam) }
             // A query may be the dictionary that the item was added with: its value is ignored in searches.
             guard purpose == .add || purpose == .change else { return }
             guard data.count <= KeychainRequest.longestValue else { throw KeychainError(errSecParam) }
