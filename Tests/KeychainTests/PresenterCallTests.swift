@@ -45,22 +45,6 @@ import WhorlService
             presenter.threadIsFree()
         }
     }
-
-    @Test(.timeLimit(.minutes(2)))
-    func `a presenter that cannot say whether it shows anything is told of as no prompt`() async throws {
-        let machine = try await RealMachine()
-        try await machine.setPasscode("1234")
-        try await machine.run {
-            let item = [kSecAttrAccessControl: control(.devicePasscode)] as [CFString: Any]
-            #expect(SecItemAdd(generic("kept", item), nil) == errSecSuccess)
-            let presenter = WaitingPresenter(answers: false)
-            let context = LAContext()
-            context.promptPresenter = presenter
-            let query = generic("kept", [kSecReturnData: true, kSecUseAuthenticationContext: context])
-            #expect(find(query).status == errSecInteractionNotAllowed)
-            presenter.threadIsFree()
-        }
-    }
 }
 
 /// Reads a guarded item while it shows its prompt.
@@ -82,26 +66,13 @@ private final class ReadingPresenter: PromptPresenter {
 /// calls from it.
 private final class WaitingPresenter: PromptPresenter {
     private let freed = AsyncStream<Void>.makeStream()
-    private let answers: Bool
-
-    /// - Parameter answers: Whether it can say on any thread that it shows prompts.
-    init(answers: Bool = true) { self.answers = answers }
-
-    var isInteractive: Bool {
-        get async {
-            if !answers { await wait() }
-            return true
-        }
-    }
-    var takesPasscode: Bool { get async { !answers } }
+    var isInteractive: Bool { get async { true } }
 
     func threadIsFree() { freed.continuation.finish() }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
-        await wait()
+        // A task of its own, which no cancellation reaches: so does a thread that is waited for.
+        await Task { for await _ in freed.stream {} }.value
         return nil
     }
-
-    /// Waits in a task of its own, which no cancellation reaches: so does a thread that is waited for.
-    private func wait() async { await Task { for await _ in freed.stream {} }.value }
 }

@@ -14,18 +14,14 @@ struct PresentingTask: PromptPresenter {
     /// Whether the current task was started by a prompt.
     @TaskLocal static var isRunning = false
 
-    /// The time that the presenter has to answer, and to end after its prompt has ended.
-    static let patience = Duration.seconds(5)
+    /// The time that the presenter has to end after its prompt has ended.
+    static let patience = Duration.seconds(10)
 
     let presenter: any PromptPresenter
 
-    /// Whether the presenter says so in time: one that does not answer shows no prompt either.
-    var isInteractive: Bool {
-        get async { await inTime { await presenter.isInteractive } }
-    }
-    var takesPasscode: Bool {
-        get async { await inTime { await presenter.takesPasscode } }
-    }
+    // These are asked without a limit: on a machine that is busy, a late answer must not become another one.
+    var isInteractive: Bool { get async { await presenter.isInteractive } }
+    var takesPasscode: Bool { get async { await presenter.takesPasscode } }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         let answer = OnceAnswer<PromptAction?>()
@@ -40,13 +36,6 @@ struct PresentingTask: PromptPresenter {
         } onCancel: {
             showing.cancel()
         }
-    }
-
-    private func inTime(_ ask: @escaping @Sendable () async -> Bool) async -> Bool {
-        let answer = OnceAnswer<Bool>()
-        Task(executorPreference: WorkerThread.evaluations) { answer.give(await ask()) }
-        OffPoolTimer.run(after: PresentingTask.patience) { answer.give(false) }
-        return await answer.value
     }
 }
 
