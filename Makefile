@@ -145,6 +145,7 @@ GUEST ?= $(abspath ../shared/tools/guest)
 endif
 test-system: ## attacks the installed release in a booted system, where GUEST names a program that runs one
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product IdiomProbe
 	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG); \
 	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
 

@@ -58,9 +58,11 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
-        "WhorlEngine", "AuthenticationContext", "ChipDouble", "WhorlEnrollment", "WhorlFingerprint",
+        "WhorlEngine", "AuthenticationContext", "ChildPipe", "ChipDouble", "IdiomProbe", "KeychainIdioms",
+        "WhorlEnrollment", "WhorlFingerprint",
         "KeychainServices",
-        "KeychainRows", "LocalAuthentication", "SecretMemory", "SecureEnclaveKeys", "SoftwareMachine",
+        "KeychainRows", "LocalAuthentication", "LocalAuthenticationPrompts", "SecretMemory",
+        "SecureEnclaveKeys", "SoftwareMachine",
         "SoftwareTPM",
         "StateStore", "WhorlVault", "WhorlService", "WhorlSystem", crypto, cryptoExtras, grdb,
     ],
@@ -70,7 +72,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "LocalAuthenticationTests": [
         "WhorlEngine", "AuthenticationContext", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
-        "SecretMemory", "WhorlVault", "WhorlService",
+        "LocalAuthenticationPrompts", "SecretMemory", "WhorlVault", "WhorlService",
     ],
     "LocalAuthenticationTestingTests": [
         "AuthenticationContext", "ChildPipe", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
@@ -321,10 +323,15 @@ let house: KeyValuePairs<String, [Part]> = [
         library(
             "LocalAuthentication",
             uses: [
-                "AuthenticationContext", "WhorlFingerprint", "GLibRuntime", "KeychainServices",
+                "AuthenticationContext", "GLibRuntime", "KeychainServices",
                 "SecretMemory",
                 "WhorlService", "WhorlSupport",
             ]
+        ),
+        // What a presenter needs: names that are not Apple's, for programs that show the prompt themselves.
+        library(
+            "LocalAuthenticationPrompts",
+            uses: ["AuthenticationContext", "LocalAuthentication", "WhorlFingerprint", "WhorlService"]
         ),
         library(
             "SecureEnclaveKeys",
@@ -387,6 +394,7 @@ let package = Package(
     name: "whorl",
     products: [
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "LocalAuthenticationPrompts", targets: ["LocalAuthenticationPrompts"]),
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "SecureEnclaveKeys", targets: ["SecureEnclaveKeys"]),
         .library(name: "Security", targets: ["Security"]),
@@ -481,6 +489,18 @@ let package = Package(
             .target(
                 name: "SeededGenerator",
                 path: "Tests/Support/SeededGenerator",
+                swiftSettings: common
+            ),
+            .target(
+                name: "KeychainIdioms",
+                dependencies: ["LocalAuthentication"],
+                path: "Tests/Support/KeychainIdioms",
+                swiftSettings: common
+            ),
+            .executableTarget(
+                name: "IdiomProbe",
+                dependencies: ["KeychainIdioms", "LocalAuthentication"],
+                path: "Tests/Support/IdiomProbe",
                 swiftSettings: common
             ),
             .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),

@@ -18,6 +18,13 @@ let package = Package(
     targets: [
         .executableTarget(name: "names", dependencies: apple),
         .executableTarget(name: "core", dependencies: apple + [core]),
+        .executableTarget(
+            name: "foundation",
+            dependencies: apple,
+            swiftSettings: [
+                .unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "LocalAuthentication"])
+            ]
+        ),
         .executableTarget(name: "idioms", dependencies: apple + [testing]),
         .executableTarget(name: "swift5", dependencies: apple + [testing]),
     ]

@@ -104,6 +104,22 @@ struct ApplePageTests {
         #expect(there == [])
     }
 
+    /// A name of ours beside them may be one that a program's own types have.
+    @Test func `the modules with Apple's names bring these and Foundation alone`() throws {
+        let apple = /(?:k?LA|k?Sec|errSec|k?CF|NSErrorPointer$|OSStatus$|OSType$|FourCharCode$|noErr$)\w*/
+        #expect(outside.filter { $0.prefixMatch(of: apple) == nil }.sorted() == [])
+        for module in ["AuthenticationContext", "KeychainServices", "LocalAuthentication"] {
+            let folder = Self.root.appending(path: "Sources/Faces/\(module)")
+            for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            where file.hasSuffix(".swift") {
+                let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+                let exported = text.matches(of: /(?m)^@_exported public import (.+)$/).map { String($0.1) }
+                let known: Set = ["AuthenticationContext", "KeychainServices", "Foundation"]
+                #expect(Set(exported).isSubset(of: known), "\(file)")
+            }
+        }
+    }
+
     @Test func `a row is the same, differs, is absent or was added`() {
         for row in rows {
             #expect(["same", "differs", "absent", "added"].contains(row.standing), "\(row.names)")

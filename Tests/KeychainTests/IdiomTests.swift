@@ -6,6 +6,7 @@ import KeychainServices
 import LocalAuthentication
 import Synchronization
 import Testing
+import WhorlService
 
 /// The ways in which programs for Apple's systems write it.
 @Suite struct `Idioms` {
@@ -36,6 +37,20 @@ import Testing
             #expect(status == noErr)
             #expect(item as? Data == Data([1]))
         }
+    }
+
+    @Test func `Foundation for Linux sets the traps that the porting guide names, and the cures work`() {
+        enum Status: Int, CustomNSError {
+            case notFound = -25300
+            static var errorDomain: String { NSOSStatusErrorDomain }
+            var errorCode: Int { rawValue }
+        }
+        let dictionary: NSDictionary = ["acct": "ada" as NSString]
+        #expect(!dictionary.isEqual(to: ["acct": "ada" as NSString]))
+        #expect(dictionary == ["acct": "ada" as NSString] as NSDictionary)
+        let error: any Error = NSError(domain: NSOSStatusErrorDomain, code: Status.notFound.rawValue)
+        #expect(!(error is Status))
+        #expect((error as NSError).code == Status.notFound.rawValue)
     }
 
     @Test func `the functions as values`() {

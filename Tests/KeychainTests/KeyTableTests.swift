@@ -9,7 +9,7 @@ import Testing
 @Suite struct `The table of keys and calls` {
     /// A call of the keychain, in the order of the table's columns.
     enum Call: Int, CaseIterable {
-        case add, find, update, change, delete
+        case add, find, update, change, delete, create
     }
 
     /// A key in the table, and what each call does with it.
@@ -93,6 +93,7 @@ private struct Trial {
 
     func run(_ call: `The table of keys and calls`.Call) throws {
         let place: Comment = "\(call) with \(row.key) is \(said)"
+        guard call != .create else { return try create() }
         guard call != .add else {
             let status = SecItemAdd(item(with: sample.value) as CFDictionary, nil)
             #expect(status == wanted, place)
@@ -104,7 +105,7 @@ private struct Trial {
         try store()
         let (value, other) = (try sample.known(read), sample.other)
         switch call {
-        case .add: break
+        case .add, .create: break
         case .find: query(value, other, place) { SecItemCopyMatching($0, nil) }
         case .update: query(value, other, place) { SecItemUpdate($0, ["labl": "new"] as CFDictionary) }
         case .delete: query(value, other, place) { SecItemDelete($0) }
@@ -115,6 +116,37 @@ private struct Trial {
             #expect(SecItemUpdate(anyKind as CFDictionary, changes) == wanted, place)
             if said == "taken", let other { #expect(read() == other as? NSObject, place) }
         }
+    }
+
+    /// A key is made with the value; a value of no type that any key has tells whether the key is looked at.
+    private func create() throws {
+        let place: Comment = "create with \(row.key) is \(said)"
+        let right = KeySamples.ofNewKeys[row.key] ?? sample.value
+        if row.key == "kSecAttrTokenID" {
+            // The chip of this bench makes no keys.
+            #expect(make(right).code == status(errSecNotAvailable), place)
+        } else {
+            let key = try make(right).get()
+            if let wanted = KeySamples.ofNewKeys[row.key] as? NSObject, !(wanted is NSDictionary) {
+                let query: [CFString: Any] = [
+                    kSecClass: kSecClassKey, kSecValueRef: key, kSecReturnAttributes: true,
+                    kSecAttrSynchronizable: kSecAttrSynchronizableAny,
+                ]
+                let stored = find(query as CFDictionary).object as? NSDictionary
+                #expect(stored?.object(forKey: sample.key) as? NSObject == wanted, place)
+            }
+        }
+        let wrong = make(NSNull())
+        #expect(said == "ignored" ? wrong.code == nil : wrong.code == status(errSecParam), place)
+    }
+
+    private func make(_ value: Any) -> Result<SecKey, NSError> {
+        let isOutside = [kSecPrivateKeyAttrs, kSecPublicKeyAttrs].contains(sample.key)
+        var query: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256]
+        var half: [CFString: Any] = [kSecAttrIsPermanent: true]
+        if isOutside { query[sample.key] = value } else { half[sample.key] = value }
+        if sample.key != kSecPrivateKeyAttrs { query[kSecPrivateKeyAttrs] = half }
+        return outcome { SecKeyCreateRandomKey(query as CFDictionary, $0) }
     }
 
     /// Another value is asked for first: it finds nothing where the key is taken, and all where it is ignored.

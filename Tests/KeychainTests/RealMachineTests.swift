@@ -7,6 +7,7 @@ import LocalAuthentication
 import SecureEnclaveKeys
 import SoftwareTPM
 import Testing
+import WhorlFingerprint
 import WhorlVault
 import WhorlService
 import WhorlSystem
@@ -137,6 +138,40 @@ struct `With a TPM and a finger` {
             #expect(machine.prompts == asked)
         }
         try await expectRefusal(of: kept, by: machine)
+    }
+
+    @Test func `a certificate for a key of the chip makes an identity, whose use asks`() async throws {
+        let machine = try await RealMachine()
+        let message = message
+        let authority = try CertificateAuthority("/CN=Root")
+        let key = try await machine.run {
+            let key = try chipKey([.privateKeyUsage, .biometryCurrentSet])
+            #expect(SecItemAdd([kSecValueRef: key] as CFDictionary, nil) == errSecSuccess)
+            return key
+        }
+        let own = try certificate(authority.issue("/CN=ada", for: key))
+        try await machine.run {
+            #expect(SecItemAdd([kSecValueRef: own] as CFDictionary, nil) == errSecSuccess)
+            let context = LAContext()
+            let query: [CFString: Any] = [
+                kSecClass: kSecClassIdentity, kSecReturnRef: true, kSecUseAuthenticationContext: context,
+            ]
+            let identity = try #require(find(query as CFDictionary).object as? SecIdentity)
+            var whole: SecKey?
+            #expect(SecIdentityCopyPrivateKey(identity, &whole) == errSecSuccess)
+            #expect(machine.prompts == 0)
+            let half = try #require(SecCertificateCopyKey(own))
+            #expect(verifies(try sign(message, try #require(whole)).get(), message, half))
+            #expect(machine.prompts == 1)
+            let value = [kSecClass: kSecClassIdentity, kSecReturnData: true] as CFDictionary
+            #expect(find(value).status == errSecDataNotAvailable)
+        }
+        try await machine.enroll(.rightIndex)
+        try await machine.run {
+            let query = [kSecClass: kSecClassIdentity, kSecReturnRef: true] as CFDictionary
+            #expect(find(query).status == errSecItemNotFound)
+            #expect(SecItemDelete([kSecClass: kSecClassIdentity] as CFDictionary) == errSecSuccess)
+        }
     }
 
     // MARK: - SecureEnclave

@@ -165,6 +165,10 @@ import WhorlService
         ("tag", ["atag": .data(Data([7]))], "keychain_key_tags"),
     ]
 
+    @Test func `each column that is copied for an index is tried with one`() {
+        #expect(Set(Self.wanted.flatMap(\.attributes.keys)) == Set(StoredRow.columns))
+    }
+
     @Test func `with 10,000 items, each usual query uses an index`() throws {
         let keychain = bench
         try keychain.run {

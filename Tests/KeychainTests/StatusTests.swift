@@ -204,7 +204,18 @@ import Testing
             dictionary: ["class": "idnt"],
             status: errSecUnimplemented
         ),
-        Case(what: "an identity", calls: asking, dictionary: ["class": "idnt"], status: errSecItemNotFound),
+        Case(
+            what: "an identity",
+            calls: [.copy, .delete],
+            dictionary: ["class": "idnt"],
+            status: errSecItemNotFound
+        ),
+        Case(
+            what: "an identity is changed",
+            calls: [.update],
+            dictionary: ["class": "idnt"],
+            status: errSecUnimplemented
+        ),
         Case(
             what: "a match that is not there",
             calls: [.copy, .delete],

@@ -5,6 +5,7 @@ import LocalAuthentication
 import PretendedSystem
 import Synchronization
 import Testing
+import WhorlFingerprint
 import WhorlService
 
 /// Rights whose program ends after any number of changes to the keychain's rows.

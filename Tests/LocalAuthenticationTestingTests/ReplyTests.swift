@@ -2,6 +2,7 @@
 
 import ChildPipe
 import Foundation
+import KeychainServices
 import Testing
 
 /// A program whose main thread waits for the reply (`Tests/Support/ReplyProbe`).
@@ -11,6 +12,14 @@ import Testing
     @Test(arguments: ways) func `the reply comes however the main thread waits for it`(way: String) throws {
         #expect(try answer(to: [way]) == .init(status: 0, text: "yes\n"))
         #expect(try answer(to: [way, "cancel"]) == .init(status: 1, text: "no -2\n"))
+    }
+
+    @Test(arguments: ["item", "itemOnMainQueue"])
+    func `a guarded item is read on the main thread, and while the main queue waits for it`(way: String)
+        throws
+    {
+        #expect(try answer(to: [way]) == .init(status: 0, text: "yes\n"))
+        #expect(try answer(to: [way, "cancel"]) == .init(status: 1, text: "no \(errSecUserCanceled)\n"))
     }
 
     private struct Answer: Equatable {

@@ -2,6 +2,7 @@
 
 import WhorlEngine
 import LocalAuthentication
+import WhorlService
 import Testing
 
 /// `evaluateAccessControl`: which prompts an access control and an operation make.

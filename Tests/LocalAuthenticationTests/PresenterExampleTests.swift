@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LocalAuthentication
+import LocalAuthenticationPrompts
 import Testing
 
-/// The prompt of a program with a screen of its own, made with one import as README.md shows it.
+/// The prompt of a program with a screen of its own.
 struct KioskPrompt: PromptPresenter {
     let screen: KioskScreen
 

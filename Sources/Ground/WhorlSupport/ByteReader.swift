@@ -3,8 +3,9 @@
 /// A reader for stored bytes, without copying; every read past the end returns `nil`.
 ///
 /// It is generic and inlinable so that a reader over an `UnsafeRawBufferPointer` needs no allocation: the keychain
-/// reads a record for each item that it examines.
-package struct ByteReader<Bytes: RandomAccessCollection<UInt8>> {
+/// reads a record for each item that it examines. Other modules inline it because the type itself is usable from
+/// inlinable code: without that the compiler (Swift 6.3) calls the generic functions.
+@usableFromInline package struct ByteReader<Bytes: RandomAccessCollection<UInt8>> {
     /// The bytes that are left.
     @usableFromInline package private(set) var rest: Bytes.SubSequence
 

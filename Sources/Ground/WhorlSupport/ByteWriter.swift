@@ -3,7 +3,7 @@
 /// A writer that joins big-endian numbers and sized byte sequences into one array.
 ///
 /// It does not wipe anything: secret bytes belong in a `SecretBuffer`.
-package struct ByteWriter {
+@usableFromInline package struct ByteWriter {
     /// The bytes that were written so far.
     @usableFromInline package private(set) var bytes: [UInt8] = []
 

@@ -25,6 +25,17 @@ extension FuzzTarget {
         try promise(form.attributes["slnr"] != nil && form.attributes["issr"] != nil, "nothing names it")
         _ = SecCertificateCopyKey(certificate)
         _ = SecCertificateCopySubjectSummary(certificate)
+        var addresses: CFArray?
+        try promise(
+            SecCertificateCopyEmailAddresses(certificate, &addresses) == errSecSuccess,
+            "no addresses"
+        )
+        for date in [
+            SecCertificateCopyNotValidBeforeDate(certificate),
+            SecCertificateCopyNotValidAfterDate(certificate),
+        ] {
+            try promise(date?.timeIntervalSince1970.isFinite ?? true, "a date is none")
+        }
     }
 
     /// A key that was made of bytes gives them back, and no bytes make the process end.

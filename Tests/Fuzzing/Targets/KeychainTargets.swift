@@ -105,7 +105,7 @@ extension InputReader {
         case 7: depth < 3 ? dictionary(depth: depth + 1) : NSArray()
         case 8: [text(), text()] as NSArray
         case 9: control()
-        case 10: Data("genp".utf8 + bytes()) as NSData
+        case 10: Data((flag() ? "genp" : "idnt").utf8 + bytes()) as NSData
         default: InputReader.values[Int(byte()) % InputReader.values.count] as NSString
         }
     }
@@ -120,7 +120,8 @@ extension InputReader {
         "atyp",
         "port", "path", "sdmn", "kcls", "klbl", "atag", "type", "bsiz", "perm", "issr", "slnr", "ctyp",
         "gena", "crtr",
-        "invi", "nleg", "m_Limit", "m_CaseInsensitive", "m_Policy", "r_Data", "r_Attributes", "r_Ref",
+        "invi", "nleg", "m_Limit", "m_CaseInsensitive", "m_Policy", "m_Issuers", "m_SubjectContains",
+        "m_SubjectEndsWith", "m_EmailAddressIfPresent", "m_ValidOnDate", "r_Data", "r_Attributes", "r_Ref",
         "r_PersistentRef", "u_AuthCtx", "u_AuthUI", "u_NoAuthUI", "u_OpPrompt", "v_Data", "v_Ref",
         "v_PersistentRef",
         "vwht", "tkid", "acls",

@@ -39,7 +39,7 @@ enum KeySamples {
 
     static func sample(_ name: String, of item: String) throws -> Sample {
         let (key, value, other) = try #require(keys[name], "\(name) has no sample")
-        guard item == "certificate", key != kSecAttrLabel else {
+        guard item == "certificate", key != kSecAttrLabel, !name.hasPrefix("kSecMatch") else {
             return Sample(key: key, value: value, other: other)
         }
         // A certificate says itself what it is.
@@ -53,6 +53,16 @@ enum KeySamples {
         if kind == "certificate" { item[kSecValueData] = certificate.bytes }
         return item
     }
+
+    /// What a key is made with, where it differs from what an item is added with; the stored key then has it.
+    nonisolated(unsafe) static let ofNewKeys: [String: Any] = [
+        "kSecAttrLabel": "label", "kSecAttrAccessible": kSecAttrAccessibleWhenUnlocked,
+        "kSecAttrAccessGroup": "shared", "kSecAttrSynchronizable": 1, "kSecAttrKeyType": kSecAttrKeyTypeEC,
+        "kSecAttrType": kSecAttrKeyTypeEC,
+        "kSecAttrApplicationLabel": Data([1]), "kSecAttrApplicationTag": Data([1]),
+        "kSecAttrKeySizeInBits": 256, "kSecAttrIsPermanent": 1,
+        "kSecPublicKeyAttrs": [kSecAttrIsPermanent: true] as NSDictionary,
+    ]
 
     /// A certificate, and what is stored of it.
     nonisolated(unsafe) private static let certificate: (bytes: Data, attributes: [String: NSObject]) = {
@@ -158,14 +168,17 @@ enum KeySamples {
         "kSecMatchSearchList": (kSecMatchSearchList, [] as NSArray, nil),
         "kSecMatchPolicy": (kSecMatchPolicy, "x", nil),
         "kSecMatchItemList": (kSecMatchItemList, [] as NSArray, nil),
-        "kSecMatchIssuers": (kSecMatchIssuers, [] as NSArray, nil),
+        "kSecMatchIssuers": (
+            kSecMatchIssuers, [certificate.attributes["issr"] ?? NSData()] as NSArray,
+            [Data([0x30, 0])] as NSArray
+        ),
         "kSecMatchEmailAddressIfPresent": (kSecMatchEmailAddressIfPresent, "x", nil),
-        "kSecMatchSubjectContains": (kSecMatchSubjectContains, "x", nil),
-        "kSecMatchSubjectStartsWith": (kSecMatchSubjectStartsWith, "x", nil),
-        "kSecMatchSubjectEndsWith": (kSecMatchSubjectEndsWith, "x", nil),
-        "kSecMatchSubjectWholeString": (kSecMatchSubjectWholeString, "x", nil),
+        "kSecMatchSubjectContains": (kSecMatchSubjectContains, "d", "x"),
+        "kSecMatchSubjectStartsWith": (kSecMatchSubjectStartsWith, "ad", "x"),
+        "kSecMatchSubjectEndsWith": (kSecMatchSubjectEndsWith, "da", "x"),
+        "kSecMatchSubjectWholeString": (kSecMatchSubjectWholeString, "ada", "ad"),
         "kSecMatchTrustedOnly": (kSecMatchTrustedOnly, true, nil),
-        "kSecMatchValidOnDate": (kSecMatchValidOnDate, date(1), nil),
+        "kSecMatchValidOnDate": (kSecMatchValidOnDate, NSDate(), date(1)),
         // How it is done
         "kSecUseAuthenticationContext": (kSecUseAuthenticationContext, LAContext(), nil),
         "kSecUseAuthenticationUI": (kSecUseAuthenticationUI, kSecUseAuthenticationUIFail, nil),

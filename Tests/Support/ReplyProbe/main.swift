@@ -65,6 +65,37 @@ case "savedRight":
         }
     }
     dispatchMain()
+case "item":
+    // The main thread itself waits in the call.
+    let status = guardedItem()
+    print(status == errSecSuccess ? "yes" : "no \(status)")
+    exit(status == errSecSuccess ? 0 : 1)
+case "itemOnMainQueue":
+    Thread.detachNewThread {
+        let status = DispatchQueue.main.sync { guardedItem() }
+        print(status == errSecSuccess ? "yes" : "no \(status)")
+        exit(status == errSecSuccess ? 0 : 1)
+    }
+    dispatchMain()
 default:
     exit(64)
+}
+
+/// Stores an item that asks for a finger, and reads it.
+@Sendable func guardedItem() -> OSStatus {
+    let control = SecAccessControlCreateWithFlags(
+        nil,
+        kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+        .biometryCurrentSet,
+        nil
+    )
+    var item: [CFString: Any] = [
+        kSecClass: kSecClassGenericPassword, kSecAttrService: "guarded",
+        kSecAttrAccessControl: control as Any, kSecValueData: Data("v".utf8),
+    ]
+    guard SecItemAdd(item as CFDictionary, nil) == errSecSuccess else { return errSecParam }
+    item = [kSecClass: kSecClassGenericPassword, kSecAttrService: "guarded", kSecReturnData: true]
+    var found: CFTypeRef?
+    let status = SecItemCopyMatching(item as CFDictionary, &found)
+    return status == errSecSuccess && found as? Data != Data("v".utf8) ? errSecDecode : status
 }

@@ -29,6 +29,9 @@ public final class SecCertificate: NSObject, Sendable {
     /// A human-readable description with the subject's name.
     public override var description: String { "<SecCertificate: \(parts.subject.summary ?? "no name")>" }
 
+    /// SHA-1 of the public key, by which the keychain finds the private key for it.
+    var publicKeyHash: Data { Data(Insecure.SHA1.hash(data: parts.publicKey)) }
+
     /// The attributes by which the keychain finds the certificate.
     var described: [String: Any] {
         var told: [CFString: Any] = [
@@ -38,10 +41,10 @@ public final class SecCertificate: NSObject, Sendable {
             kSecAttrSubject: parts.subject.normalized,
             kSecAttrIssuer: parts.issuer.normalized,
             kSecAttrSerialNumber: parts.serialNumber,
-            kSecAttrPublicKeyHash: Data(Insecure.SHA1.hash(data: parts.publicKey)),
+            kSecAttrPublicKeyHash: publicKeyHash,
         ]
         told[kSecAttrLabel] = parts.subject.summary
-        told[kSecAttrSubjectKeyID] = parts.subjectKeyID
+        told[kSecAttrSubjectKeyID] = parts.extensions.subjectKeyID
         return Dictionary(uniqueKeysWithValues: told.map { (String(describing: $0.key), $0.value) })
     }
 }
@@ -127,6 +130,39 @@ public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertifi
 @discardableResult
 public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertificate) -> CFData? {
     certificate.parts.subject.normalized as NSData
+}
+
+/// Returns the beginning of a certificate's validity.
+///
+/// - Parameter certificate: The certificate.
+/// - Returns: The first instant at which the certificate is valid; `nil` if its encoding is not one of RFC 5280.
+@discardableResult
+public func SecCertificateCopyNotValidBeforeDate(_ certificate: SecCertificate) -> CFDate? {
+    certificate.parts.notBefore.map { $0 as NSDate }
+}
+
+/// Returns the end of a certificate's validity.
+///
+/// - Parameter certificate: The certificate.
+/// - Returns: The last instant at which the certificate is valid; `nil` if its encoding is not one of RFC 5280.
+@discardableResult
+public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -> CFDate? {
+    certificate.parts.notAfter.map { $0 as NSDate }
+}
+
+/// Copies the e-mail addresses of the subject: those of the alternative names first, then those of its name.
+///
+/// - Parameters:
+///   - certificate: The certificate.
+///   - emailAddresses: Receives the addresses as texts; an empty array if the subject has none.
+/// - Returns: `errSecSuccess`.
+@discardableResult
+public func SecCertificateCopyEmailAddresses(
+    _ certificate: SecCertificate,
+    _ emailAddresses: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    emailAddresses.pointee = (certificate.parts.emailAddresses ?? []).map { $0 as NSString } as NSArray
+    return errSecSuccess
 }
 
 /// Returns the type identifier, which no other class of this package has.

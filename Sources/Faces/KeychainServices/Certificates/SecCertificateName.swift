@@ -41,6 +41,21 @@ struct DistinguishedName: Sendable {
         normalized = Data(DistinguishedName.wrap(0x30, sequence.flatMap(\.self)))
     }
 
+    /// Reads a `Name` in DER; `nil` for anything else, and for more than 64 KiB.
+    init?(_ bytes: Data) {
+        guard bytes.count <= 64 << 10 else { return nil }
+        do { try self.init(DER.parse([UInt8](bytes))) } catch { return nil }
+    }
+
+    /// The texts of all attributes.
+    var texts: [String] { attributes.compactMap(\.text) }
+
+    /// The texts of the attributes `emailAddress` (PKCS #9).
+    var emailAddresses: [String] {
+        attributes.filter { $0.name == [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x01] }
+            .compactMap(\.text)
+    }
+
     /// Returns the last text with the attribute type 2.5.4.`number`, which is the most specific one.
     func text(_ number: UInt8) -> String? {
         attributes.last { $0.name == [0x55, 0x04, number] && $0.text?.isEmpty == false }?.text

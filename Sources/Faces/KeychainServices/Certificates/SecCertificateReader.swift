@@ -15,12 +15,19 @@ struct CertificateReader: Sendable {
     let serialNumber: Data
     let issuer: DistinguishedName
     let subject: DistinguishedName
+    /// The beginning of the validity; `nil` if its encoding is not one of RFC 5280.
+    let notBefore: Date?
+    /// The end of the validity; `nil` if its encoding is not one of RFC 5280.
+    let notAfter: Date?
     /// `SubjectPublicKeyInfo` in DER.
     let publicKeyInfo: Data
     /// The bits of the public key.
     let publicKey: Data
-    /// The identifier of the subject's key, if the certificate has one.
-    let subjectKeyID: Data?
+    /// The extensions that the keychain reads.
+    let extensions: CertificateExtensions
+
+    /// The e-mail addresses of the subject; `nil` if its alternative names cannot be read.
+    var emailAddresses: [String]? { extensions.emailAddresses.map { $0 + subject.emailAddresses } }
 
     /// Parses an X.509 certificate in DER; `nil` for anything else.
     init?(_ bytes: Data) {
@@ -45,7 +52,7 @@ struct CertificateReader: Sendable {
         guard try body.next().encodedBytes == algorithm.encodedBytes else { throw Malformed() }
         issuer = try DistinguishedName(body.next())
         var validity = try body.next().fields(.sequence)
-        _ = try (validity.next(), validity.next())
+        (notBefore, notAfter) = try (validity.next().time, validity.next().time)
         try validity.end()
         subject = try DistinguishedName(body.next())
         let info = try body.next()
@@ -57,27 +64,10 @@ struct CertificateReader: Sendable {
         guard bits.first == 0 else { throw Malformed() }
         publicKey = Data(bits.dropFirst())
         _ = try (body.take(.implicit(1)), body.take(.implicit(2)))
-        subjectKeyID = try body.take(.explicit(3)).flatMap { try CertificateReader.subjectKeyID($0) }
+        extensions =
+            try body.take(.explicit(3)).map { try CertificateExtensions($0) } ?? CertificateExtensions()
         try body.end()
         guard (1...3).contains(version), !serialNumber.isEmpty else { throw Malformed() }
-    }
-
-    /// `Extensions ::= SEQUENCE OF SEQUENCE { OID, BOOLEAN?, OCTET STRING }`; the identifier is in 2.5.29.14.
-    private static func subjectKeyID(_ node: ASN1Node) throws -> Data? {
-        var wrapper = try node.fields(node.identifier)
-        var extensions = try wrapper.next().fields(.sequence)
-        try wrapper.end()
-        var found: Data?
-        while let entry = extensions.nextOrNone() {
-            var parts = try entry.fields(.sequence)
-            let name = try parts.next().value(.objectIdentifier)
-            _ = try parts.take(.boolean)
-            let value = try parts.next().value(.octetString)
-            try parts.end()
-            guard Array(name) == [0x55, 0x1d, 0x0e] else { continue }
-            found = Data(try DER.parse(Array(value)).value(.octetString))
-        }
-        return found
     }
 }
 

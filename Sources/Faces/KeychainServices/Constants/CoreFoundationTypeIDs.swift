@@ -12,6 +12,7 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     case is SecAccessControl: SecAccessControlGetTypeID()
     case is SecKey: SecKeyGetTypeID()
     case is SecCertificate: SecCertificateGetTypeID()
+    case is SecIdentity: SecIdentityGetTypeID()
     case is SecTask: SecTaskGetTypeID()
     case is NSString: CFStringGetTypeID()
     case is NSData: CFDataGetTypeID()

@@ -17,14 +17,14 @@ nonisolated(unsafe) public let kSecClassInternetPassword: CFString = "inet"
 nonisolated(unsafe) public let kSecClassCertificate: CFString = "cert"
 /// A key.
 nonisolated(unsafe) public let kSecClassKey: CFString = "keys"
-/// A certificate together with its private key; queries never find one here.
+/// A certificate together with the private key for it.
 nonisolated(unsafe) public let kSecClassIdentity: CFString = "idnt"
 
 // MARK: - Values
 
 /// The value, as `Data`.
 nonisolated(unsafe) public let kSecValueData: CFString = "v_Data"
-/// A key or a certificate, as an object.
+/// A key, a certificate or an identity, as an object.
 nonisolated(unsafe) public let kSecValueRef: CFString = "v_Ref"
 /// A persistent reference, which names one item permanently.
 nonisolated(unsafe) public let kSecValuePersistentRef: CFString = "v_PersistentRef"
@@ -35,7 +35,7 @@ nonisolated(unsafe) public let kSecValuePersistentRef: CFString = "v_PersistentR
 nonisolated(unsafe) public let kSecReturnData: CFString = "r_Data"
 /// Whether to return the attributes.
 nonisolated(unsafe) public let kSecReturnAttributes: CFString = "r_Attributes"
-/// Whether to return a key or a certificate as an object.
+/// Whether to return a key, a certificate or an identity as an object.
 nonisolated(unsafe) public let kSecReturnRef: CFString = "r_Ref"
 /// Whether to return a persistent reference.
 nonisolated(unsafe) public let kSecReturnPersistentRef: CFString = "r_PersistentRef"
@@ -48,7 +48,7 @@ nonisolated(unsafe) public let kSecMatchLimit: CFString = "m_Limit"
 nonisolated(unsafe) public let kSecMatchLimitOne: CFString = "m_LimitOne"
 /// All items, in an array.
 nonisolated(unsafe) public let kSecMatchLimitAll: CFString = "m_LimitAll"
-/// Ignored: attributes are always compared exactly.
+/// For the subject of certificates; attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
 /// Certificates for a trust policy; not supported.
 nonisolated(unsafe) public let kSecMatchPolicy: CFString = "m_Policy"
@@ -56,25 +56,25 @@ nonisolated(unsafe) public let kSecMatchPolicy: CFString = "m_Policy"
 nonisolated(unsafe) public let kSecMatchItemList: CFString = "m_ItemList"
 /// The keychain files to search; ignored, since there is only one keychain.
 nonisolated(unsafe) public let kSecMatchSearchList: CFString = "m_SearchList"
-/// Certificates of these issuers; not supported.
+/// Certificates of these issuers, or of issuers that they certified.
 nonisolated(unsafe) public let kSecMatchIssuers: CFString = "m_Issuers"
-/// Certificates with an e-mail address; not supported.
+/// Certificates with this e-mail address, and those with none.
 nonisolated(unsafe) public let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
-/// Certificates whose subject contains a text; not supported.
+/// Certificates whose subject contains a text.
 nonisolated(unsafe) public let kSecMatchSubjectContains: CFString = "m_SubjectContains"
-/// Certificates whose subject begins with a text; not supported.
+/// Certificates whose subject begins with a text.
 nonisolated(unsafe) public let kSecMatchSubjectStartsWith: CFString = "m_SubjectStartsWith"
-/// Certificates whose subject ends with a text; not supported.
+/// Certificates whose subject ends with a text.
 nonisolated(unsafe) public let kSecMatchSubjectEndsWith: CFString = "m_SubjectEndsWith"
-/// Certificates whose subject equals a text; not supported.
+/// Certificates whose subject equals a text.
 nonisolated(unsafe) public let kSecMatchSubjectWholeString: CFString = "m_SubjectWholeString"
-/// Ignored: attributes are always compared exactly.
+/// For the subject of certificates; attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchDiacriticInsensitive: CFString = "m_DiacriticInsensitive"
-/// Ignored: attributes are always compared exactly.
+/// For the subject of certificates; attributes are always compared exactly.
 nonisolated(unsafe) public let kSecMatchWidthInsensitive: CFString = "m_WidthInsensitive"
 /// Only certificates that are trusted; not supported.
 nonisolated(unsafe) public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
-/// Only certificates that are valid on a day; not supported.
+/// Only certificates that are valid at an instant; `NSNull` stands for now.
 nonisolated(unsafe) public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
 
 // MARK: - Options of a call

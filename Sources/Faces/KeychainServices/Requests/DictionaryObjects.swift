@@ -15,6 +15,14 @@ enum DictionaryObjects {
         return zip(dictionary.allKeys, dictionary.allValues)
     }
 
+    /// Returns a copy of the object's bytes; `nil` if it is not data.
+    ///
+    /// Foundation for Linux casts to `Data` byte by byte, which takes 64 ms for 1 MiB.
+    static func data(_ object: Any) -> Data? {
+        guard let data = object as? NSData else { return object as? Data }
+        return withExtendedLifetime(data) { Data(bytes: data.bytes, count: data.length) }
+    }
+
     /// Returns the object as a text; `nil` if it is not one.
     static func text(_ object: Any) -> String? {
         // Dictionaries hold texts as `NSString`; a cast to that class is a comparison, while a cast to `String`

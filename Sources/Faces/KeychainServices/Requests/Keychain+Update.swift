@@ -11,6 +11,7 @@ extension Keychain {
     /// or thread has changed one of the rows in between, the update starts again: the owner is not asked twice, since
     /// the context remembers the authentication.
     func update(_ request: KeychainRequest, _ change: KeychainRequest) throws(KeychainError) {
+        guard request.itemClass != .identity else { throw KeychainError(errSecUnimplemented) }
         let values = try protectedValues(request)
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
         var change = change

@@ -18,6 +18,7 @@ struct Keychain {
     /// Stores an item without asking the owner.
     func add(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
+        if let identity = request.identity { return try add(identity, request, values) }
         let (row, made) = try new(request, values)
         let stored = try store.add([row]) { old throws(KeychainError) in try values.isDead(old) }
         guard let item = stored.first else { throw KeychainError(errSecInternalComponent) }
@@ -38,7 +39,7 @@ struct Keychain {
     }
 
     /// Returns the row of a new item, and its value before the chip has sealed it.
-    private func new(
+    func new(
         _ request: KeychainRequest,
         _ values: ProtectedValues
     ) throws(KeychainError) -> (row: NewKeychainRow, made: NewKeychainContents) {
@@ -104,17 +105,23 @@ struct Keychain {
     /// Finds items, and asks the owner if their values are requested and protected.
     func copyMatching(_ request: KeychainRequest) throws(KeychainError) -> AnyObject? {
         let values = try protectedValues(request)
+        if request.itemClass == .identity { return try copyIdentities(request, values) }
         guard var match = try match(request) else { throw KeychainError(errSecItemNotFound) }
         if request.interface == .skip { match.leaveOutProtected() }
         let result = KeychainResult(request, values)
         // An item that can never be opened again is left out, but not deleted, and the next item takes its place.
         while true {
-            let items = try living(
-                &match,
-                values,
-                withValues: request.needsValue(of: match.itemClass),
-                limit: request.limit ?? 1
-            )
+            let items =
+                if request.certificates.isEmpty {
+                    try living(
+                        &match,
+                        values,
+                        withValues: request.needsValue(of: match.itemClass),
+                        limit: request.limit ?? 1
+                    )
+                } else {
+                    try certificates(&match, request.certificates, values, limit: request.limit ?? 1)
+                }
             guard !items.isEmpty else { throw KeychainError(errSecItemNotFound) }
             switch try result.outcome(of: items) {
             case .object(let object): return object
@@ -149,7 +156,11 @@ struct Keychain {
         var matches: [KeychainMatch] = []
         for request in requests {
             _ = try protectedValues(request)
-            if let match = try match(request) { matches.append(match) }
+            if request.itemClass == .identity {
+                matches += try deletions(ofIdentities: request)
+            } else if let match = try match(request) {
+                matches.append(match)
+            }
         }
         guard try store.delete(matches) > 0 else { throw KeychainError(errSecItemNotFound) }
     }

@@ -119,11 +119,11 @@ extension KeychainClass.Form {
         case .text: if let text = DictionaryObjects.text(object) { return .text(text) }
         case .textOrData:
             if let text = DictionaryObjects.text(object) { return .text(text) }
-            if let data = object as? Data { return .data(data) }
+            if let data = DictionaryObjects.data(object) { return .data(data) }
             if let number = KeychainClass.Form.number(object) { return .number(number) }
         case .bytes:
             if let text = DictionaryObjects.text(object) { return .data(Data(text.utf8)) }
-            if let data = object as? Data { return .data(data) }
+            if let data = DictionaryObjects.data(object) { return .data(data) }
         case .textOrNumber:
             if let text = DictionaryObjects.text(object) { return .text(text) }
             if let number = KeychainClass.Form.number(object) { return .number(number) }

@@ -15,6 +15,11 @@ extension KeychainRequest {
         if let reference, itemClass != .stored(type(of: reference).itemClass) {
             throw KeychainError(errSecParam)
         }
+        if identity != nil, itemClass != .identity { throw KeychainError(errSecParam) }
+        // Nothing but a certificate says what these filters ask for.
+        if !certificates.isEmpty, itemClass != .identity, itemClass != .stored(.certificate) {
+            throw KeychainError(errSecParam)
+        }
         try checkPersistentReference()
         // Deleting only the first of several items is never what a program intends.
         guard purpose != .delete || limit == nil || limit == .max else { throw KeychainError(errSecParam) }
@@ -23,11 +28,13 @@ extension KeychainRequest {
     /// Checks that a persistent reference, which names one item, is not combined with attributes.
     private func checkPersistentReference() throws(KeychainError) {
         guard let persistentReference else { return }
-        guard itemClass == .stored(persistentReference.itemClass) else {
+        guard itemClass == persistentReference.requestClass else {
             throw KeychainError(errSecNoSuchClass)
         }
         let narrows = synchronizable == .yes || synchronizable == .no
-        guard attributes.isEmpty, accessGroup == nil, accessible == nil, reference == nil, !narrows else {
+        guard attributes.isEmpty, accessGroup == nil, accessible == nil, reference == nil, identity == nil,
+            !narrows
+        else {
             throw KeychainError(errSecParam)
         }
     }
@@ -37,6 +44,11 @@ extension KeychainRequest {
             throw KeychainError(errSecParam)
         }
     }
+}
+
+extension PersistentReference {
+    /// The class of what the reference names.
+    var requestClass: KeychainRequest.Class { namesIdentity ? .identity : .stored(itemClass) }
 }
 
 extension KeychainRecord {

@@ -10,15 +10,14 @@ extension KeychainRequest {
         guard purpose == .copy || purpose == .delete else { throw KeychainError(errSecParam) }
         switch key {
         case "m_Limit": limit = try KeychainRequest.limit(value)
-        case "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive":
-            _ = try KeychainRequest.flag(value)
         case "m_SearchList": break
         case "m_TrustedOnly":
             guard try !KeychainRequest.flag(value) else { throw KeychainError(errSecUnimplemented) }
-        case "m_Policy", "m_ItemList", "m_Issuers", "m_EmailAddressIfPresent", "m_SubjectContains",
-            "m_SubjectStartsWith", "m_SubjectEndsWith", "m_SubjectWholeString", "m_ValidOnDate":
-            throw KeychainError(errSecUnimplemented)
-        default: throw KeychainError(errSecParam)
+        case "m_Policy", "m_ItemList": throw KeychainError(errSecUnimplemented)
+        default:
+            guard try certificates.read(key, value) else { throw KeychainError(errSecParam) }
+            // Deleting takes no filter but attributes, as on Apple's systems.
+            guard purpose == .copy || certificates.isEmpty else { throw KeychainError(errSecUnimplemented) }
         }
     }
 
@@ -78,14 +77,19 @@ extension KeychainRequest {
     mutating func readValue(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
         switch key {
         case "v_Data":
-            guard let data = value as? Data else { throw KeychainError(errSecParam) }
+            guard let data = DictionaryObjects.data(value) else { throw KeychainError(errSecParam) }
             // A query may be the dictionary that the item was added with: its value is ignored in searches.
             guard purpose == .add || purpose == .change else { return }
             guard data.count <= KeychainRequest.longestValue else { throw KeychainError(errSecParam) }
             self.value = data
         case "v_Ref":
-            guard let object = value as? any ItemReference else { throw KeychainError(errSecParam) }
-            reference = object
+            if let object = value as? SecIdentity {
+                identity = object
+            } else if let object = value as? any ItemReference {
+                reference = object
+            } else {
+                throw KeychainError(errSecParam)
+            }
         case "v_PersistentRef":
             guard purpose != .add, let data = value as? Data, let named = PersistentReference(data) else {
                 throw KeychainError(errSecParam)

@@ -45,13 +45,15 @@ extension KeychainRequest {
             }
         }
         // A reference determines the class, which is needed to read the attributes.
-        if itemClass == nil { itemClass = namedClass.map(Class.stored) }
+        if itemClass == nil { itemClass = namedClass }
         for (key, value) in attributes { try readAttribute(key, value, purpose) }
         try check(purpose)
     }
 
-    private var namedClass: KeychainClass? {
-        persistentReference?.itemClass ?? reference.map { type(of: $0).itemClass }
+    private var namedClass: Class? {
+        if let persistentReference { return persistentReference.requestClass }
+        if identity != nil { return .identity }
+        return reference.map { .stored(type(of: $0).itemClass) }
     }
 
     /// - Throws: `errSecNoSuchAttr` for a number, which on Apple's systems stands for a missing attribute.
@@ -102,7 +104,7 @@ extension KeychainRequest {
         case .stored(let stored): form = stored.forms[key]
         // The other dictionary names the class, and the attribute is checked again then.
         case nil: form = KeychainClass.allCases.lazy.compactMap { $0.forms[key] }.first
-        case .identity: form = KeychainClass.key.forms[key] ?? KeychainClass.certificate.forms[key]
+        case .identity: form = KeychainClass.certificate.forms[key] ?? KeychainClass.key.forms[key]
         }
         guard let form else { throw KeychainError(errSecNoSuchAttr) }
         attributes[key] = try form.value(value)

@@ -20,7 +20,7 @@ struct KeychainRequest {
     /// The meaning of a value of `kSecClass`.
     enum Class: Hashable {
         case stored(KeychainClass)
-        /// An identity, which no query finds.
+        /// A certificate with its private key, which are stored as two items.
         case identity
     }
 
@@ -55,10 +55,14 @@ struct KeychainRequest {
     var synchronizable: Synchronizable?
     var value: Data?
     var reference: (any ItemReference)?
+    /// The identity under `kSecValueRef`, which stands for two items.
+    var identity: SecIdentity?
     var persistentReference: PersistentReference?
     var returns: Returns = []
     /// The maximum number of items; `nil` if not given, `Int.max` for all.
     var limit: Int?
+    /// The filter for certificates by their contents (`kSecMatch…`).
+    var certificates = CertificateFilter()
     var boundContext: KeyContext?
     /// The state of the program's context.
     var context: ContextCore? { boundContext?.core }
@@ -80,25 +84,43 @@ package struct PersistentReference: Sendable, Hashable {
     package let itemClass: KeychainClass
     /// The row's number.
     package let id: Int64
+    /// Whether the reference names the identity of a certificate; the row is the certificate's.
+    package let namesIdentity: Bool
 
     package init(_ itemClass: KeychainClass, _ id: Int64) {
         self.itemClass = itemClass
         self.id = id
+        namesIdentity = false
+    }
+
+    /// Makes the reference of an identity, which is named by its certificate as on Apple's systems.
+    package init(identityOf certificate: Int64) {
+        itemClass = .certificate
+        id = certificate
+        namesIdentity = true
     }
 
     /// Reads a reference; `nil` for bytes that are not a reference.
     package init?(_ data: Data) {
         let bytes = Data(data)
-        guard bytes.count == 12, let text = String(validating: bytes.prefix(4), as: UTF8.self),
-            let itemClass = KeychainClass(rawValue: text)
-        else { return nil }
-        let number = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        self.init(itemClass, Int64(bitPattern: number))
+        guard bytes.count == 12, let text = String(validating: bytes.prefix(4), as: UTF8.self) else {
+            return nil
+        }
+        let number = Int64(bitPattern: bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        if text == PersistentReference.identity {
+            self.init(identityOf: number)
+        } else if let itemClass = KeychainClass(rawValue: text) {
+            self.init(itemClass, number)
+        } else {
+            return nil
+        }
     }
 
     /// The reference as bytes for the program to store.
     package var data: Data {
-        Data(itemClass.rawValue.utf8)
+        Data((namesIdentity ? PersistentReference.identity : itemClass.rawValue).utf8)
             + withUnsafeBytes(of: UInt64(bitPattern: id).bigEndian) { Data($0) }
     }
+
+    private static let identity = "idnt"
 }

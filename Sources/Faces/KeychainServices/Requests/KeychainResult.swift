@@ -13,6 +13,11 @@ struct KeychainResult {
         self.values = values
     }
 
+    /// The kinds of result that are requested.
+    var returns: KeychainRequest.Returns { request.returns }
+    /// The program's context, which a returned key is used with.
+    var boundContext: KeyContext? { request.boundContext }
+
     /// The outcome for the items that were found.
     enum Outcome {
         case object(AnyObject?)
@@ -21,7 +26,7 @@ struct KeychainResult {
     }
 
     /// The outcome for one item's value.
-    private enum Value {
+    enum Value {
         /// The value; `nil` if it was not requested, and for a key that does not leave the chip.
         case known(Data?)
         case dead
@@ -37,7 +42,11 @@ struct KeychainResult {
             case .dead: dead.append(item.id)
             }
         }
-        guard dead.isEmpty else { return .dead(dead) }
+        return dead.isEmpty ? result(of: objects) : .dead(dead)
+    }
+
+    /// Returns the objects of all items in the form that the query asks for.
+    func result(of objects: [AnyObject]) -> Outcome {
         guard !request.returns.isEmpty else { return .object(nil) }
         return .object((request.limit ?? 1) == 1 ? objects.first : objects as NSArray)
     }
@@ -79,7 +88,6 @@ struct KeychainResult {
 
     /// Returns the result for one item; `value` is `nil` if it does not leave the chip or was not requested.
     private func object(for item: KeychainRow, _ value: Data?) throws(KeychainError) -> AnyObject? {
-        let returns = request.returns
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
             guard let value else { throw KeychainError(errSecDataNotAvailable) }
@@ -97,9 +105,15 @@ struct KeychainResult {
                 if returns == .reference { try checkObject(of: item.record) }
             }
         }
+        return whole(parts, KeychainResult.attributes(of: item))
+    }
+
+    /// Returns what was requested of an item in one object.
+    func whole(_ parts: [String: AnyObject], _ attributes: @autoclosure () -> [String: AnyObject])
+        -> AnyObject?
+    {
         if returns.contains(.attributes) {
-            parts.merge(KeychainResult.attributes(of: item)) { own, _ in own }
-            return parts as NSDictionary
+            return parts.merging(attributes()) { own, _ in own } as NSDictionary
         }
         // The requested kinds determine the type, not the available ones: a program casts the result to the expected
         // type.
@@ -107,7 +121,7 @@ struct KeychainResult {
     }
 
     /// Returns the value if it is requested, and asks the owner if it is protected.
-    private func value(of item: KeychainRow) throws(KeychainError) -> Value {
+    func value(of item: KeychainRow) throws(KeychainError) -> Value {
         guard request.needsValue(of: item.record.itemClass) else { return .known(nil) }
         switch item.contents {
         case .encrypted: return .known(nil)

@@ -14,7 +14,8 @@ package import WhorlService
 ///     }
 ///
 /// It has the names and the behaviour of Apple's class. Creating a context opens nothing: the reader and the store are
-/// opened on the first call that needs them. The prompt appears in the terminal, unless ``promptPresenter`` is set.
+/// opened on the first call that needs them. The prompt appears in the terminal, unless the program has its own
+/// (the module `LocalAuthenticationPrompts`).
 ///
 /// Where Linux differs:
 ///
@@ -56,9 +57,6 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         super.init()
         trackDomainState()
     }
-
-    /// The settings of the program; for the extensions of this class in other files.
-    var settings: ContextSettings { core.settings }
 
     /// Changes the settings of the program.
     func change(_ body: (inout ContextSettings) -> Void) { core.change(body) }

@@ -31,6 +31,7 @@ public final class PromptEntry: Sendable {
     private let arrived: AsyncStream<Void>.Continuation
     private let state: Mutex<(now: State, isLast: Bool, isDecided: Bool)>
     private let activity: @Sendable () -> Void
+    private let ending = Mutex<(hasEnded: Bool, then: [@Sendable () -> Void])>((false, []))
 
     /// Makes an entry that calls `activity` for each action of the person.
     ///
@@ -117,6 +118,20 @@ extension PromptEntry {
     package func end() {
         shut()
         sink.finish()
+        let then = ending.withLock { ending in
+            defer { ending = (true, []) }
+            return ending.then
+        }
+        for body in then { body() }
+    }
+
+    /// Calls a function when the updates have ended; at once if they have ended already.
+    package func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        let hasEnded = ending.withLock { ending in
+            if !ending.hasEnded { ending.then.append(body) }
+            return ending.hasEnded
+        }
+        if hasEnded { body() }
     }
 
     /// Whether a passcode got a verdict, so that handing the same one in again would be another try.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The names that a presenter needs, so that a program needs no other import. Nothing else of these modules is exported:
-// their names are not part of Apple's API.
+// The names that a presenter needs. They are in a module of their own, since none of them is Apple's: what a program
+// imports as LocalAuthentication has no name that its own types may have.
 @_exported public import protocol WhorlService.PromptPresenter
 @_exported public import struct WhorlService.Prompt
 @_exported public import enum WhorlService.PromptAction
@@ -11,6 +11,8 @@
 @_exported public import struct WhorlFingerprint.ReaderInfo
 @_exported public import enum WhorlFingerprint.ScanEvent
 @_exported public import enum WhorlFingerprint.ScanRetry
+internal import AuthenticationContext
+public import LocalAuthentication
 
 /// An addition for Linux: on Apple's systems the system itself shows the prompt.
 extension LAContext {
@@ -19,14 +21,14 @@ extension LAContext {
     /// A program with its own screen (a desktop, a kiosk, a login) sets its own presenter, since it has no terminal
     /// that a person sees. An evaluation uses the presenter that is set when it begins.
     ///
-    ///     #if os(Linux)
+    ///     #if canImport(LocalAuthenticationPrompts)
     ///     context.promptPresenter = KioskPrompt()
     ///     #endif
     ///
     /// A presenter receives only information to display, and its return value can only end an evaluation: no presenter
     /// can make one succeed.
     public var promptPresenter: (any PromptPresenter)? {
-        get { settings.presenter }
-        set { change { $0.presenter = newValue } }
+        get { core.settings.presenter }
+        set { core.change { $0.presenter = newValue } }
     }
 }
