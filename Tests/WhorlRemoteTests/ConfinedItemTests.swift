@@ -6,6 +6,7 @@ import SecretMemory
 import Testing
 import WhorlIPC
 import WhorlService
+import WhorlSupport
 
 @testable import WhorlRemote
 
@@ -130,7 +131,7 @@ struct ConfinedItemTests {
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { done in
-            Thread { done.resume(with: Result { try body() }) }.start()
+            requireThread("test") { done.resume(with: Result { try body() }) }
         }
     }
 

@@ -8,6 +8,7 @@ import LocalAuthentication
 import SecretMemory
 import Testing
 import WhorlService
+import WhorlSupport
 
 @testable import WhorlRemote
 
@@ -22,11 +23,11 @@ struct FaceTests {
         let presenter = ScriptedPresenter()
         let parts = ContextParts(of: machine.services, presenter: presenter)
         return try await withCheckedThrowingContinuation { done in
-            Thread {
+            requireThread("test") {
                 done.resume(
                     with: Result { try ContextParts.$ofTask.withValue(parts) { try body(presenter) } }
                 )
-            }.start()
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import SecretMemory
 import SoftwareTPM
 import Testing
 import WhorlService
+import WhorlSupport
 
 @testable import WhorlRemote
 
@@ -26,7 +27,7 @@ struct RemoteKeychainTests {
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { done in
-            Thread { done.resume(with: Result { try body() }) }.start()
+            requireThread("test") { done.resume(with: Result { try body() }) }
         }
     }
 
