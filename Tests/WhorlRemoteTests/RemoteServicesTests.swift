@@ -228,7 +228,10 @@ struct RemoteServicesTests {
             _ = try await reader.enroll(metadata, whenBusy: .fail, observer: { _ in })
         }
         try await reader.close()
-        let machine = try await RemoteMachine(reader: "mock:\(script)")
+        let machine = try await RemoteMachine(reader: "mock:\(script)", enrolled: .leftThumb)
+        let compared = try #require(try await machine.services.fingers.reconcile())
+        #expect(compared.strays.map(\.userName) == ["ada", nil])
+        #expect(compared.strays.map(\.finger) == [.rightIndex, nil])
         let prints = try await machine.services.readers.chosenReader().storedPrints(whenBusy: .wait)
         #expect(prints.map(\.metadata.userName) == ["ada", nil])
         #expect(prints.map(\.metadata.finger) == [.rightIndex, nil])

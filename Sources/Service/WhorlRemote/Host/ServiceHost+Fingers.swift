@@ -22,10 +22,13 @@ extension ServiceHost {
         onFingers(&router, FingerInterface.acceptable) { (_, fingers, _) async throws(EnrollmentError) in
             Optionally(try await fingers.acceptable())
         }
-        onFingers(&router, FingerInterface.reconcile) {
-            (_, fingers, confinement) async throws(FingerChangeError) in
-            guard confinement == .none else { throw .owner(.confined) }
-            return Optionally(try await fingers.reconcile())
+        router.on(FingerInterface.reconcile) { (_, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let confinement = try rules.confinement(of: call.client)
+            return try await refusing { () async throws(FingerChangeError) in
+                guard confinement == .none else { throw .owner(.confined) }
+                return Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
+            }
         }
         prompting(&router, FingerInterface.enroll) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
@@ -101,4 +104,16 @@ extension AuthenticationError {
         message: "A confined program has no part in what a reader stores.",
         recovery: "Use `whorl` outside of the sandbox."
     )
+}
+
+extension ReaderReconciliation {
+    /// Returns the comparison for a user, who is not told whose a print of another user is.
+    fileprivate func shown(to profile: String) -> ReaderReconciliation {
+        ReaderReconciliation(
+            finished: finished,
+            strays: strays.map { $0.shown(to: profile) },
+            missing: missing,
+            isListed: isListed
+        )
+    }
 }

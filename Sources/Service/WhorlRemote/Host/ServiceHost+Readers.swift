@@ -32,7 +32,7 @@ extension ServiceHost {
                     () async throws(ReaderError) in
                     try await storedPrints(in: reader)
                 }
-                return Valued(prints.map { $0.metadata(for: services.profile) })
+                return Valued(prints.map { $0.metadata.shown(to: services.profile) })
             }
         }
         onReaders(&router, ReaderInterface.lockTrouble) { (_, readers) async throws(ReaderError) in
@@ -89,9 +89,7 @@ extension ServiceHost {
     }
 }
 
-extension StoredPrint {
-    /// Returns the data of the print for a user, who is not told whose a print of another user is.
-    fileprivate func metadata(for profile: String) -> EnrollmentMetadata {
-        metadata.userName == profile ? metadata : EnrollmentMetadata()
-    }
+extension EnrollmentMetadata {
+    /// Returns the data of a print in a reader for a user, who is not told whose a print of another user is.
+    func shown(to profile: String) -> EnrollmentMetadata { userName == profile ? self : EnrollmentMetadata() }
 }
