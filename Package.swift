@@ -328,7 +328,7 @@ let house: KeyValuePairs<String, [Part]> = [
                 "WhorlService", "WhorlSupport",
             ]
         ),
-        // What a presenter needs: names that are not Apple's, for programs that show the prompt themselves.
+        // The names that a program needs to show the prompt itself; they are not Apple's.
         library(
             "LocalAuthenticationPrompts",
             uses: ["AuthenticationContext", "LocalAuthentication", "WhorlFingerprint", "WhorlService"]

@@ -5,7 +5,7 @@ import Foundation
 import KeychainServices
 import Testing
 
-/// Who issues certificates in a test, by openssl.
+/// An authority that issues certificates in a test, by openssl.
 final class CertificateAuthority {
     private let folder: URL
     private let subject: String

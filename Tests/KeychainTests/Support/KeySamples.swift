@@ -54,7 +54,7 @@ enum KeySamples {
         return item
     }
 
-    /// What a key is made with, where it differs from what an item is added with; the stored key then has it.
+    /// The value with which a key is made, if it differs from the one with which an item is added; the stored key has it.
     nonisolated(unsafe) static let ofNewKeys: [String: Any] = [
         "kSecAttrLabel": "label", "kSecAttrAccessible": kSecAttrAccessibleWhenUnlocked,
         "kSecAttrAccessGroup": "shared", "kSecAttrSynchronizable": 1, "kSecAttrKeyType": kSecAttrKeyTypeEC,

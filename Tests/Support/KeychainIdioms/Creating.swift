@@ -40,7 +40,7 @@ extension Idiom {
             try place.expect(SecKeyGeneratePair(place.key() as CFDictionary, &half, &whole))
             try place.expect(SecKeyCopyPublicKey(try place.unwrap(whole)) == half)
         },
-        Idiom(.create, "a key of the chip, or of this process where there is none") { place in
+        Idiom(.create, "a key of the chip, or of this process without a chip") { place in
             var parameters = place.key()
             parameters[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave
             var error: Unmanaged<CFError>?

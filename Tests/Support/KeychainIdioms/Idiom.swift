@@ -13,7 +13,7 @@ public struct Idiom: Sendable {
 
     /// The call that it is about.
     public let call: Call
-    /// What it does, in words.
+    /// The description of the idiom.
     public let name: String
     private let body: @Sendable (Place) throws -> Void
 
@@ -28,7 +28,7 @@ public struct Idiom: Sendable {
 
     /// Runs it in the keychain of this program.
     ///
-    /// - Returns: What was not as expected; `nil` where everything was.
+    /// - Returns: The deviation from what was expected; `nil` if there was none.
     public func failure() -> String? {
         let place = Place()
         defer { place.clear() }
@@ -43,7 +43,7 @@ public struct Idiom: Sendable {
     }
 }
 
-/// What was not as expected, and where.
+/// A deviation from what an idiom expects, and its place.
 struct Wrong: Error {
     let text: String
     let line: Int
@@ -93,7 +93,7 @@ struct Place: Sendable {
         try expect(SecItemAdd(whole as CFDictionary, nil), line: line)
     }
 
-    /// The value of a password; `nil` where there is none.
+    /// Returns the value of a password; `nil` if none is stored.
     func value(_ account: String) -> String? {
         var found: AnyObject?
         let query = item(account, [kSecReturnData as String: true])
