@@ -89,8 +89,8 @@ private struct Plan {
             let policy = choice.isEmpty ? finger : .any(choice)
             let item =
                 switch product {
-                case .signature: try tpm.createSigningKey(under: root, policy: policy.digest)
-                case .secret: try tpm.seal(value, under: root, policy: policy.digest)
+                case .signature: try tpm.create(.signingKey, under: root, policy: policy.digest)
+                case .secret: try tpm.create(.sealed(value), under: root, policy: policy.digest)
                 }
             return (root, authority, counter, count, choice.map(\.digest), item)
         }

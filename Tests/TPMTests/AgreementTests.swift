@@ -68,7 +68,7 @@ struct `Agreeing on a secret in the TPM` {
     @Test func `a key that only signs does not agree`() async throws {
         let bench = try await Bench()
         let key = try await bench.run { tpm throws(TPMError) in
-            try tpm.createSigningKey(under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.signingKey, under: bench.root, policy: bench.policy.digest)
         }
         let point = [UInt8](P256.KeyAgreement.PrivateKey().publicKey.x963Representation)
         let error = try await failure { () async throws(TPMError) in try await self.agree(bench, key, point) }
@@ -107,7 +107,7 @@ struct `Agreeing on a secret in the TPM` {
 
     private func agreementKey(_ bench: Bench) async throws -> TPMObject {
         try await bench.run { tpm throws(TPMError) in
-            try tpm.createAgreementKey(under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.agreementKey, under: bench.root, policy: bench.policy.digest)
         }
     }
 

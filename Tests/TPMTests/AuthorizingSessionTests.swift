@@ -118,7 +118,7 @@ struct `The session that authorities are asked by` {
 
     private func item(_ bench: Bench) async throws -> TPMObject {
         try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([5]), under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.sealed(secret([5])), under: bench.root, policy: bench.policy.digest)
         }
     }
 

@@ -113,7 +113,7 @@ struct `Stored bytes` {
     @Test func `are read as they were written`() async throws {
         let bench = try await Bench()
         let key = try await bench.run { tpm throws(TPMError) in
-            try tpm.createSigningKey(under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.signingKey, under: bench.root, policy: bench.policy.digest)
         }
         #expect(try TPMObject(serialized: key.serialized) == key)
         #expect(key.kind == .signingKey && key.policy == bench.policy.digest)
@@ -123,7 +123,7 @@ struct `Stored bytes` {
     @Test func `tpm2-tools see the attributes, the policy and the name of a key`() async throws {
         let bench = try await Bench()
         let key = try await bench.run { tpm throws(TPMError) in
-            try tpm.createSigningKey(under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.signingKey, under: bench.root, policy: bench.policy.digest)
         }
         await bench.device.close()
         #expect(try bench.load(key, as: "key.ctx").status == 0)
@@ -149,8 +149,8 @@ struct `Stored bytes` {
         let bench = try await Bench()
         let (key, sealed) = try await bench.run { tpm throws(TPMError) in
             (
-                try tpm.createSigningKey(under: bench.root, policy: bench.policy.digest),
-                try tpm.seal(secret([1]), under: bench.root, policy: bench.policy.digest)
+                try tpm.create(.signingKey, under: bench.root, policy: bench.policy.digest),
+                try tpm.create(.sealed(secret([1])), under: bench.root, policy: bench.policy.digest)
             )
         }
         let counter = try await bench.counter()
@@ -204,7 +204,7 @@ struct `Stored bytes` {
         #expect(root.name == bench.root.name && root != bench.root)
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                try tpm.seal(secret([1]), under: root, policy: bench.policy.digest)
+                try tpm.create(.sealed(secret([1])), under: root, policy: bench.policy.digest)
             }
         }
         #expect(error.code == .malformed)

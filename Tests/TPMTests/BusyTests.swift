@@ -23,7 +23,7 @@ struct `A TPM that is busy or full` {
             }
         }
         _ = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([1]), under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.sealed(secret([1])), under: bench.root, policy: bench.policy.digest)
         }
         #expect(bus.names.filter { $0 == "Create" }.count == times + 1)
         try await bench.expectNothingLeft()
@@ -35,7 +35,7 @@ struct `A TPM that is busy or full` {
         bus.decide { _, code in code == 0x153 ? .answer(0x920) : .pass }
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                try tpm.seal(secret([1]), under: bench.root, policy: bench.policy.digest)
+                try tpm.create(.sealed(secret([1])), under: bench.root, policy: bench.policy.digest)
             }
         }
         #expect(error.code == .busy && error.responseCode == 0x920 && error.command == "TPM2_Create")
@@ -46,7 +46,7 @@ struct `A TPM that is busy or full` {
     @Test func `of others' objects, is told, and what we keep goes first`() async throws {
         let bench = try await Bench()
         let object = try await bench.run { tpm throws(TPMError) in
-            let object = try tpm.seal(secret([1]), under: bench.root, policy: bench.policy.digest)
+            let object = try tpm.create(.sealed(secret([1])), under: bench.root, policy: bench.policy.digest)
             _ = try tpm.unseal(object, under: bench.root, meeting: bench.policy, with: bench.credentials)
             return object
         }
@@ -84,7 +84,7 @@ struct `A TPM that is busy or full` {
         let counter = try await bench.counter()
         let before = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
         let object = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([9]), under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.sealed(secret([9])), under: bench.root, policy: bench.policy.digest)
         }
         let right = try await withThrowingTaskGroup(of: Bool.self) { group in
             for index in 0..<100 {
@@ -121,7 +121,7 @@ struct `A TPM that is busy or full` {
     @Test func `is shared by programs that never pause`() async throws {
         let bench = try await Bench()
         let object = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([9]), under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.sealed(secret([9])), under: bench.root, policy: bench.policy.digest)
         }
         await bench.device.close()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -31,7 +31,7 @@ struct `A choice of branches` {
         -> [UInt8]
     {
         try await bench.run { tpm throws(TPMError) in
-            let object = try tpm.seal(secret([7]), under: bench.root, policy: policy.digest)
+            let object = try tpm.create(.sealed(secret([7])), under: bench.root, policy: policy.digest)
             return SecretBox(
                 try tpm.unseal(object, under: bench.root, meeting: policy, with: credentials)
             )
@@ -70,7 +70,7 @@ struct `A choice of branches` {
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
                 let policy = TPMPolicy.any([stale, stale])
-                let object = try tpm.seal(secret([7]), under: bench.root, policy: policy.digest)
+                let object = try tpm.create(.sealed(secret([7])), under: bench.root, policy: policy.digest)
                 _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)
             }
         }
@@ -90,7 +90,7 @@ struct `A choice of branches` {
         let policy = TPMPolicy.any([.secret(of: passcode.name), bench.policy])
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                let object = try tpm.seal(secret([7]), under: bench.root, policy: policy.digest)
+                let object = try tpm.create(.sealed(secret([7])), under: bench.root, policy: policy.digest)
                 _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: offered)
             }
         }

@@ -13,7 +13,7 @@ struct `Counters in the TPM` {
         let value = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
         let policy = TPMPolicy.all([bench.policy, .counter(counter, equals: value)])
         let object = try await bench.run { tpm throws(TPMError) in
-            let object = try tpm.seal(secret([5]), under: bench.root, policy: policy.digest)
+            let object = try tpm.create(.sealed(secret([5])), under: bench.root, policy: policy.digest)
             _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)
             return object
         }
@@ -76,7 +76,7 @@ struct `Counters in the TPM` {
         let value = try await bench.run { tpm throws(TPMError) in try tpm.read(counter) }
         let policy = TPMPolicy.all([bench.policy, .counter(counter, equals: value)])
         let object = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([5]), under: bench.root, policy: policy.digest)
+            try tpm.create(.sealed(secret([5])), under: bench.root, policy: policy.digest)
         }
         try await bench.run { tpm throws(TPMError) in try tpm.undefine(counter) }
         let gone = try await bench.run { tpm throws(TPMError) in try tpm.check(counter) }

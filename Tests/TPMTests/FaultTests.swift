@@ -98,8 +98,8 @@ private struct Parts: Sendable {
         self.policy = policy
         (sealed, key) = try await bench.run { tpm throws(TPMError) in
             (
-                try tpm.seal(secret([1]), under: bench.root, policy: policy.digest),
-                try tpm.createSigningKey(under: bench.root, policy: policy.digest)
+                try tpm.create(.sealed(secret([1])), under: bench.root, policy: policy.digest),
+                try tpm.create(.signingKey, under: bench.root, policy: policy.digest)
             )
         }
     }
@@ -108,7 +108,7 @@ private struct Parts: Sendable {
         let (root, auth, credentials) = (bench.root, bench.auth, bench.credentials)
         try await bench.run { tpm throws(TPMError) in
             switch sequence {
-            case .seal: _ = try tpm.seal(secret([1]), under: root, policy: policy.digest)
+            case .seal: _ = try tpm.create(.sealed(secret([1])), under: root, policy: policy.digest)
             case .unseal: _ = try tpm.unseal(sealed, under: root, meeting: policy, with: credentials)
             case .sign:
                 _ = try tpm.sign(

@@ -100,8 +100,8 @@ struct `An item with a value of its own` {
         let policy = TPMPolicy.all([bench.policy, .authValue])
         let value = value
         let item = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(
-                secret([7]),
+            try tpm.create(
+                .sealed(secret([7])),
                 under: bench.root,
                 policy: policy.digest,
                 auth: value,

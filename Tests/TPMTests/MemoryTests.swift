@@ -12,7 +12,7 @@ struct `The list of handles that ESAPI keeps` {
     @Test func `does not grow with what is done`() async throws {
         let bench = try await Bench()
         let known = try await bench.run { tpm throws(TPMError) in
-            let object = try tpm.seal(secret([1]), under: bench.root, policy: bench.policy.digest)
+            let object = try tpm.create(.sealed(secret([1])), under: bench.root, policy: bench.policy.digest)
             for _ in 0..<10 {
                 _ = try tpm.unseal(
                     object,

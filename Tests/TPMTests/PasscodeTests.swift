@@ -47,7 +47,7 @@ struct `Authorization values under the TPM's count` {
         let wrong = wrong
         let result = try await bench.run { tpm throws(TPMError) in
             for _ in 0..<4 { _ = try tpm.verify(wrong, of: passcode, under: bench.root) }
-            let object = try tpm.seal(secret([8]), under: bench.root, policy: bench.policy.digest)
+            let object = try tpm.create(.sealed(secret([8])), under: bench.root, policy: bench.policy.digest)
             return SecretBox(
                 try tpm.unseal(object, under: bench.root, meeting: bench.policy, with: bench.credentials)
             )
@@ -78,7 +78,7 @@ struct `Authorization values under the TPM's count` {
         let sealed = try await bench.run { tpm throws(TPMError) in
             // Loaded before, so that a stale one would be found in the cache.
             _ = try tpm.verify(right, of: old, under: bench.root)
-            return try tpm.seal(secret([3]), under: bench.root, policy: policy.digest)
+            return try tpm.create(.sealed(secret([3])), under: bench.root, policy: policy.digest)
         }
         let changed = try await bench.run { tpm throws(TPMError) in
             try tpm.changeAuth(of: old, under: bench.root, from: right, to: new)

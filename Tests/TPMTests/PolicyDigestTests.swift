@@ -32,7 +32,12 @@ struct `TPMPolicy digests` {
         let means = credentials
         for shape in shapes {
             let unsealed = try await bench.run { tpm throws(TPMError) in
-                let object = try tpm.seal(secret([5]), under: bench.root, policy: shape.digest, auth: auth)
+                let object = try tpm.create(
+                    .sealed(secret([5])),
+                    under: bench.root,
+                    policy: shape.digest,
+                    auth: auth
+                )
                 return SecretBox(try tpm.unseal(object, under: bench.root, meeting: shape, with: means))
             }
             #expect(unsealed.bytes.copy == [5], "\(shape)")
@@ -83,7 +88,7 @@ struct `TPMPolicy digests` {
         let nothing = TPMPolicy.any([])
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                let object = try tpm.seal(secret([5]), under: bench.root, policy: nothing.digest)
+                let object = try tpm.create(.sealed(secret([5])), under: bench.root, policy: nothing.digest)
                 return SecretBox(
                     try tpm.unseal(object, under: bench.root, meeting: nothing, with: bench.credentials)
                 )
@@ -99,7 +104,7 @@ struct `TPMPolicy digests` {
         let before = try await bench.run { tpm throws(TPMError) in try tpm.readPCRs(selection) }
         let policy = TPMPolicy.all([bench.policy, .pcrs(selection, digest: before.digest)])
         let object = try await bench.run { tpm throws(TPMError) in
-            let object = try tpm.seal(secret([4]), under: bench.root, policy: policy.digest)
+            let object = try tpm.create(.sealed(secret([4])), under: bench.root, policy: policy.digest)
             _ = try tpm.unseal(object, under: bench.root, meeting: policy, with: bench.credentials)
             return object
         }

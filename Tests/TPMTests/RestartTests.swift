@@ -129,7 +129,7 @@ struct `A TPM that goes away and comes back` {
 
     private func item(_ bench: Bench) async throws -> TPMObject {
         try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([5]), under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.sealed(secret([5])), under: bench.root, policy: bench.policy.digest)
         }
     }
 

@@ -14,7 +14,7 @@ struct `A policy session` {
         let bus = try Interposer(inFrontOf: chip)
         let bench = try await Bench(through: bus.address, chip: chip)
         let sealed = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([4, 2]), under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.sealed(secret([4, 2])), under: bench.root, policy: bench.policy.digest)
         }
         let thief = SessionThief(trick, of: sealed, under: bench.root)
         bus.decide { thief.action($1) }
@@ -45,7 +45,11 @@ struct `A policy session` {
         let bus = try Interposer(inFrontOf: chip)
         let bench = try await Bench(through: bus.address, chip: chip)
         let opened = try await bench.run { tpm throws(TPMError) in
-            let sealed = try tpm.seal(secret([4, 2]), under: bench.root, policy: bench.policy.digest)
+            let sealed = try tpm.create(
+                .sealed(secret([4, 2])),
+                under: bench.root,
+                policy: bench.policy.digest
+            )
             return SecretBox(
                 try tpm.unseal(sealed, under: bench.root, meeting: bench.policy, with: bench.credentials)
             )

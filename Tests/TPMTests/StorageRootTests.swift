@@ -108,7 +108,7 @@ struct `The storage root` {
         let bus = try Interposer(inFrontOf: chip)
         let bench = try await Bench(through: bus.address, chip: chip)
         let object = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([5]), under: bench.root, policy: bench.policy.digest)
+            try tpm.create(.sealed(secret([5])), under: bench.root, policy: bench.policy.digest)
         }
         await bench.device.close()
 
@@ -124,7 +124,7 @@ struct `The storage root` {
         let value: [UInt8] = Array("a secret that no interposer reads".utf8)
         let sealing = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                try tpm.seal(secret(value), under: bench.root, policy: bench.policy.digest)
+                try tpm.create(.sealed(secret(value)), under: bench.root, policy: bench.policy.digest)
             }
         }
         #expect(sealing.code == .foreignRoot)
@@ -155,7 +155,11 @@ struct `The storage root` {
         bus.decide { _, command in command == code ? .change : .pass }
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                let object = try tpm.seal(secret([5]), under: bench.root, policy: bench.policy.digest)
+                let object = try tpm.create(
+                    .sealed(secret([5])),
+                    under: bench.root,
+                    policy: bench.policy.digest
+                )
                 return SecretBox(
                     try tpm.unseal(
                         object,
@@ -178,7 +182,7 @@ struct `The storage root` {
         #expect(check == .missing)
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                try tpm.seal(secret([5]), under: bench.root, policy: bench.policy.digest)
+                try tpm.create(.sealed(secret([5])), under: bench.root, policy: bench.policy.digest)
             }
         }
         #expect(error.code == .foreignRoot)

@@ -16,7 +16,7 @@ struct `Traffic on the bus` {
             ECPoint(x963: Array(P256.KeyAgreement.PrivateKey().publicKey.x963Representation))
         )
         let key = try await bench.run { tpm throws(TPMError) in
-            try tpm.createAgreementKey(under: bench.root, policy: policy.digest)
+            try tpm.create(.agreementKey, under: bench.root, policy: policy.digest)
         }
         for _ in 0..<2 {
             bus.forget()
@@ -107,7 +107,7 @@ struct `Traffic on the bus` {
         let other = P256.KeyAgreement.PrivateKey()
         let point = try #require(ECPoint(x963: Array(other.publicKey.x963Representation)))
         let (shared, key) = try await bench.run { tpm throws(TPMError) in
-            let key = try tpm.createAgreementKey(under: bench.root, policy: bench.policy.digest)
+            let key = try tpm.create(.agreementKey, under: bench.root, policy: bench.policy.digest)
             let secret = try tpm.sharedSecret(
                 with: point,
                 of: key,
@@ -122,8 +122,8 @@ struct `Traffic on the bus` {
             _ = try tpm.verify(passcode, of: first, under: bench.root)
             let second = try tpm.changeAuth(of: first, under: bench.root, from: passcode, to: changed)
             _ = try tpm.verify(changed, of: second, under: bench.root)
-            let object = try tpm.seal(
-                sealed,
+            let object = try tpm.create(
+                .sealed(sealed),
                 under: bench.root,
                 policy: policy.digest,
                 auth: application
@@ -187,8 +187,8 @@ struct `Traffic on the bus` {
     private func items(_ bench: Bench, _ policy: TPMPolicy) async throws -> (TPMObject, TPMObject) {
         try await bench.run { tpm throws(TPMError) in
             (
-                try tpm.createSigningKey(under: bench.root, policy: policy.digest),
-                try tpm.seal(secret([1]), under: bench.root, policy: policy.digest)
+                try tpm.create(.signingKey, under: bench.root, policy: policy.digest),
+                try tpm.create(.sealed(secret([1])), under: bench.root, policy: policy.digest)
             )
         }
     }

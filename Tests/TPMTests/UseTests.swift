@@ -13,7 +13,7 @@ struct `Using objects of the TPM` {
         let bytes = (0..<size).map { UInt8($0 + 1) }
         let sealed = secret(bytes)
         let result = try await bench.run { tpm throws(TPMError) in
-            let object = try tpm.seal(sealed, under: bench.root, policy: bench.policy.digest)
+            let object = try tpm.create(.sealed(sealed), under: bench.root, policy: bench.policy.digest)
             return SecretBox(
                 try tpm.unseal(object, under: bench.root, meeting: bench.policy, with: bench.credentials)
             )
@@ -27,8 +27,8 @@ struct `Using objects of the TPM` {
         let bench = try await Bench()
         let error = try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in
-                try tpm.seal(
-                    secret(Array(repeating: 1, count: size)),
+                try tpm.create(
+                    .sealed(secret(Array(repeating: 1, count: size))),
                     under: bench.root,
                     policy: bench.policy.digest
                 )
@@ -44,7 +44,7 @@ struct `Using objects of the TPM` {
         try bench.chip.run("openssl", "dgst", "-sha256", "-binary", "-out", "digest", "message")
         let digest = try bench.chip.read("digest")
         let (key, signature) = try await bench.run { tpm throws(TPMError) in
-            let key = try tpm.createSigningKey(under: bench.root, policy: bench.policy.digest)
+            let key = try tpm.create(.signingKey, under: bench.root, policy: bench.policy.digest)
             return (
                 key,
                 try tpm.sign(
@@ -106,8 +106,8 @@ struct `Using objects of the TPM` {
         wrong.authValue = secret([7, 8])
         let (rightOne, wrongOne) = (right, wrong)
         let object = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(
-                secret([42]),
+            try tpm.create(
+                .sealed(secret([42])),
                 under: bench.root,
                 policy: policy.digest,
                 auth: secret([7, 7, 0])
@@ -144,7 +144,7 @@ struct `Using objects of the TPM` {
         let both = credentials
         for _ in 0..<3 {
             let result = try await bench.run { tpm throws(TPMError) in
-                let object = try tpm.seal(secret([1]), under: bench.root, policy: policy.digest)
+                let object = try tpm.create(.sealed(secret([1])), under: bench.root, policy: policy.digest)
                 return SecretBox(try tpm.unseal(object, under: bench.root, meeting: policy, with: both))
             }
             #expect(result.bytes.copy == [1])
@@ -179,7 +179,7 @@ struct `Using objects of the TPM` {
         credentials: Credentials
     ) async throws -> TPMError {
         let object = try await bench.run { tpm throws(TPMError) in
-            try tpm.seal(secret([1, 2, 3]), under: bench.root, policy: policy.digest)
+            try tpm.create(.sealed(secret([1, 2, 3])), under: bench.root, policy: policy.digest)
         }
         return try await failure { () async throws(TPMError) in
             try await bench.run { tpm throws(TPMError) in

@@ -14,7 +14,7 @@ extension TPMCommands {
         try createWithTicket(PublicArea.attestationKey(), under: root, auth: nil, data: nil).object
     }
 
-    /// Makes a P-256 key as ``createAgreementKey(under:policy:auth:dictionaryAttack:)``, which
+    /// Makes a P-256 key as an agreement key of ``create(_:under:policy:auth:dictionaryAttack:)``, which
     /// ``certify(_:by:under:repeating:)`` can make a statement about.
     ///
     /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.

@@ -3,6 +3,16 @@
 internal import CTSS2
 public import SecretMemory
 
+/// A kind of object that the TPM makes under a policy.
+public enum NewObject: Sendable {
+    /// A secret of 1 to 128 bytes, which the TPM returns.
+    case sealed(SecretBox)
+    /// A P-256 key that signs.
+    case signingKey
+    /// A P-256 key that signs, and agrees on secrets with other public keys.
+    case agreementKey
+}
+
 extension TPMCommands {
     /// The largest number of bytes that the TPM seals at once.
     public static let largestSealedSecret = 128
@@ -31,82 +41,39 @@ extension TPMCommands {
         )
     }
 
-    /// Seals a secret, which the TPM returns only when the policy is met.
+    /// Makes an object that the TPM uses only when a policy is met.
     ///
     /// - Parameters:
-    ///   - secret: 1 to 128 bytes.
+    ///   - new: The kind of object.
     ///   - root: The object's parent.
     ///   - policy: The digest of the policy.
     ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
     ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
     /// - Returns: The object; it is not loaded.
-    /// - Throws: ``TPMError/Code-swift.enum/tooLarge``, and as ``createAuthority(under:auth:dictionaryAttack:)``.
+    /// - Throws: ``TPMError/Code-swift.enum/tooLarge`` for a secret that is empty or too large, and as
+    ///   ``createAuthority(under:auth:dictionaryAttack:)``.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
-    public func seal(
-        _ secret: SecretBox,
+    public func create(
+        _ new: NewObject,
         under root: StorageRoot,
         policy: PolicyDigest,
         auth: SecretBox? = nil,
         dictionaryAttack: Bool = true
     ) throws(TPMError) -> TPMObject {
-        guard 1...Self.largestSealedSecret ~= secret.bytes.count else { throw TPMError(.tooLarge) }
-        return try create(
-            PublicArea.sealed(policy: policy, dictionaryAttack: dictionaryAttack && auth != nil),
-            under: root,
-            auth: auth,
-            data: secret
-        )
-    }
-
-    /// Makes a P-256 key that signs only when the policy is met.
-    ///
-    /// - Parameters:
-    ///   - root: The key's parent.
-    ///   - policy: The digest of the policy.
-    ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
-    /// - Returns: The object; it is not loaded.
-    /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
-    ///
-    /// Source: TPM 2.0 Library Part 3, TPM2_Create.
-    public func createSigningKey(
-        under root: StorageRoot,
-        policy: PolicyDigest,
-        auth: SecretBox? = nil,
-        dictionaryAttack: Bool = true
-    ) throws(TPMError) -> TPMObject {
-        try create(
-            PublicArea.signingKey(policy: policy, dictionaryAttack: dictionaryAttack && auth != nil),
-            under: root,
-            auth: auth,
-            data: nil
-        )
-    }
-
-    /// Makes a P-256 key that signs, and agrees on secrets with other public keys, only when the policy is met.
-    ///
-    /// - Parameters:
-    ///   - root: The key's parent.
-    ///   - policy: The digest of the policy.
-    ///   - auth: The object's own authorization value, at most 32 bytes, for ``TPMPolicy/authValue``.
-    ///   - dictionaryAttack: Whether the TPM counts wrong values of `auth`, and locks; has no effect without `auth`.
-    /// - Returns: The object; it is not loaded.
-    /// - Throws: As ``createAuthority(under:auth:dictionaryAttack:)``.
-    ///
-    /// Source: TPM 2.0 Library Part 3, TPM2_Create.
-    public func createAgreementKey(
-        under root: StorageRoot,
-        policy: PolicyDigest,
-        auth: SecretBox? = nil,
-        dictionaryAttack: Bool = true
-    ) throws(TPMError) -> TPMObject {
-        try create(
-            PublicArea.agreementKey(policy: policy, dictionaryAttack: dictionaryAttack && auth != nil),
-            under: root,
-            auth: auth,
-            data: nil
-        )
+        let counted = dictionaryAttack && auth != nil
+        switch new {
+        case .sealed(let secret):
+            guard 1...Self.largestSealedSecret ~= secret.bytes.count else { throw TPMError(.tooLarge) }
+            let template = try PublicArea.sealed(policy: policy, dictionaryAttack: counted)
+            return try create(template, under: root, auth: auth, data: secret)
+        case .signingKey:
+            let template = try PublicArea.signingKey(policy: policy, dictionaryAttack: counted)
+            return try create(template, under: root, auth: auth, data: nil)
+        case .agreementKey:
+            let template = try PublicArea.agreementKey(policy: policy, dictionaryAttack: counted)
+            return try create(template, under: root, auth: auth, data: nil)
+        }
     }
 
     /// Changes the authorization value of an authority.

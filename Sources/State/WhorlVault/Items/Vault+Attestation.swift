@@ -50,11 +50,8 @@ extension Vault {
             // First, since a credential for another chip ends it.
             let proof = try await self.proof(of: credential, by: signer, under: authority.root)
             let (binding, created) = try await bind(owner, access, nil, under: authority) {
-                commands,
-                root,
-                policy,
-                _ throws(TPMError) in
-                try commands.createCertifiableKey(under: root, policy: policy)
+                (commands, policy, _) throws(TPMError) in
+                try commands.createCertifiableKey(under: authority.root, policy: policy)
             }
             let (signed, counter) = try await chip(about: owner.spoken) { commands throws(TPMError) in
                 (

@@ -30,13 +30,13 @@ extension Vault {
         let identity = ItemRow.identity(id, unique: unique, access: access)
         let parts = try SecretEnvelope.close(secret, for: identity)
         try await sealing { authority throws(VaultError) in
-            let made = try await make(id.owner, access, applicationPassword, under: authority) {
-                commands,
-                root,
-                policy,
-                password throws(TPMError) in
-                try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
-            }
+            let made = try await make(
+                .sealed(parts.sealed),
+                for: id.owner,
+                access,
+                applicationPassword,
+                under: authority
+            )
             try await keep(id, unique, access, made, body: parts.body)
         }
     }
@@ -54,13 +54,13 @@ extension Vault {
         precondition(id.kind == .key, "a key is made under the name of a key")
         try await refuseTaken(id)
         return try await sealing { authority throws(VaultError) in
-            let made = try await make(id.owner, access, applicationPassword, under: authority) {
-                commands,
-                root,
-                policy,
-                password throws(TPMError) in
-                try commands.createSigningKey(under: root, policy: policy, auth: password)
-            }
+            let made = try await make(
+                .signingKey,
+                for: id.owner,
+                access,
+                applicationPassword,
+                under: authority
+            )
             return try await keep(id, ItemRow.newUnique(), access, made, body: nil).publicKey
         }
     }

@@ -17,15 +17,16 @@ extension Vault {
     /// Makes an object in the chip, which only the returned bytes give access to; the caller stores it while no
     /// reset can interfere (``sealing(_:)``).
     func make(
-        _ owner: ItemOwner,
+        _ new: NewObject,
+        for owner: ItemOwner,
         _ access: AccessControl,
         _ password: SecretBox?,
-        under authority: VaultAuthority,
-        _ create:
-            @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
-            TPMObject
+        under authority: VaultAuthority
     ) async throws(VaultError) -> MadeItem {
-        let (binding, object) = try await bind(owner, access, password, under: authority, create)
+        let (binding, object) = try await bind(owner, access, password, under: authority) {
+            (commands, policy, auth) throws(TPMError) in
+            try commands.create(new, under: authority.root, policy: policy, auth: auth)
+        }
         return MadeItem(binding: binding, object: object)
     }
 
@@ -36,8 +37,7 @@ extension Vault {
         _ password: SecretBox?,
         under authority: VaultAuthority,
         _ create:
-            @Sendable (borrowing TPMCommands, StorageRoot, PolicyDigest, SecretBox?) throws(TPMError) ->
-            Made
+            @Sendable (borrowing TPMCommands, PolicyDigest, SecretBox?) throws(TPMError) -> Made
     ) async throws(VaultError) -> (ItemBinding, Made) {
         let (binding, authorization) = try await binding(owner, access, password)
         guard let policy = ItemPolicy.policy(access, binding, authority: authority.object.name) else {
@@ -45,7 +45,7 @@ extension Vault {
         }
         let digest = policy.digest
         let made = try await chip(about: owner.spoken) { commands throws(TPMError) in
-            try create(commands, authority.root, digest, authorization)
+            try create(commands, digest, authorization)
         }
         return (binding, made)
     }

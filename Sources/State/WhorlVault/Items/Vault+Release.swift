@@ -91,7 +91,7 @@ extension Vault {
         }
         let digest = policy.digest
         let object = try await chip(about: row.id.spoken) { commands throws(TPMError) in
-            try commands.seal(sealed, under: authority.root, policy: digest)
+            try commands.create(.sealed(sealed), under: authority.root, policy: digest)
         }
         let bound = ItemRow(
             id: row.id,

@@ -30,13 +30,7 @@ extension Vault {
         let parts = try SecretEnvelope.close(secret, for: LooseItem.identity(of: profile, access))
         let owner = LooseItem.owner(.secret, of: profile)
         let made = try await sealing { authority throws(VaultError) in
-            try await make(owner, access, applicationPassword, under: authority) {
-                commands,
-                root,
-                policy,
-                password throws(TPMError) in
-                try commands.seal(parts.sealed, under: root, policy: policy, auth: password)
-            }
+            try await make(.sealed(parts.sealed), for: owner, access, applicationPassword, under: authority)
         }
         return try sealed(profile, access, made, body: parts.body)
     }
@@ -56,13 +50,7 @@ extension Vault {
     ) async throws(VaultError) -> SealedItem {
         let owner = LooseItem.owner(.key, of: profile)
         let made = try await sealing { authority throws(VaultError) in
-            try await make(owner, access, applicationPassword, under: authority) {
-                commands,
-                root,
-                policy,
-                password throws(TPMError) in
-                try commands.createAgreementKey(under: root, policy: policy, auth: password)
-            }
+            try await make(.agreementKey, for: owner, access, applicationPassword, under: authority)
         }
         return try sealed(profile, access, made, body: nil)
     }

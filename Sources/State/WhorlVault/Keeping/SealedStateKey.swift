@@ -104,8 +104,8 @@ package struct SealedStateKey: Sendable {
         let object: TPMObject
         do {
             object = try await device.perform { commands throws(TPMError) in
-                try commands.seal(
-                    key,
+                try commands.create(
+                    .sealed(key),
                     under: authority.root,
                     policy: TPMPolicy.authValue.digest,
                     auth: authority.authorization,
