@@ -6,20 +6,20 @@ import WhorlService
 
 extension ServiceHost {
     func addMaintenance(_ router: inout Router) {
-        onMaintenance(&router, MaintenanceInterface.facts) { (_, service) async throws(StateError) in
-            service.facts
+        asking(&router, MaintenanceInterface.facts) { (_, services) async throws(StateError) in
+            services.maintenance.facts
         }
-        onMaintenance(&router, MaintenanceInterface.hasState) { (_, service) async throws(StateError) in
-            Valued(try await service.hasState())
+        asking(&router, MaintenanceInterface.hasState) { (_, services) async throws(StateError) in
+            Valued(try await services.maintenance.hasState())
         }
-        onMaintenance(&router, MaintenanceInterface.changeMark) { (_, service) async throws(StateError) in
-            Optionally(await service.changeMark())
+        asking(&router, MaintenanceInterface.changeMark) { (_, services) async throws(StateError) in
+            Optionally(await services.maintenance.changeMark())
         }
-        onMaintenance(&router, MaintenanceInterface.status) { (_, service) async throws(VaultError) in
-            try await service.vaultStatus()
+        asking(&router, MaintenanceInterface.status) { (_, services) async throws(VaultError) in
+            try await services.maintenance.vaultStatus()
         }
-        onMaintenance(&router, MaintenanceInterface.provision) { (_, service) async throws(VaultError) in
-            try await service.provisionVault()
+        asking(&router, MaintenanceInterface.provision) { (_, services) async throws(VaultError) in
+            try await services.maintenance.provisionVault()
             return NoValue()
         }
         router.on(MaintenanceInterface.reset) { (asked, call) async throws(ServiceRefusal) in
@@ -30,9 +30,9 @@ extension ServiceHost {
                 try await services.maintenance.resetVault(withoutChip: asked.value)
             }
         }
-        onMaintenance(&router, MaintenanceInterface.attempts) {
-            (_, service) async throws(AuthenticationError) in
-            Valued(try await service.attempts())
+        asking(&router, MaintenanceInterface.attempts) {
+            (_, services) async throws(AuthenticationError) in
+            Valued(try await services.maintenance.attempts())
         }
         router.on(MaintenanceInterface.log) { (limit, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
@@ -44,9 +44,9 @@ extension ServiceHost {
             }
             return Valued(lines.filter { confinement.shows($0) })
         }
-        onMaintenance(&router, MaintenanceInterface.lockFileFault) {
-            (_, service) async throws(AuthenticationError) in
-            Optionally(await service.lockFileFault())
+        asking(&router, MaintenanceInterface.lockFileFault) {
+            (_, services) async throws(AuthenticationError) in
+            Optionally(await services.maintenance.lockFileFault())
         }
         router.on(MaintenanceInterface.reseal) {
             (asked, call) async throws(ServiceRefusal) in
@@ -56,19 +56,6 @@ extension ServiceHost {
             let passcode = try call.secretBox(at: asked.value)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.reseal(passcode)
-            }
-        }
-    }
-
-    private func onMaintenance<Parameters, Reply, Failure: RemoteFailure>(
-        _ router: inout Router,
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body: @escaping @Sendable (Parameters, any MaintenanceService) async throws(Failure) -> Reply
-    ) {
-        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            return try await refusing { () async throws(Failure) in
-                try await body(parameters, services.maintenance)
             }
         }
     }

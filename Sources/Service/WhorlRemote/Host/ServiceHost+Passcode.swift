@@ -6,8 +6,8 @@ import WhorlService
 
 extension ServiceHost {
     func addPasscode(_ router: inout Router) {
-        onPasscode(&router, PasscodeInterface.isSet) { (_, _, passcode) async throws(VaultError) in
-            Valued(try await passcode.isSet())
+        asking(&router, PasscodeInterface.isSet) { (_, services) async throws(VaultError) in
+            Valued(try await services.passcode.isSet())
         }
         prompting(&router, PasscodeInterface.askForFinger) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
@@ -35,12 +35,12 @@ extension ServiceHost {
             }
         }
         onPasscode(&router, PasscodeInterface.change, \.old, \.new) {
-            (_, secrets, _, passcode) async throws(VaultError) in
+            (secrets, passcode) async throws(VaultError) in
             try await passcode.change(secrets[0], to: secrets[1])
             return NoValue()
         }
         onPasscode(&router, PasscodeInterface.verify, \.value) {
-            (_, secrets, _, passcode) async throws(AuthenticationError) in
+            (secrets, passcode) async throws(AuthenticationError) in
             try await passcode.verify(secrets[0])
         }
         // These two name items of all programs.
@@ -61,35 +61,20 @@ extension ServiceHost {
         }
     }
 
-    private func onPasscode<Parameters, Reply, Failure: RemoteFailure>(
-        _ router: inout Router,
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body:
-            @escaping @Sendable (Parameters, ServiceCall, any PasscodeService) async throws(Failure) -> Reply
-    ) {
-        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            return try await refusing { () async throws(Failure) in
-                try await body(parameters, call, services.passcode)
-            }
-        }
-    }
-
     /// Adds a method that takes secrets, whose places the parameters name.
     private func onPasscode<Parameters, Reply, Failure: RemoteFailure>(
         _ router: inout Router,
         _ method: ServiceMethod<Parameters, Reply>,
         _ places: (any KeyPath<Parameters, Int> & Sendable)...,
         body:
-            @escaping @Sendable (Parameters, [SecretBox], ServiceCall, any PasscodeService)
-            async throws(Failure) -> Reply
+            @escaping @Sendable ([SecretBox], any PasscodeService) async throws(Failure) -> Reply
     ) {
         router.on(method) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             var secrets: [SecretBox] = []
             for place in places { secrets.append(try call.secretBox(at: parameters[keyPath: place])) }
             return try await refusing { () async throws(Failure) in
-                try await body(parameters, secrets, call, services.passcode)
+                try await body(secrets, services.passcode)
             }
         }
     }

@@ -6,16 +6,16 @@ import WhorlService
 
 extension ServiceHost {
     func addReaders(_ router: inout Router) {
-        onReaders(&router, ReaderInterface.list) { (_, readers) async throws(AuthenticationError) in
+        asking(&router, ReaderInterface.list) { (_, services) async throws(AuthenticationError) in
             var infos: [ReaderInfo] = []
-            for reader in try await readers.readers() { infos.append(await reader.info) }
+            for reader in try await services.readers.readers() { infos.append(await reader.info) }
             return Valued(infos)
         }
-        onReaders(&router, ReaderInterface.chosen) { (_, readers) async throws(AuthenticationError) in
-            await (try await readers.chosenReader()).info
+        asking(&router, ReaderInterface.chosen) { (_, services) async throws(AuthenticationError) in
+            await (try await services.readers.chosenReader()).info
         }
-        onReaders(&router, ReaderInterface.tryOut) { (id, readers) async throws(ReaderError) in
-            let reader = try await reader(id.value, readers)
+        asking(&router, ReaderInterface.tryOut) { (id, services) async throws(ReaderError) in
+            let reader = try await reader(id.value, services.readers)
             // A prompt that waits for a touch there keeps the reader.
             return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail) {
                 () async throws(ReaderError) in
@@ -35,8 +35,8 @@ extension ServiceHost {
                 return Valued(prints.map { $0.metadata.shown(to: services.profile) })
             }
         }
-        onReaders(&router, ReaderInterface.lockTrouble) { (_, readers) async throws(ReaderError) in
-            Optionally(readers.readerLockTrouble)
+        asking(&router, ReaderInterface.lockTrouble) { (_, services) async throws(ReaderError) in
+            Optionally(services.readers.readerLockTrouble)
         }
         router.on(ReaderInterface.watch.name) {
             (_: NoValue, call) async throws(ServiceRefusal) -> ServiceReply<NoValue> in
@@ -73,19 +73,6 @@ extension ServiceHost {
         }
         for reader in all where await reader.info.id == id { return reader }
         throw ReaderError(.notFound, operation: "open")
-    }
-
-    private func onReaders<Parameters, Reply, Failure: RemoteFailure>(
-        _ router: inout Router,
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body: @escaping @Sendable (Parameters, any ReaderService) async throws(Failure) -> Reply
-    ) {
-        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            return try await refusing { () async throws(Failure) in
-                try await body(parameters, services.readers)
-            }
-        }
     }
 }
 

@@ -78,6 +78,20 @@ extension Router {
     }
 }
 
+extension ServiceHost {
+    /// Adds a method that asks the services of the user who connected.
+    func asking<Parameters, Reply, Failure: RemoteFailure>(
+        _ router: inout Router,
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ body: @escaping @Sendable (Parameters, Services) async throws(Failure) -> Reply
+    ) {
+        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            return try await refusing { () async throws(Failure) in try await body(parameters, services) }
+        }
+    }
+}
+
 /// Runs a call of a service, whose failure becomes the refusal that carries it.
 func refusing<Value, Failure: RemoteFailure>(
     _ body: () async throws(Failure) -> Value
