@@ -76,19 +76,4 @@ public enum Finger: String, CaseIterable, Sendable, Hashable, Codable {
     private static func normalised(_ name: String) -> String {
         String(name.lowercased().map { $0 == " " || $0 == "_" ? "-" : $0 })
     }
-
-    /// Levenshtein distance with one row of memory.
-    private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
-        var row = Array(0...b.count)
-        for (i, x) in a.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, y) in b.enumerated() {
-                let substitution = diagonal + (x == y ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(substitution, row[j] + 1, row[j + 1] + 1)
-            }
-        }
-        return row[b.count]
-    }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlFingerprint
+
 extension MockScriptParser {
     /// The case whose raw value is meant, whether written `tooShort` or `too-short`.
     func choice<Value: RawRepresentable<String>>(
@@ -35,19 +37,4 @@ extension MockScriptParser {
         guard let best, best.distance <= max(1, best.word.count * 2 / 5) else { return nil }
         return best.word
     }
-}
-
-/// Levenshtein distance with one row of memory.
-private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
-    var row = Array(0...b.count)
-    for (i, x) in a.enumerated() {
-        var diagonal = row[0]
-        row[0] = i + 1
-        for (j, y) in b.enumerated() {
-            let substitution = diagonal + (x == y ? 0 : 1)
-            diagonal = row[j + 1]
-            row[j + 1] = min(substitution, row[j] + 1, row[j + 1] + 1)
-        }
-    }
-    return row[b.count]
 }
