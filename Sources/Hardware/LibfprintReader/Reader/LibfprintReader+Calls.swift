@@ -64,6 +64,11 @@ extension LibfprintReader {
         UnsafeMutablePointer<FpDevice>?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
     ) -> gboolean
 
+    /// Takes the value of a call from its `…_finish()` function; `nil` if that has set the error.
+    typealias FinishWithValue<Value> = (
+        UnsafeMutablePointer<FpDevice>, OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+    ) throws(ReaderError) -> Value?
+
     /// Makes a call that has no result and never asks to try again.
     func call(
         _ operation: String,
@@ -80,11 +85,7 @@ extension LibfprintReader {
     /// Makes a call that returns one value and never asks to try again.
     func call<Value: Sendable>(
         _ operation: String,
-        finish:
-            @escaping (
-                UnsafeMutablePointer<FpDevice>, OpaquePointer,
-                UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-            ) throws(ReaderError) -> Value?,
+        finish: @escaping FinishWithValue<Value>,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(ReaderError) -> Value {
         let outcome = try await attempt(operation, finish: finish, start: start)
@@ -97,11 +98,7 @@ extension LibfprintReader {
     /// Makes a call that ends in a value, in "try again", or in an error.
     func attempt<Value: Sendable>(
         _ operation: String,
-        finish:
-            @escaping (
-                UnsafeMutablePointer<FpDevice>, OpaquePointer,
-                UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-            ) throws(ReaderError) -> Value?,
+        finish: @escaping FinishWithValue<Value>,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(ReaderError) -> Attempt<Value> {
         let cancellable = Cancellable()
