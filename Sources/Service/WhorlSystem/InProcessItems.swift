@@ -9,7 +9,7 @@ struct InProcessItems: NamedItemService {
     let profile: String
     let state: ProtectedState
 
-    func prepare() async throws(VaultError) { _ = try await state.madeVault() }
+    func prepare() async throws(VaultError) { _ = try await state.createdVault() }
 
     func add(
         _ item: NewItem,
@@ -17,7 +17,7 @@ struct InProcessItems: NamedItemService {
         access: AccessControl,
         applicationPassword: SecretBox?
     ) async throws(VaultError) -> SigningKeyPublic? {
-        let vault = try await state.madeVault()
+        let vault = try await state.createdVault()
         switch item {
         case .secret(let secret):
             try await vault.add(secret, as: id, access: access, applicationPassword: applicationPassword)
@@ -34,7 +34,7 @@ struct InProcessItems: NamedItemService {
 
     func access(of id: ItemID) async throws(VaultError) -> AccessControl {
         // An item that is about to be opened needs the chip: its absence is the better error.
-        guard let vault = try await state.chipVault() else { throw VaultError(.noSuchItem, id.spoken) }
+        guard let vault = try await state.vaultInChip() else { throw VaultError(.noSuchItem, id.spoken) }
         return try await vault.access(of: id)
     }
 

@@ -65,7 +65,7 @@ struct InProcessMaintenance: MaintenanceService {
 
     func reseal(_ passcode: SecretBox) async throws(VaultError) -> Resealing {
         let profile = engine.profile
-        guard let vault = try await state.chipVault() else { throw VaultError(.passcodeNotSet, profile) }
+        guard let vault = try await state.vaultInChip() else { throw VaultError(.passcodeNotSet, profile) }
         return try await vault.reseal(profile, shown: try await vault.verify(passcode, of: profile))
     }
 

@@ -13,7 +13,7 @@ struct InProcessPasscode: PasscodeService {
     private var profile: String { engine.profile }
 
     func isSet() async throws(VaultError) -> Bool {
-        guard let vault = try await state.chipVault() else { return false }
+        guard let vault = try await state.vaultInChip() else { return false }
         return try await vault.isPasscodeSet(of: profile)
     }
 
@@ -26,7 +26,7 @@ struct InProcessPasscode: PasscodeService {
     }
 
     func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError) {
-        let vault = try await state.madeVault()
+        let vault = try await state.createdVault()
         try await vault.setPasscode(passcode, of: profile, shown: await engine.known(in: session, vault))
     }
 
@@ -47,7 +47,7 @@ struct InProcessPasscode: PasscodeService {
     }
 
     private func vault() async throws(VaultError) -> Vault {
-        guard let vault = try await state.chipVault() else { throw VaultError(.passcodeNotSet, profile) }
+        guard let vault = try await state.vaultInChip() else { throw VaultError(.passcodeNotSet, profile) }
         return vault
     }
 }

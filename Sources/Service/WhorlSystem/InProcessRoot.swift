@@ -64,8 +64,8 @@ public final class InProcessRoot: Sendable {
         let generations = VaultGenerations(state: state)
         let vault = VaultAccess(
             existing: { () async throws(VaultError) in try await state.existingVault() },
-            inChip: { () async throws(VaultError) in try await state.chipVault() },
-            made: { () async throws(VaultError) in try await state.madeVault() }
+            inChip: { () async throws(VaultError) in try await state.vaultInChip() },
+            created: { () async throws(VaultError) in try await state.createdVault() }
         )
         let profile = configuration.profile ?? ThisProcess.userName
         self.profile = profile
@@ -134,8 +134,8 @@ public final class InProcessRoot: Sendable {
         }
     }
 
-    /// Returns the vault, which is made if nothing was ever stored.
-    package func vault() async throws(VaultError) -> Vault { try await state.madeVault() }
+    /// Returns the vault, which is created if nothing was ever stored.
+    package func vault() async throws(VaultError) -> Vault { try await state.createdVault() }
 
     /// Returns the store, which is made if it does not exist.
     package func store() async throws(StateError) -> EnrollmentStore {

@@ -54,18 +54,18 @@ actor ProtectedState {
     ///
     /// - Returns: The vault; `nil` when nothing was ever stored and a chip is present.
     /// - Throws: `noChip`; `store`.
-    func chipVault() async throws(VaultError) -> Vault? {
+    func vaultInChip() async throws(VaultError) -> Vault? {
         let existing = try await existingVault()
         if let existing, try existing.isProvisioned { return existing }
         try await chip.reach()
         return existing
     }
 
-    /// Returns the vault for an item as `chipVault()` does, and makes it if nothing was ever stored.
+    /// Returns the vault for an item as `vaultInChip()` does, and makes it if nothing was ever stored.
     ///
     /// - Throws: `noChip`, in which case no vault was made; `store`.
-    func madeVault() async throws(VaultError) -> Vault {
-        if let existing = try await chipVault() { return existing }
+    func createdVault() async throws(VaultError) -> Vault {
+        if let existing = try await vaultInChip() { return existing }
         do {
             return vault(on: try await created())
         } catch {

@@ -65,7 +65,7 @@ final class VaultFixture: Sendable {
         let access = VaultAccess(
             existing: { () throws(VaultError) in vault },
             inChip: { () throws(VaultError) in vault },
-            made: { () throws(VaultError) in vault }
+            created: { () throws(VaultError) in vault }
         )
         return AuthenticationEngine(
             profile: fixture.profile,

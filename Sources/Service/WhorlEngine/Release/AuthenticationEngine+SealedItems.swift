@@ -55,7 +55,7 @@ extension AuthenticationEngine {
     ///
     /// Fingers that were enrolled before a chip was in use get their counter when they are read.
     func vaultForNew(_ access: AccessControl) async throws(VaultError) -> Vault {
-        let vault = try await self.vault.made()
+        let vault = try await self.vault.created()
         guard access.isBoundToCurrentSet else { return vault }
         try await vault.provision()
         let fingers: EnrollmentSnapshot?

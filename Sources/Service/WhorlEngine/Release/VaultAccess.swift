@@ -9,23 +9,23 @@ public struct VaultAccess: Sendable {
     let existing: @Sendable () async throws(VaultError) -> Vault?
     /// Returns the vault with a chip behind it; `nil` when nothing was ever stored.
     let inChip: @Sendable () async throws(VaultError) -> Vault?
-    /// Returns the vault with a chip behind it, which is made if nothing was ever stored.
-    let made: @Sendable () async throws(VaultError) -> Vault
+    /// Returns the vault with a chip behind it, which is created if nothing was ever stored.
+    let created: @Sendable () async throws(VaultError) -> Vault
 
     /// Makes access to a vault that the caller keeps.
     ///
     /// - Parameters:
     ///   - existing: Gives the vault of the directory, or `nil` when nothing was ever stored there.
     ///   - inChip: Gives the vault for an item, or `nil` as `existing`; throws `noChip` without a chip.
-    ///   - made: Gives the vault for a new item, made when nothing was ever stored; throws `noChip` without a chip.
+    ///   - created: Gives the vault for a new item, created when nothing was ever stored; throws `noChip` without a chip.
     public init(
         existing: @escaping @Sendable () async throws(VaultError) -> Vault?,
         inChip: @escaping @Sendable () async throws(VaultError) -> Vault?,
-        made: @escaping @Sendable () async throws(VaultError) -> Vault
+        created: @escaping @Sendable () async throws(VaultError) -> Vault
     ) {
         self.existing = existing
         self.inChip = inChip
-        self.made = made
+        self.created = created
     }
 
     /// Makes access to a vault that was found already.
@@ -33,7 +33,7 @@ public struct VaultAccess: Sendable {
         VaultAccess(
             existing: { () throws(VaultError) in vault },
             inChip: { () throws(VaultError) in vault },
-            made: { () throws(VaultError) in vault }
+            created: { () throws(VaultError) in vault }
         )
     }
 
@@ -41,6 +41,6 @@ public struct VaultAccess: Sendable {
     public static let none = VaultAccess(
         existing: { () throws(VaultError) in nil },
         inChip: { () throws(VaultError) in throw .noVault },
-        made: { () throws(VaultError) in throw .noVault }
+        created: { () throws(VaultError) in throw .noVault }
     )
 }
