@@ -40,7 +40,7 @@ struct EndorsementRoots: EndorsementAuthority {
     func endorsedPoint(in certificate: Data) async -> Data? {
         // What is no certificate is refused, whatever it is.
         guard let leaf = try? Certificate(derEncoded: Array(certificate)),
-            let key = P256.Signing.PublicKey(leaf.publicKey)
+            Self.endsWithWholeBytes(certificate), let key = P256.Signing.PublicKey(leaf.publicKey)
         else { return nil }
         var verifier = Verifier(rootCertificates: roots) {
             RFC5280Policy()
@@ -50,6 +50,19 @@ struct EndorsementRoots: EndorsementAuthority {
         case .validCertificate: return key.x963Representation
         case .couldNotValidate: return nil
         }
+    }
+
+    /// Whether all bits of a certificate's signature are used, as in every signature.
+    ///
+    /// `Certificate` does not look at their number, and would take several encodings of one certificate.
+    private static func endsWithWholeBytes(_ certificate: Data) -> Bool {
+        let unused = try? DER.sequence(try DER.parse(Array(certificate)), identifier: .sequence) { parts in
+            _ = parts.next()
+            _ = parts.next()
+            return try ASN1BitString(derEncoded: &parts).paddingBits
+        }
+        // What cannot be parsed has no signature.
+        return unused == 0
     }
 }
 
