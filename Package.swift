@@ -262,7 +262,7 @@ let house: KeyValuePairs<String, [Part]> = [
                 "WhorlSupport", crypto, grdb, logging,
             ]
         ),
-        library("WhorlIPC", uses: ["CSocket", "SecretMemory"]),
+        library("WhorlIPC", uses: ["CSocket", "SecretMemory", "WhorlSupport"]),
         // The wall over a socket: the client's half and the service's, without the engine.
         library(
             "WhorlRemote",

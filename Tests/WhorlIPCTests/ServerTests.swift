@@ -214,4 +214,26 @@ private typealias Place = TestService.Place
             try ServiceConnection(path: "/" + String(repeating: "x", count: 200))
         }
     }
+
+    @Test func `answers calls whose connections come and go on all threads at once`() async throws {
+        let service = try TestService { $0.connectionsOfUser = 256 }
+        let path = service.path
+        let answered = try await withThrowingTaskGroup(of: Int.self) { group in
+            for client in 0..<64 {
+                group.addTask {
+                    var answered = 0
+                    for number in 0..<150 {
+                        // A connection for each call, as programs make it: what watches them is set up and taken down
+                        // on several threads while the kernel tells of hang-ups.
+                        let reply: ServiceConnection.Reply<Words> = try await ServiceConnection(path: path)
+                            .call("org.example.test.Echo", Words(text: "\(client).\(number)"))
+                        if reply.parameters.text == "\(client).\(number)" { answered += 1 }
+                    }
+                    return answered
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(answered == 64 * 150)
+    }
 }

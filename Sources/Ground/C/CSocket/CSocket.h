@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -135,6 +136,46 @@ static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct wh
         }
     }
     return received;
+}
+
+/// What a watched socket can do; a hang-up counts as bytes to read, since reading tells it.
+enum { WHORL_READABLE = 1, WHORL_WRITABLE = 2 };
+
+static inline int whorl_watch_make(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+/// Begins to watch a socket (`change` 0) or watches it for something else (`change` 1), under a number of the caller's.
+static inline int whorl_watch_set(int watch, int fd, int change, int wanted, unsigned long long number) {
+    struct epoll_event event;
+    memset(&event, 0, sizeof event);
+    event.events = ((wanted & WHORL_READABLE) ? EPOLLIN : 0u) | ((wanted & WHORL_WRITABLE) ? EPOLLOUT : 0u);
+    event.data.u64 = number;
+    return epoll_ctl(watch, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
+}
+
+static inline int whorl_watch_remove(int watch, int fd) {
+    struct epoll_event event;
+    memset(&event, 0, sizeof event);
+    return epoll_ctl(watch, EPOLL_CTL_DEL, fd, &event);
+}
+
+/// One socket that can do something.
+struct whorl_watch_event {
+    unsigned long long number;
+    int can;
+};
+
+enum { WHORL_WATCH_EVENTS = 64 };
+
+/// Waits until watched sockets can do something, and returns how many do, at most WHORL_WATCH_EVENTS.
+static inline int whorl_watch_wait(int watch, struct whorl_watch_event *events) {
+    struct epoll_event told[WHORL_WATCH_EVENTS];
+    int count = epoll_wait(watch, told, WHORL_WATCH_EVENTS, -1), i;
+    for (i = 0; i < count; i++) {
+        events[i].number = told[i].data.u64;
+        events[i].can = ((told[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) ? WHORL_READABLE : 0) |
+                        ((told[i].events & EPOLLOUT) ? WHORL_WRITABLE : 0);
+    }
+    return count;
 }
 
 #endif

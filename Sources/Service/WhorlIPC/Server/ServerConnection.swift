@@ -7,7 +7,9 @@ internal import Dispatch
 /// Varlink answers the calls of a connection in their order; a client that wants two at once connects twice. A call that
 /// is under way when the client hangs up is cancelled.
 final class ServerConnection: @unchecked Sendable {
-    // Sendable: what changes is touched on the channel's queue alone.
+    // Sendable: what changes is touched in the channel's `perform` alone, but `isProven`, which the one call under way has.
+
+    private static let endings = DispatchQueue(label: "whorl.endings")
 
     private let channel: Channel
     private let router: Router
@@ -50,15 +52,18 @@ final class ServerConnection: @unchecked Sendable {
             onEnd: { ending in
                 for message in self.waiting { _ = self.budget.change(by: -message.bytes.count) }
                 self.waiting = []
-                self.running?.cancel()
-                onEnd(ending)
+                // Not in this connection's turn: a call that is cancelled may send on other connections, and they on this.
+                Self.endings.async { [running = self.running] in
+                    running?.cancel()
+                    onEnd(ending)
+                }
             }
         )
     }
 
     func close() { channel.close() }
 
-    // MARK: - On the queue
+    // MARK: - In the channel's turn
 
     private func take(_ message: Frame) {
         waiting.append(message)
@@ -72,13 +77,34 @@ final class ServerConnection: @unchecked Sendable {
         guard running == nil, !waiting.isEmpty else { return }
         let message = waiting.removeFirst()
         _ = budget.change(by: -message.bytes.count)
+        // Messages are looked at here, not where they are read: many connections are read by one thread.
+        running = Task { [channel] in
+            let answer = await self.answer(message)
+            channel.perform { self.finish(answer) }
+        }
+    }
+
+    private func finish(_ answer: Router.Answer?) {
+        running = nil
+        // A peer that sends no call is none of ours; there is nothing to answer to.
+        guard let answer else { return channel.close() }
+        if !answer.bytes.isEmpty { channel.send(answer.bytes, answer.descriptors) }
+        answerNext()
+    }
+
+    // MARK: - In the task of a call
+
+    /// Answers a message, with no bytes where the caller wants no answer; `nil` if it is no call.
+    private func answer(_ message: Frame) async -> Router.Answer? {
         guard (try? JSONCheck.object(message.bytes)) != nil,
             let head = try? Wire.decode(CallHead.self, message.bytes)
-        else {
-            // A peer that sends no call is none of ours; there is nothing to answer to.
-            return channel.close()
-        }
-        if let answer = identification(head, message) { return finish(answer, head) }
+        else { return nil }
+        let answer =
+            if let answer = identification(head, message) { answer } else { await handled(head, message) }
+        return head.oneway == true ? Router.Answer(bytes: []) : answer
+    }
+
+    private func handled(_ head: CallHead, _ message: Frame) async -> Router.Answer {
         let call = ServiceCall(
             client: ServiceClientIdentity(
                 user: user,
@@ -90,16 +116,7 @@ final class ServerConnection: @unchecked Sendable {
             body: message.bytes,
             send: { [channel] in channel.send($0, $1) }
         )
-        running = Task { [router, channel] in
-            let answer = await Self.answer(head, call, router)
-            channel.queue.async { self.finish(answer, head) }
-        }
-    }
-
-    private func finish(_ answer: Router.Answer, _ head: CallHead) {
-        running = nil
-        if head.oneway != true { channel.send(answer.bytes, answer.descriptors) }
-        answerNext()
+        return await Self.answer(head, call, router)
     }
 
     private static func answer(_ head: CallHead, _ call: ServiceCall, _ router: Router) async -> Router.Answer

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CSocket
-internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import WhorlSupport
 
 /// Accepts connections, and holds each user to a share of them.
 package final class ServiceServer: Sendable {
@@ -33,13 +33,8 @@ package final class ServiceServer: Sendable {
     private let router: Router
     private let limits: Limits
     private let connections = Mutex(Connections())
-    private let queue = DispatchQueue(label: "whorl.server")
-    private let listening = Mutex<Listening?>(nil)
-
-    /// The source that tells of new connections; Dispatch's objects may be used on any thread.
-    private struct Listening: @unchecked Sendable {
-        let source: any DispatchSourceRead
-    }
+    /// Held while connections are accepted.
+    private let listening = Mutex<SocketWatch.Registration?>(nil)
 
     private let servesPairs: Bool
     private let onCount: @Sendable (Int) -> Void
@@ -69,11 +64,7 @@ package final class ServiceServer: Sendable {
     /// - Throws: the system's refusal to make it one that does not wait.
     package func listen(on listener: Descriptor) throws(SystemCallError) {
         try UnixSocket.adopt(listener)
-        let source = DispatchSource.makeReadSource(fileDescriptor: listener.number, queue: queue)
-        source.setEventHandler { [weak self] in self?.accept(from: listener) }
-        source.setCancelHandler { _ = listener }
-        source.activate()
-        let begun = Listening(source: source)
+        let begun = try SocketWatch.shared().add(listener) { [weak self] _ in self?.accept(from: listener) }
         listening.withLock { $0 = begun }
     }
 
@@ -87,12 +78,11 @@ package final class ServiceServer: Sendable {
 
     /// Stops listening; connections that are open go on, and those that come from now on wait in the socket.
     package func stopListening() {
+        // What is being accepted at this moment is open then.
         listening.withLock { listening in
-            listening?.source.cancel()
+            listening?.cancel()
             listening = nil
         }
-        // What is being accepted at this moment is open then.
-        queue.sync {}
     }
 
     /// Stops listening and hangs up on all clients.
@@ -112,14 +102,19 @@ package final class ServiceServer: Sendable {
     func bytesHeld(of uid: UInt32) -> Int { connections.withLock { $0.budgets[uid]?.bytesHeld ?? 0 } }
 
     private func accept(from listener: Descriptor) {
-        // A few at a time, so that a flood of connections does not keep this queue from stopping.
-        for _ in 0..<32 {
-            do throws(SystemCallError) {
-                guard let socket = try UnixSocket.accept(from: listener) else { return }
-                try begin(socket)
-            } catch {
-                // Out of descriptors, or the peer is gone: those that wait are taken when some are free again.
-                return
+        listening.withLock { listening in
+            guard let registration = listening else { return }
+            // A few at a time: other sockets wait.
+            for _ in 0..<32 {
+                do throws(SystemCallError) {
+                    guard let socket = try UnixSocket.accept(from: listener) else { return }
+                    // A client that has gone already is none.
+                    try? begin(socket)
+                } catch {
+                    // Out of descriptors: those that wait are taken when some are free again.
+                    registration.wait(for: [])
+                    return OffPoolTimer.run(after: .milliseconds(100)) { registration.wait(for: .readable) }
+                }
             }
         }
     }

@@ -4,12 +4,15 @@ internal import CSocket
 internal import Dispatch
 internal import Glibc
 
-/// A connected socket that gives and takes whole messages, on a queue of its own.
+/// A connected socket that gives and takes whole messages, one after the other.
 ///
 /// Nothing waits: reading and writing go on when the kernel says that they can. A peer that sends half a message, or does
 /// not read, is hung up on after a time.
+///
+/// Work is done on the thread that asks for it, in turn with the others (``perform(_:)``): a message is written before
+/// ``send(_:_:)`` returns, if the socket takes it.
 final class Channel: @unchecked Sendable {
-    // Sendable: what changes is touched on `queue` alone.
+    // Sendable: what changes is touched in `perform` alone.
 
     /// The reason for which a connection has ended.
     enum Ending: Sendable, Hashable {
@@ -37,16 +40,18 @@ final class Channel: @unchecked Sendable {
         var message: DispatchTimeInterval = .seconds(10)
     }
 
-    /// The queue on which both handlers are called.
-    let queue = DispatchQueue(label: "whorl.channel")
+    private static let isCurrent = DispatchSpecificKey<ObjectIdentifier>()
+
+    /// Does one thing at a time, and keeps the time limits.
+    private let queue = DispatchQueue(label: "whorl.channel")
     let socket: Descriptor
     private let limits: Limits
     private let budget: MemoryBudget?
     private var onMessage: ((Frame) -> Void)?
     private var onEnd: ((Ending) -> Void)?
     private var reader = FrameReader()
-    private var readSource: (any DispatchSourceRead)?
-    private var writeSource: (any DispatchSourceWrite)?
+    private var registration: SocketWatch.Registration?
+    private var isWaitingForRoom = false
     private var unsent: [Outgoing] = []
     private var unsentBytes = 0
     /// Counts what was written, so that a deadline sees whether anything was.
@@ -70,45 +75,62 @@ final class Channel: @unchecked Sendable {
         self.socket = socket
         self.limits = limits
         self.budget = budget
+        queue.setSpecific(key: Self.isCurrent, value: ObjectIdentifier(self))
     }
+
+    deinit { registration?.cancel() }
 
     /// Begins to read.
     ///
     /// - Parameters:
-    ///   - onMessage: Called for each message, in order.
+    ///   - onMessage: Called for each message, in order. Both handlers are called in ``perform(_:)`` and return soon: other
+    ///     connections wait for them.
     ///   - onEnd: Called once; no message follows.
     func start(onMessage: @escaping @Sendable (Frame) -> Void, onEnd: @escaping @Sendable (Ending) -> Void) {
-        queue.async { [self] in
+        perform {
             self.onMessage = onMessage
             self.onEnd = onEnd
-            let source = DispatchSource.makeReadSource(fileDescriptor: socket.number, queue: queue)
-            source.setEventHandler { [weak self] in self?.read() }
-            // The descriptor outlives the source, as Dispatch asks for.
-            source.setCancelHandler { [socket] in _ = socket }
-            readSource = source
-            source.activate()
+            do throws(SystemCallError) {
+                registration = try SocketWatch.shared().add(socket) { [weak self] events in
+                    guard let self else { return }
+                    perform {
+                        if events.contains(.writable), self.isWaitingForRoom { self.write() }
+                        if events.contains(.readable), self.onEnd != nil { self.read() }
+                    }
+                }
+            } catch {
+                end(.failed(error))
+            }
         }
     }
 
     /// Sends a message behind those that wait.
     func send(_ bytes: [UInt8], _ descriptors: [Descriptor] = []) {
-        queue.async { [self] in
+        perform {
             guard onEnd != nil else { return }
             unsentBytes += bytes.count + 1
             guard unsentBytes <= limits.mostUnsent else { return end(.slow) }
-            let wasIdle = unsent.isEmpty
             unsent.append(Outgoing(bytes: (bytes + [0])[...], descriptors: descriptors))
-            guard wasIdle else { return }
-            write()
+            if !isWaitingForRoom { write() }
         }
     }
 
     /// Ends the connection; what was not sent yet is dropped.
     func close() {
-        queue.async { [self] in end(.closed) }
+        perform { end(.closed) }
     }
 
-    // MARK: - On the queue
+    /// Does something with the connection while nothing else is done with it, on this thread; a handler of the connection
+    /// that calls this is in turn already.
+    func perform(_ work: () -> Void) {
+        if DispatchQueue.getSpecific(key: Self.isCurrent) == ObjectIdentifier(self) {
+            work()
+        } else {
+            queue.sync(execute: work)
+        }
+    }
+
+    // MARK: - In turn
 
     private func read() {
         // One read for each event: other connections and this one's own replies come between.
@@ -174,18 +196,16 @@ final class Channel: @unchecked Sendable {
             unsent[0].descriptors = []
             if unsent[0].bytes.isEmpty { unsent.removeFirst() }
         }
-        writeSource?.cancel()
-        writeSource = nil
+        guard isWaitingForRoom else { return }
+        isWaitingForRoom = false
+        registration?.wait(for: .readable)
     }
 
     private func waitForRoom() {
         watchReading()
-        guard writeSource == nil else { return }
-        let source = DispatchSource.makeWriteSource(fileDescriptor: socket.number, queue: queue)
-        source.setEventHandler { [weak self] in self?.write() }
-        source.setCancelHandler { [socket] in _ = socket }
-        writeSource = source
-        source.activate()
+        guard !isWaitingForRoom else { return }
+        isWaitingForRoom = true
+        registration?.wait(for: [.readable, .writable])
     }
 
     private func watchReading() {
@@ -202,10 +222,8 @@ final class Channel: @unchecked Sendable {
         onMessage = nil
         _ = hold(0)
         unsent = []
-        readSource?.cancel()
-        writeSource?.cancel()
-        readSource = nil
-        writeSource = nil
+        registration?.cancel()
+        registration = nil
         // The peer sees the end now, also while another owner keeps the descriptor.
         shutdown(socket.number, Int32(SHUT_RDWR))
         onEnd(ending)

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSocket
+internal import Glibc
+internal import Synchronization
+internal import WhorlSupport
+
+/// Tells when sockets can be read or written, on one thread for all of them.
+///
+/// It stands in the place of Dispatch's sources, which on Linux may crash the process when many of them are set up and
+/// cancelled on several threads (swift-corelibs-libdispatch, issue 949), and which take two threads for each event. A
+/// socket is known by a number that is never used again, so an event that was under way when it was let go is dropped,
+/// and does not reach another socket with the same descriptor.
+final class SocketWatch: Sendable {
+    /// The events of a socket.
+    struct Events: OptionSet, Sendable {
+        let rawValue: Int32
+        /// There are bytes to read, or the other side has hung up.
+        static let readable = Events(rawValue: Int32(WHORL_READABLE))
+        /// There is room to write.
+        static let writable = Events(rawValue: Int32(WHORL_WRITABLE))
+    }
+
+    /// A socket that is being watched; ``cancel()`` lets it go.
+    struct Registration: Sendable {
+        fileprivate let watch: SocketWatch
+        fileprivate let number: UInt64
+        fileprivate let socket: Descriptor
+
+        /// Watches for other events from now on.
+        func wait(for events: Events) {
+            _ = whorl_watch_set(watch.descriptor.number, socket.number, 1, events.rawValue, number)
+        }
+
+        /// Lets the socket go.
+        ///
+        /// An event that is being told at this moment may still reach the handler.
+        func cancel() { watch.remove(self) }
+    }
+
+    private struct Watched {
+        /// Keeps the descriptor's number from meaning another socket.
+        let socket: Descriptor
+        let handler: @Sendable (Events) -> Void
+    }
+
+    private struct State {
+        var next: UInt64 = 0
+        var watched: [UInt64: Watched] = [:]
+    }
+
+    private static let made = Mutex<SocketWatch?>(nil)
+
+    private let descriptor: Descriptor
+    private let state = Mutex(State())
+
+    /// Returns the watch of this process, which runs until the process ends.
+    ///
+    /// - Throws: the system's refusal of a descriptor or a thread for it.
+    static func shared() throws(SystemCallError) -> SocketWatch {
+        let watch: Result<SocketWatch, SystemCallError> = made.withLock { made in
+            if let made { return .success(made) }
+            do throws(SystemCallError) {
+                let new = try SocketWatch()
+                made = new
+                return .success(new)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try watch.get()
+    }
+
+    private init() throws(SystemCallError) {
+        let number = whorl_watch_make()
+        guard number >= 0 else { throw SystemCallError("epoll_create1") }
+        descriptor = Descriptor(owning: number)
+        let isRunning = startThread("whorl.sockets") { [self] in run() }
+        guard isRunning else {
+            errno = EAGAIN
+            throw SystemCallError("pthread_create")
+        }
+    }
+
+    /// Begins to watch a socket for bytes to read.
+    ///
+    /// - Parameters:
+    ///   - socket: The socket, which stays open until the registration is cancelled.
+    ///   - handler: Called on the watch's thread, again and again while there is something to read or write: it takes
+    ///     some of it, and returns soon, since all other sockets wait for it.
+    /// - Returns: The registration, which its owner cancels.
+    /// - Throws: `epoll_ctl`.
+    func add(
+        _ socket: Descriptor,
+        _ handler: @escaping @Sendable (Events) -> Void
+    ) throws(SystemCallError) -> Registration {
+        let number = state.withLock { state in
+            state.next += 1
+            state.watched[state.next] = Watched(socket: socket, handler: handler)
+            return state.next
+        }
+        let registration = Registration(watch: self, number: number, socket: socket)
+        let readable = Events.readable.rawValue
+        guard whorl_watch_set(descriptor.number, socket.number, 0, readable, number) == 0 else {
+            let error = SystemCallError("epoll_ctl")
+            state.withLock { $0.watched[number] = nil }
+            throw error
+        }
+        return registration
+    }
+
+    private func remove(_ registration: Registration) {
+        let removed = state.withLock { state in
+            guard let removed = state.watched.removeValue(forKey: registration.number) else {
+                return nil as Watched?
+            }
+            // While it is in the table: once out, another thread may close the descriptor, and the number be reused.
+            _ = whorl_watch_remove(descriptor.number, registration.socket.number)
+            return removed
+        }
+        // Its handler may hold the last reference to what removes it: freed here, outside of the lock.
+        withExtendedLifetime(removed) {}
+    }
+
+    private func run() {
+        var events = [whorl_watch_event](repeating: whorl_watch_event(), count: Int(WHORL_WATCH_EVENTS))
+        while true {
+            let count = whorl_watch_wait(descriptor.number, &events)
+            // A signal; this thread takes none, but a debugger sends them.
+            guard count >= 0 else { continue }
+            for event in events[..<Int(count)] {
+                let handler = state.withLock { $0.watched[event.number]?.handler }
+                handler?(Events(rawValue: event.can))
+            }
+        }
+    }
+}
