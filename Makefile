@@ -155,6 +155,11 @@ nightly: setup-test ## all tests under the thread and the address sanitizer, the
 	done; \
 	$(SWIFT) build --build-tests && \
 		WHORL_KILLS=200 WHORL_CALLS=24000 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test --groups "8 9 10" || status=1; \
+	if [ -n "$(GUEST)" ]; then \
+		$(SWIFT) build --product generate-manual && $(SWIFT) build --product IdiomProbe && \
+		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 scripts/test-system debug \
+			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost || status=1; \
+	fi; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
