@@ -62,11 +62,6 @@ public final class InProcessRoot: Sendable {
         )
         let state = ProtectedState(directory, chip)
         let generations = VaultGenerations(state: state)
-        let vault = VaultAccess(
-            existing: { () async throws(VaultError) in try await state.existingVault() },
-            inChip: { () async throws(VaultError) in try await state.vaultInChip() },
-            created: { () async throws(VaultError) in try await state.createdVault() }
-        )
         let profile = configuration.profile ?? ThisProcess.userName
         self.profile = profile
         self.choice = choice
@@ -90,8 +85,8 @@ public final class InProcessRoot: Sendable {
         engine = AuthenticationEngine(
             profile: profile,
             state: access,
-            passcode: VaultPasscode(of: profile, in: vault),
-            vault: vault,
+            passcode: VaultPasscode(of: profile, in: state),
+            vault: state,
             texts: PromptTexts(),
             time: .system,
             interruptions: interruptions,

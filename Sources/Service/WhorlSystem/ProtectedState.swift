@@ -12,7 +12,7 @@ internal import WhorlSupport
 ///
 /// A new directory gets its key from the chip if a chip is present. An existing directory stays as it is: only its
 /// owner puts its key under the protection of the chip (`whorl vault provision`).
-actor ProtectedState {
+actor ProtectedState: VaultSource {
     let directory: StateDirectory
     let chip: ChipChoice
 

@@ -62,16 +62,12 @@ final class VaultFixture: Sendable {
 
     func engine() -> AuthenticationEngine {
         let (reader, vault) = (fixture.reader, vault)
-        let access = VaultAccess(
-            existing: { () throws(VaultError) in vault },
-            inChip: { () throws(VaultError) in vault },
-            created: { () throws(VaultError) in vault }
-        )
+        let found = FoundVault(vault)
         return AuthenticationEngine(
             profile: fixture.profile,
             state: StateAccess(directory: fixture.directory, generations: VaultCounter(vault: vault)),
-            passcode: VaultPasscode(of: fixture.profile, in: access),
-            vault: access,
+            passcode: VaultPasscode(of: fixture.profile, in: found),
+            vault: found,
             time: fixture.clock.time,
             reader: { () async throws(AuthenticationError) in reader }
         )

@@ -31,7 +31,7 @@ public final class AuthenticationEngine: AuthenticationService {
     let state: StateAccess
     let reader: ReaderProvider
     let passcode: any PasscodeAuthority
-    let vault: VaultAccess
+    let vault: any VaultSource
     let texts: PromptTexts
     let time: MachineTime
     /// The evaluations that are under way.
@@ -55,7 +55,7 @@ public final class AuthenticationEngine: AuthenticationService {
         profile: String,
         state: StateAccess,
         passcode: any PasscodeAuthority = NoPasscode(),
-        vault: VaultAccess = .none,
+        vault: any VaultSource = NoVault(),
         texts: PromptTexts = PromptTexts(),
         reader: @escaping ReaderProvider
     ) {
@@ -74,7 +74,7 @@ public final class AuthenticationEngine: AuthenticationService {
         profile: String,
         state: StateAccess,
         passcode: any PasscodeAuthority = NoPasscode(),
-        vault: VaultAccess = .none,
+        vault: any VaultSource = NoVault(),
         texts: PromptTexts = PromptTexts(),
         time: MachineTime,
         interruptions: Interruptions = Interruptions(),

@@ -8,7 +8,7 @@ extension AuthenticationEngine {
     /// Returns the chip's identity, with a new attestation key; the owner is not asked.
     @concurrent
     public func chipIdentity() async throws(VaultError) -> ChipIdentity {
-        try await vault.created().chipIdentity()
+        try await vault.createdVault().chipIdentity()
     }
 
     /// Makes a key that the caller stores, and has the chip state how it is protected; the owner is not asked.

@@ -39,7 +39,7 @@ extension AuthenticationEngine {
     /// fingers have changed.
     @concurrent
     public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
-        guard let vault = try await self.vault.existing(), let store = try await store() else {
+        guard let vault = try await self.vault.existingVault(), let store = try await store() else {
             return items.map { _ in .tampered }
         }
         let generation: UInt64
@@ -55,7 +55,7 @@ extension AuthenticationEngine {
     ///
     /// Fingers that were enrolled before a chip was in use get their counter when they are read.
     func vaultForNew(_ access: AccessControl) async throws(VaultError) -> Vault {
-        let vault = try await self.vault.created()
+        let vault = try await self.vault.createdVault()
         guard access.isBoundToCurrentSet else { return vault }
         try await vault.provision()
         let fingers: EnrollmentSnapshot?

@@ -22,7 +22,7 @@ struct ItemRelease: Sendable {
         _ item: ProtectedItem,
         _ use: (Vault, OwnerProof) async throws(VaultError) -> Product
     ) async throws(ReleaseError) -> Released<Product> {
-        let found = try await inVault { () async throws(VaultError) in try await engine.vault.inChip() }
+        let found = try await inVault { () async throws(VaultError) in try await engine.vault.vaultInChip() }
         guard let vault = found else { throw .vault(item.missing) }
         let access = try await inVault { () async throws(VaultError) in try await item.access(vault) }
         guard item.profile == engine.profile else { throw .vault(item.missing) }
@@ -108,7 +108,7 @@ struct ItemRelease: Sendable {
         // An earlier touch was for the program that asked for it then. In a program's own process it can only be that
         // one; in the system's service it may be any of the user's.
         if !access.allowsReuse || asked.asker != nil { asked.reuse = .zero }
-        let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: .of(vault)))
+        let keeper = ProofKeeper(VaultPasscode(of: engine.profile, in: FoundVault(vault)))
         let evaluation: Evaluation
         do throws(AuthenticationError) {
             evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)

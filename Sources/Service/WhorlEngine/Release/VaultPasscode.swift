@@ -8,19 +8,19 @@ public import WhorlService
 /// The authority for the passcode that the vault keeps as an object of the chip.
 public struct VaultPasscode: PasscodeAuthority {
     private let profile: String
-    private let access: VaultAccess
+    private let source: any VaultSource
 
     /// Makes the authority for the passcode of a profile.
-    public init(of profile: String, in access: VaultAccess) {
+    public init(of profile: String, in source: any VaultSource) {
         self.profile = profile
-        self.access = access
+        self.source = source
     }
 
     /// Whether a passcode is set; the chip is asked only where it keeps the state key.
     public var isSet: Bool {
         get async throws(AuthenticationError) {
             do throws(VaultError) {
-                guard let vault = try await access.existing() else { return false }
+                guard let vault = try await source.existingVault() else { return false }
                 return try await vault.isPasscodeSet(of: profile)
             } catch {
                 throw AuthenticationError(error)
@@ -44,7 +44,7 @@ public struct VaultPasscode: PasscodeAuthority {
     ) async throws(AuthenticationError) -> (PasscodeVerdict, OwnerProof?) {
         let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
         do throws(VaultError) {
-            guard let vault = try await access.existing() else { return (.notSet, nil) }
+            guard let vault = try await source.existingVault() else { return (.notSet, nil) }
             return try await vault.verdict(on: box, of: profile)
         } catch {
             throw AuthenticationError(error)
