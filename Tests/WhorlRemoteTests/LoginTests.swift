@@ -224,6 +224,26 @@ struct LoginTests {
         #expect(machine.rules.records.map(\.outcome) == ["appCancel", "done"])
     }
 
+    @Test func `a reader at which another one is asked is busy before the time limit ends`()
+        async throws
+    {
+        let machine = try await LoginMachine("mock:hang*2")
+        let connection = try machine.connection()
+        let (shown, sink) = AsyncStream.makeStream(of: Void.self)
+        let first = Task {
+            let _: CallReply<LoginInterface.Answer>? = try? await connection.call(
+                LoginInterface.verify.name,
+                LoginInterface.Asking.sudo()
+            ) { _ in sink.yield() }
+        }
+        for await _ in shown { break }
+        let begin = ContinuousClock.now
+        #expect(try await machine.refusal().reason == .busy)
+        #expect(ContinuousClock.now - begin < .seconds(20))
+        first.cancel()
+        await first.value
+    }
+
     @Test func `a shut lid has a reason of its own`() throws {
         let shut = try #require(
             ReaderReach.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: false))

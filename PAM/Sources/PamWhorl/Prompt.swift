@@ -55,10 +55,11 @@ internal import CPAM
     mutating func run() -> Outcome {
         let signals = HeldSignals()
         let outcome = wait(signals)
-        // The terminal is in order before a signal is let through.
         if isShown { terminal?.write(Bytes("\n")) }
         terminal?.show(dropping: outcome != .typed)
         if outcome != .typed { race.line.clear() }
+        // The terminal is in order before a signal is let through.
+        signals.letThrough()
         return outcome
     }
 

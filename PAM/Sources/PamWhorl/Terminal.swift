@@ -71,6 +71,8 @@ struct HeldSignals: ~Copyable {
     init() { descriptor = unsafe whorl_signals_hold(&before) }
 
     /// Lets the signals through: one that has come ends or stops this process here, or the host deals with it.
+    consuming func letThrough() {}
+
     deinit { unsafe withUnsafePointer(to: before) { unsafe whorl_signals_release(descriptor, $0) } }
 
     /// Whether the signal that has come stops a job, and does not end it.
