@@ -44,6 +44,14 @@ SYSUSERSDIR ?= /etc/sysusers.d
 UNITDIR ?= /etc/systemd/system
 endif
 
+# The PAM module is a package of its own, in another dialect of Swift.
+PAM_BUILD = .build-pam
+PAM_MODULE = $(PAM_BUILD)/release/libpam_whorl.so
+# libpam has one folder of modules: the one of its own.
+PAMDIR ?= $(patsubst %/pam_permit.so,%,$(firstword $(wildcard /usr/lib/*/security/pam_permit.so /usr/lib64/security/pam_permit.so \
+	/lib/*/security/pam_permit.so /usr/lib/security/pam_permit.so)))
+PAMCONFIGDIR ?= /usr/share/pam-configs
+
 # polkit reads actions from here alone.
 POLKITDIR ?= /usr/share/polkit-1/actions
 
@@ -59,12 +67,12 @@ ifneq ($(wildcard ../shared/prints),)
 export WHORL_PRINTS ?= $(abspath ../shared/prints)
 endif
 
-FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests Package.swift Server/Package.swift
+FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Package.swift Server/Package.swift PAM/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service uninstall test-system pam test-pam install-pam uninstall-pam build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -120,6 +128,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	$(SWIFT) build $(STRICT) --product generate-manual
 	scripts/test-install debug
 	REQUIRE_PEERS=1 scripts/test-install-server debug
+	@$(MAKE) --no-print-directory test-pam
 	@$(MAKE) --no-print-directory check-release
 	@$(MAKE) --no-print-directory test-system
 
@@ -146,6 +155,7 @@ endif
 test-system: ## attacks the installed release in a booted system, where GUEST names a program that runs one
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product IdiomProbe
+	@$(MAKE) --no-print-directory pam
 	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG); \
 	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
 
@@ -257,6 +267,30 @@ uninstall: ## removes what install put there (the group fingerprint and a change
 		rm -f "$(DESTDIR)$(CONFDIR)/whorld.conf"; rmdir "$(DESTDIR)$(CONFDIR)" 2>/dev/null || true; fi; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi
+
+# --- the PAM module, for sudo and the login -------------------------------------------------------------------------------
+
+pam: ## builds the PAM module, and looks what it needs; installs libpam0g-dev if it is missing
+	@scripts/setup --pam
+	WHORL_PAM_SHIPS=1 $(SWIFT) build -c release --disable-local-rpath --package-path PAM --scratch-path $(PAM_BUILD) --product pam_whorl
+	PAM/check $(PAM_MODULE)
+
+test-pam: pam ## tests the PAM module as it is installed, in a libpam on a terminal
+	SWIFT='$(SWIFT)' PAM/test $(PAM_MODULE) $(PAM_BUILD)-test
+
+# Nothing asks the module before a line in /etc/pam.d names it (Docs/PAM.md).
+install-pam: ## installs the PAM module, after make pam; no service asks it before an administrator says so
+	@test -f $(PAM_MODULE) || { echo "the PAM module is not built: run make pam first" >&2; exit 1; }
+	@test -n "$(PAMDIR)" || { echo "this system's folder of PAM modules is not known: set PAMDIR" >&2; exit 1; }
+	install -D -m 644 $(PAM_MODULE) "$(DESTDIR)$(PAMDIR)/pam_whorl.so"
+	install -D -m 644 PAM/deploy/whorl.pam-config "$(DESTDIR)$(PAMCONFIGDIR)/whorl"
+	install -D -m 644 PAM/deploy/pam_whorl.8 "$(DESTDIR)$(dir $(MANDIR:%/=%))man8/pam_whorl.8"
+
+uninstall-pam: ## takes the PAM module out of the stacks that pam-auth-update made, and removes it
+	@if [ -z "$(DESTDIR)" ] && grep -lsE '^[^#]*pam_whorl' /etc/pam.d/* | grep -v '/common-' | grep .; then \
+		echo "error: these files name pam_whorl.so; take the lines out first" >&2; exit 1; fi
+	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl; fi
+	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(dir $(MANDIR:%/=%))man8/pam_whorl.8"
 
 # --- the login server, for an operator --------------------------------------------------------------------------------
 

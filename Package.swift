@@ -112,7 +112,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
         "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
-        "SecretMemory",
+        "LibfprintReader", "LoginManager", "SecretMemory",
         "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
         "WhorlService", "WhorlSupport", "WhorlSystem",
     ],
@@ -268,8 +268,8 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlRemote",
             uses: ["WhorlFingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
             resources: [
-                "Agent", "Fingers", "Items", "Keychain", "Maintenance", "Owner", "Passcode", "Prompt",
-                "Readers",
+                "Agent", "Fingers", "Items", "Keychain", "Login", "Maintenance", "Owner", "Passcode",
+                "Prompt", "Readers",
             ].map {
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")
             }

@@ -84,4 +84,22 @@ import WhorlService
         #expect(caller.fingerObstacle?.code == .notInteractive)
         #expect(caller.confinement == nil)
     }
+
+    @Test func `is the machine's own place for what root has started, and not for what a user has`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let own = folder.appending(path: "\(getpid())")
+        try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path)
+        for (ids, isAllowed) in [
+            ("Uid:\t0\t0\t0\t0", true), ("Uid:\t1000\t0\t0\t0", false), ("Uid:\tx\t0", false), ("", false),
+        ] {
+            let status = Data("Name:\tsu\n\(ids)\nGid:\t0\t0\t0\t0\n".utf8)
+            try status.write(to: own.appending(path: "status"))
+            let caller = await callers.caller(try .thisProcess(uid: 0))
+            #expect((caller.fingerObstacle == nil) == isAllowed)
+        }
+    }
 }

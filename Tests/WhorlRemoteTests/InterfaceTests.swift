@@ -11,11 +11,12 @@ import WhorlService
 @Suite("The interfaces' texts")
 struct InterfaceTests {
     @Test func `every method that is served is described, and none else`() throws {
-        let served = ServiceHost(
+        var host = ServiceHost(
             services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
-        .router(version: "test").methods.filter { !$0.hasPrefix("org.varlink.") }
+        host.logins = LoginAccess { _ in fatalError("no login is asked for here") }
+        let served = host.router(version: "test").methods.filter { !$0.hasPrefix("org.varlink.") }
         let described = InterfaceText.all.flatMap { interface in
             interface.text.matches(of: /(?m)^method (\w+)\(/).map { "\(interface.name).\($0.1)" }
         }
@@ -34,7 +35,8 @@ struct InterfaceTests {
         let names = [
             StateError.name, VaultError.name, EnrollmentError.name, AuthenticationError.name,
             ReleaseError.name,
-            FingerChangeError.name, ReaderError.name, AgentError.name,
+            FingerChangeError.name, ReaderError.name, AgentError.name, LoginRefused.name,
+            LoginRefused.rootAlone,
         ]
         let described = InterfaceText.all.flatMap { interface in
             interface.text.matches(of: /(?m)^error (\w+) \(/).map { "\(interface.name).\($0.1)" }

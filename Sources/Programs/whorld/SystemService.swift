@@ -24,12 +24,13 @@ struct SystemService {
     func run() async throws {
         let listener = try ListeningSocket.inherited()
         let roots = RootsOfUsers(self)
-        let host = ServiceHost(prompts: prompts, rules: Callers(seats: configuration.touch)) {
+        var host = ServiceHost(prompts: prompts, rules: Callers(seats: configuration.touch)) {
             user throws(ServiceRefusal) in
             roots.root(of: user.uid).services
         } keychain: { user, groups throws(ServiceRefusal) in
             roots.root(of: user.uid).keychain(in: groups)
         }
+        host.logins = LoginAccess { roots.root(of: $0).services.owner }
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.

@@ -22,7 +22,8 @@ package enum CallerPlace: Sendable, Hashable {
 
     /// Returns the reason for which no finger may be asked for from here; `nil` where one may be.
     ///
-    /// Root outside any session is the machine itself: its services, such as a login, ask for the person at the seat.
+    /// Root outside any session is the machine itself: its services, such as a login, ask for the person at the seat. A
+    /// program with root's rights that another user has started is not.
     package func obstacle(under policy: SeatPolicy, isRoot: Bool) -> AuthenticationError? {
         guard policy != .any else { return nil }
         switch self {

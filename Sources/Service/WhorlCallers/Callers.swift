@@ -41,7 +41,7 @@ package struct Callers: CallerRules {
         // A caller of whom that cannot be told has no name; what is an item's is refused to it.
         let confinement = try? self.confinement(of: client)
         let facts = client.process.map { ProcessFacts(pid: $0.pid, folder: processes) }
-        let (name, unit) = (facts?.name, facts?.unit)
+        let (name, unit, starter) = (facts?.name, facts?.unit, facts?.realUser)
         let place = await place(of: client)
         // The facts are the process's own if it runs after they were read.
         let process = client.process.flatMap { $0.isRunning ? $0 : nil }
@@ -55,7 +55,7 @@ package struct Callers: CallerRules {
         )
         return Caller(
             asker: asker,
-            fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0),
+            fingerObstacle: place.obstacle(under: seats, isRoot: client.user.uid == 0 && starter == 0),
             confinement: confinement
         )
     }

@@ -41,6 +41,13 @@ struct ProcessFacts: Sendable {
         return UInt64(fields[19])
     }
 
+    /// The user who started the process: a set-user-ID program keeps the person's number here.
+    var realUser: UInt32? {
+        let lines = text("status", most: 16_384)?.split(separator: "\n")
+        guard let line = lines?.first(where: { $0.hasPrefix("Uid:") }) else { return nil }
+        return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
+    }
+
     /// The security module's label.
     var label: Reading { read("attr/current", most: 4096) }
 

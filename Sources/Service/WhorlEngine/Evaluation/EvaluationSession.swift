@@ -39,6 +39,9 @@ struct EvaluationSession: Sendable {
 
     var timeout: Duration { min(max(request.timeout, .zero), EvaluationSession.longestTimeout) }
 
+    /// The longest wait for others that use the reader.
+    private var wait: Duration { request.patience.map { min($0, timeout) } ?? timeout }
+
     func run() async throws(AuthenticationError) -> Evaluation {
         guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
         guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
@@ -116,7 +119,7 @@ struct EvaluationSession: Sendable {
         if info.kind == .hardware, await !presenter.isInteractive {
             throw AuthenticationError(.notInteractive)
         }
-        return try await scan(reader, books, Scan.Limits(wait: timeout, touch: timeout)) { scan in
+        return try await scan(reader, books, Scan.Limits(wait: wait, touch: timeout)) { scan in
             let prompt = engine.texts.prompt(
                 for: request,
                 at: scan.info,
@@ -187,7 +190,8 @@ struct EvaluationSession: Sendable {
             fingers: fingers,
             reader: info,
             books: books,
-            decision: limits.decision
+            decision: limits.decision,
+            allowed: min(max(request.mostTries ?? ScanLoop.tries, 1), ScanLoop.tries)
         )
         return Scan(loop: loop, info: info, enrollment: enrollment, store: store, kept: kept)
     }

@@ -7,7 +7,7 @@ package import WhorlService
 
 /// The touches of one evaluation, from the first to the answer.
 package struct ScanLoop: Sendable {
-    /// The number of presentations in one evaluation that may fail to match.
+    /// The number of presentations in one evaluation that may fail to match, unless the request has fewer.
     package static let tries = 3
     /// The number of unreadable presentations in one evaluation, which ends the loop for a reader that always answers
     /// "try again".
@@ -37,6 +37,8 @@ package struct ScanLoop: Sendable {
     package let books: EvaluationBooks
     /// The decision which method of the evaluation succeeded first.
     package let decision: Decision
+    /// The number of presentations that may fail to match here.
+    package var allowed = ScanLoop.tries
 
     /// Asks for touches until one matches, the tries are used up, or an error ends the loop.
     ///
@@ -79,9 +81,9 @@ package struct ScanLoop: Sendable {
 
     private func charge(_ failures: Int, _ entry: PromptEntry) async throws(AuthenticationError) {
         let (remaining, lock) = try await books.charge()
-        entry.send(.noMatch(remaining: min(ScanLoop.tries - failures, remaining)))
+        entry.send(.noMatch(remaining: min(allowed - failures, remaining)))
         if let error = AuthenticationError.lockout(lock) { throw error }
-        guard failures < ScanLoop.tries else { throw AuthenticationError(.authenticationFailed) }
+        guard failures < allowed else { throw AuthenticationError(.authenticationFailed) }
     }
 
     /// Records a match, which makes it a success.

@@ -21,6 +21,8 @@ package struct ServiceHost: Sendable {
     let prompts = PromptBoard()
     let agents = AgentBoard()
     let sessions = SessionBoard()
+    /// The access of logins; without it the service has no accounts to log in to.
+    package var logins: LoginAccess?
 
     /// Makes a host.
     ///
@@ -61,7 +63,10 @@ package struct ServiceHost: Sendable {
         addReaders(&router)
         addPrompts(&router)
         addAgents(&router)
-        for interface in InterfaceText.all { router.describe(interface.name, interface.text) }
+        addLogin(&router)
+        for interface in InterfaceText.all where interface.name != "io.whorl.Login" || logins != nil {
+            router.describe(interface.name, interface.text)
+        }
         return router
     }
 }

@@ -13,6 +13,7 @@ enum InterfaceText {
         ("io.whorl.Passcode", text(PackageResources.io_whorl_Passcode_varlink)),
         ("io.whorl.Prompt", text(PackageResources.io_whorl_Prompt_varlink)),
         ("io.whorl.Agent", text(PackageResources.io_whorl_Agent_varlink)),
+        ("io.whorl.Login", text(PackageResources.io_whorl_Login_varlink)),
         ("io.whorl.Maintenance", text(PackageResources.io_whorl_Maintenance_varlink)),
         ("io.whorl.Readers", text(PackageResources.io_whorl_Readers_varlink)),
     ]

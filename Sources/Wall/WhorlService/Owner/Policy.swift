@@ -54,6 +54,12 @@ public struct EvaluationRequest: Sendable {
     /// Whether only the passcode is asked for, whatever the policy is, as for an item that only the passcode opens.
     package var takesPasscodeAlone = false
 
+    /// The longest wait for others that use the reader; `nil` waits as long as for a touch.
+    package var patience: Duration?
+
+    /// The number of touches that may fail, from 1 to 3; `nil` is 3.
+    package var mostTries: Int?
+
     /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
     package var asker: Asker?
 

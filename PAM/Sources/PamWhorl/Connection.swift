@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPAM
+
+/// A connection to the service, on which nothing waits.
+struct Connection: ~Copyable {
+    let descriptor: Int32
+    private var framing = Framing()
+    /// What was read last, of which the bytes from the place to the count are still to be taken.
+    private var room = Bytes(repeating: 0, count: 2048)
+    private var place = 0
+    private var count = 0
+
+    /// Connects; `nil` where no service of the system is there, or it takes no further client now.
+    init?(_ options: Options) {
+        let opened = unsafe whorl_connect(options.folder.terminated, options.socket.terminated)
+        guard opened >= 0 else { return nil }
+        descriptor = opened
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends a call; `false` where the service has gone, or does not read.
+    func send(_ call: Bytes) -> Bool {
+        unsafe call.withUnsafeBytes { unsafe whorl_send(descriptor, $0.baseAddress, $0.count) == 1 }
+    }
+
+    /// The next thing that came from the service.
+    enum Arrival {
+        case message(Bytes)
+        case nothing
+        /// The service has hung up, or has sent what is no message.
+        case end
+    }
+
+    /// Returns the next message that has come.
+    mutating func receive() -> Arrival {
+        while true {
+            while place < count {
+                place += 1
+                if let message = framing.take(room[place - 1]) { return .message(message) }
+                if framing.isBroken { return .end }
+            }
+            (place, count) = (0, 0)
+            let got = unsafe room.withUnsafeMutableBytes {
+                unsafe whorl_receive(descriptor, $0.baseAddress, $0.count)
+            }
+            if got == -1 { return .nothing }
+            guard got > 0, got <= room.count else { return .end }
+            count = got
+        }
+    }
+}

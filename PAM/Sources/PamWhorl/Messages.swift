@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message of the service, as far as it concerns a login.
+struct Reply: Equatable {
+    /// The name of the error; `nil` in a reply without one.
+    var error: Bytes?
+    /// Whether further messages follow.
+    var continues = false
+    /// Whether a finger of the user matched.
+    var matched = false
+    /// A sentence for the person, which is safe on a terminal.
+    var message: Bytes?
+    /// The reason of a refusal.
+    var reason: Bytes?
+    /// The number that this process has to repeat, so that the service knows it.
+    var question: Bytes?
+
+    /// Whether this is a yes: the last message, without an error, which says so itself.
+    var isMatch: Bool { matched && !continues && error == nil }
+
+    /// Reads a message; `nil` for bytes that are none.
+    init?(_ bytes: Bytes) {
+        var reader = JSONReader(bytes)
+        var reply = Reply()
+        var seen = Seen()
+        do throws(NotJSON) {
+            try reader.whole { (reader, name) throws(NotJSON) in
+                if name.isText("error") {
+                    try seen.note(.error)
+                    // An error without a name is an error all the same.
+                    reply.error = try reader.text() ?? []
+                } else if name.isText("continues") {
+                    try seen.note(.continues)
+                    reply.continues = try reader.flag()
+                } else if name.isText("parameters") {
+                    try seen.note(.parameters)
+                    try reply.readParameters(&reader, &seen)
+                } else {
+                    try reader.skip()
+                }
+            }
+        } catch {
+            return nil
+        }
+        self = reply
+    }
+
+    private init() {}
+
+    /// The members that decide: a second one of a name could say another thing than the first.
+    private struct Seen {
+        enum Member: UInt8 { case error = 1, continues = 2, parameters = 4, matched = 8 }
+
+        private var members: UInt8 = 0
+
+        mutating func note(_ member: Member) throws(NotJSON) {
+            guard members & member.rawValue == 0 else { throw NotJSON() }
+            members |= member.rawValue
+        }
+    }
+
+    private mutating func readParameters(_ reader: inout JSONReader, _ seen: inout Seen) throws(NotJSON) {
+        var read = self
+        try reader.object { (reader, name) throws(NotJSON) in
+            if name.isText("matched") {
+                try seen.note(.matched)
+                read.matched = try reader.flag()
+            } else if name.isText("message") {
+                read.message = try reader.text().map(Self.shown)
+            } else if name.isText("reason") {
+                read.reason = try reader.text()
+            } else if name.isText("question") {
+                read.question = try reader.text()
+            } else {
+                try reader.skip(depth: 3)
+            }
+        }
+        self = read
+    }
+
+    /// Returns a text without what a terminal would obey, and of a length that fits on its lines.
+    private static func shown(_ text: Bytes) -> Bytes {
+        var shown: Bytes = []
+        for byte in text {
+            // The second byte of a control character of the second kind follows 0xc2.
+            if byte < 0x20 || byte == 0x7f || (shown.last == 0xc2 && byte < 0xa0) {
+                if shown.last == 0xc2 { shown.removeLast() }
+                shown.append(UInt8(ascii: " "))
+            } else {
+                shown.append(byte)
+            }
+            if shown.count >= 200 { break }
+        }
+        return shown
+    }
+}
+
+/// The calls of a login, each with the zero byte that ends it.
+enum Call {
+    /// Asks for the number by which this process proves itself.
+    static var challenge: Bytes { Bytes(#"{"method":"io.whorl.Connection.Challenge"}"#) + [0] }
+
+    /// Repeats the number.
+    static func prove(_ question: Bytes) -> Bytes {
+        var call = Bytes(#"{"method":"io.whorl.Connection.Prove","parameters":{"answer":"#)
+        call.append(quoted: question)
+        call.append("}}")
+        return call + [0]
+    }
+
+    /// Asks for a touch.
+    static func verify(_ login: Login, _ options: Options) -> Bytes {
+        var call = Bytes(#"{"method":"io.whorl.Login.Verify","more":true,"parameters":{"user":"#)
+        call.append(decimal: UInt64(login.user))
+        call.append(#","service":"#)
+        call.append(quoted: login.service)
+        if let terminal = login.terminal {
+            call.append(#","terminal":"#)
+            call.append(quoted: terminal)
+        }
+        if let host = login.remoteHost {
+            call.append(#","remoteHost":"#)
+            call.append(quoted: host)
+        }
+        call.append(#","timeoutMilliseconds":"#)
+        call.append(decimal: UInt64(options.timeout) * 1000)
+        call.append(#","mostTries":"#)
+        call.append(decimal: UInt64(options.mostTries))
+        call.append("}}")
+        return call + [0]
+    }
+}
+
+/// The login that PAM asks about.
+struct Login: Equatable {
+    /// The number of the user.
+    var user: UInt32
+    /// The name of the service, such as `sudo`.
+    var service: Bytes
+    /// The terminal, by PAM's word.
+    var terminal: Bytes?
+    /// The host from which the person logs in, by PAM's word.
+    var remoteHost: Bytes?
+
+    /// Whether the person is at another machine.
+    var isRemote: Bool {
+        guard let remoteHost else { return false }
+        return !remoteHost.isEmpty && !remoteHost.isText("localhost")
+    }
+}
+
+/// Puts messages together from the bytes of a stream.
+struct Framing {
+    private var rest: Bytes = []
+    /// Whether a message was too long; the stream is of no use then.
+    private(set) var isBroken = false
+
+    /// Takes a byte, and returns the message that it ends.
+    mutating func take(_ byte: UInt8) -> Bytes? {
+        guard !isBroken else { return nil }
+        if byte == 0 {
+            let message = rest
+            rest = []
+            return message
+        }
+        guard rest.count < JSONReader.longest else {
+            isBroken = true
+            return nil
+        }
+        rest.append(byte)
+        return nil
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPAM
+
+/// Authenticates the user of a login by a finger, or hands on the password that was typed in its place.
+///
+/// The only success is a finger of the user that the service matched. A password that was typed is no success: it is
+/// left for the module that checks it.
+@c @implementation
+public func pam_sm_authenticate(
+    _ handle: OpaquePointer!,
+    _ flags: Int32,
+    _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
+) -> Int32 {
+    guard let handle = unsafe handle else { return PAM_SERVICE_ERR }
+    var options = Options()
+    if let words = unsafe words {
+        for index in 0..<max(Int(count), 0) {
+            let word = unsafe Bytes(copying: words[index]) ?? []
+            if !options.take(word) { unsafe Module.log(handle, Bytes("not an option: ") + word) }
+        }
+    }
+    return unsafe Module(handle: handle, options: options).authenticate()
+}
+
+/// Does nothing: a touch gives no credentials.
+@c @implementation
+public func pam_sm_setcred(
+    _ handle: OpaquePointer!,
+    _ flags: Int32,
+    _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
+) -> Int32 { PAM_SUCCESS }
+
+/// Says nothing about accounts: a line of this kind alone lets nobody in.
+@c @implementation
+public func pam_sm_acct_mgmt(
+    _ handle: OpaquePointer!,
+    _ flags: Int32,
+    _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
+) -> Int32 { PAM_IGNORE }
+
+/// Does nothing.
+@c @implementation
+public func pam_sm_open_session(
+    _ handle: OpaquePointer!,
+    _ flags: Int32,
+    _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
+) -> Int32 { PAM_IGNORE }
+
+/// Does nothing.
+@c @implementation
+public func pam_sm_close_session(
+    _ handle: OpaquePointer!,
+    _ flags: Int32,
+    _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
+) -> Int32 { PAM_IGNORE }
+
+/// Changes no password: fingers are enrolled elsewhere.
+@c @implementation
+public func pam_sm_chauthtok(
+    _ handle: OpaquePointer!,
+    _ flags: Int32,
+    _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
+) -> Int32 { PAM_IGNORE }
+
+/// One authentication.
+@unsafe private struct Module {
+    let handle: OpaquePointer
+    let options: Options
+
+    func authenticate() -> Int32 {
+        // A module before this one has asked for a password already.
+        guard unsafe whorl_item(handle, PAM_AUTHTOK) == nil, let login = unsafe login(), !login.isRemote
+        else {
+            return PAM_AUTHINFO_UNAVAIL
+        }
+        // A person stops a job as often as he likes; each time the touch is asked for again.
+        for _ in 0..<100 {
+            let (outcome, result) = unsafe ask(login)
+            guard outcome == .stopped else { return result }
+        }
+        return PAM_AUTHINFO_UNAVAIL
+    }
+
+    /// The login that PAM asks about; `nil` where it cannot be by a finger.
+    private func login() -> Login? {
+        // The service answers root alone.
+        guard geteuid() == 0 else { return nil }
+        var name: UnsafePointer<CChar>?
+        guard unsafe pam_get_user(handle, &name, nil) == PAM_SUCCESS, let name = unsafe name else {
+            return nil
+        }
+        guard let user = unsafe UInt32(exactly: whorl_uid(handle, name)) else { return nil }
+        return unsafe Login(
+            user: user,
+            service: Bytes(copying: whorl_item(handle, PAM_SERVICE), limit: 256) ?? [],
+            terminal: Bytes(copying: whorl_item(handle, PAM_TTY), limit: 256),
+            // A host that cannot be read is one at which somebody sits.
+            remoteHost: whorl_item(handle, PAM_RHOST).map {
+                unsafe Bytes(copying: $0, limit: 256) ?? Bytes("?")
+            }
+        )
+    }
+
+    private func ask(_ login: Login) -> (Outcome, Int32) {
+        guard var prompt = unsafe Prompt(login, options, handle) else {
+            return (.unavailable, PAM_AUTHINFO_UNAVAIL)
+        }
+        let outcome = prompt.run()
+        if let sentence = prompt.farewell { unsafe whorl_info(handle, sentence.terminated) }
+        switch outcome {
+        case .matched: return (outcome, PAM_SUCCESS)
+        case .typed:
+            let isKept = unsafe pam_set_item(handle, PAM_AUTHTOK, prompt.password) == PAM_SUCCESS
+            return (outcome, isKept ? PAM_AUTHINFO_UNAVAIL : PAM_BUF_ERR)
+        case .notMatched: return (outcome, PAM_AUTH_ERR)
+        case .unavailable, .stopped: return (outcome, PAM_AUTHINFO_UNAVAIL)
+        case .interrupted: return (outcome, PAM_CONV_ERR)
+        }
+    }
+
+    /// Writes a warning to the system's log.
+    static func log(_ handle: OpaquePointer, _ text: Bytes) {
+        unsafe whorl_log(handle, LOG_WARNING, text.terminated)
+    }
+}

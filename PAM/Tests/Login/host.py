@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host of PAM on a terminal of its own, and a service that says what a test wants."""
+
+import ctypes
+import ctypes.util
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import select
+import shutil
+import signal
+import socket
+import struct
+import tempfile
+import termios
+import threading
+import time
+
+MODULE = os.environ["PAM_WHORL"]
+PASSWORD = "correct horse"
+
+SUCCESS, AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PERM_DENIED, IGNORE = 0, 7, 9, 19, 6, 25
+# The whole answer of a line that lets the next one decide; pam_deny then says no.
+PROMPT = b"Password or touch: "
+
+
+class Message(ctypes.Structure):
+    _fields_ = [("style", ctypes.c_int), ("text", ctypes.c_char_p)]
+
+
+class Response(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_void_p), ("code", ctypes.c_int)]
+
+
+TALK = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_int,
+    ctypes.POINTER(ctypes.POINTER(Message)),
+    ctypes.POINTER(ctypes.POINTER(Response)),
+    ctypes.c_void_p,
+)
+
+
+class Conversation(ctypes.Structure):
+    _fields_ = [("talk", TALK), ("data", ctypes.c_void_p)]
+
+
+def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1, before=None):
+    """Runs pam_authenticate, and returns its results and what the conversation was told."""
+    pam, c = ctypes.CDLL("libpam.so.0"), ctypes.CDLL(None)
+    c.calloc.restype = c.strdup.restype = ctypes.c_void_p
+    c.calloc.argtypes, c.strdup.argtypes = [ctypes.c_size_t] * 2, [ctypes.c_char_p]
+    told = []
+
+    def talk(count, messages, responses, _):
+        made = c.calloc(count, ctypes.sizeof(Response))
+        replies = ctypes.cast(made, ctypes.POINTER(Response))
+        for index in range(count):
+            message = messages[index].contents
+            told.append((message.style, message.text.decode()))
+            if message.style == 1:
+                replies[index].text = c.strdup((answer or "wrong").encode())
+        responses[0] = replies
+        return 0
+
+    conversation = Conversation(TALK(talk), None)
+    handle = ctypes.c_void_p()
+    assert pam.pam_start_confdir(
+        b"sudo", user.encode(), ctypes.byref(conversation), str(folder).encode(), ctypes.byref(handle)
+    ) == 0
+    for item, value in ((3, tty), (4, rhost)):
+        if value is not None:
+            assert pam.pam_set_item(handle, item, value.encode()) == 0
+    if before:
+        before(pam, handle)
+    results = [pam.pam_authenticate(handle, 0x8000) for _ in range(times)]
+    pam.pam_end(handle, results[-1])
+    return results, told
+
+
+class Service:
+    """A socket at which each client gets what a function of the test says."""
+
+    def __init__(self, serve, backlog=16, mode=0o755):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pam-whorl-"))
+        self.folder.chmod(mode)
+        self.path = self.folder / "io.whorl"
+        self.calls, self.ends, self.serve = [], 0, serve
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(str(self.path))
+        self.socket.listen(backlog)
+        self.threads = []
+        if serve:
+            threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            thread = threading.Thread(target=self.client, args=(client,), daemon=True)
+            self.threads.append(thread)
+            thread.start()
+
+    def client(self, client):
+        with client:
+            try:
+                self.serve(Client(client, self.calls))
+            except OSError:
+                pass
+        self.ends += 1
+
+    def close(self):
+        self.socket.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Client:
+    def __init__(self, socket, calls):
+        self.socket, self.calls, self.rest = socket, calls, b""
+        socket.settimeout(30)
+
+    def read(self):
+        while b"\0" not in self.rest:
+            data = self.socket.recv(4096)
+            if not data:
+                raise ConnectionResetError
+            self.rest += data
+        message, self.rest = self.rest.split(b"\0", 1)
+        call = json.loads(message)
+        self.calls.append(call)
+        return call
+
+    def say(self, raw=None, **message):
+        self.socket.sendall((raw if raw is not None else json.dumps(message).encode()) + b"\0")
+
+    def greet(self):
+        """Answers up to the question, which it returns."""
+        call = self.read()
+        assert call["method"] == "io.whorl.Connection.Challenge", call
+        self.say(parameters={})
+        return self.read()
+
+    def show(self, text):
+        self.say(parameters={"message": text}, **{"continues": True})
+
+    def match(self):
+        self.say(parameters={"matched": True})
+
+    def refuse(self, reason, message="No."):
+        self.say(
+            error="io.whorl.Login.Refused",
+            parameters={"reason": reason, "code": "x", "message": message, "recovery": "", "cause": ""},
+        )
+
+    def wait_for_end(self):
+        """Returns when the other end has hung up."""
+        try:
+            while self.socket.recv(4096):
+                pass
+        except OSError:
+            pass
+
+
+def stack(folder, options="", control="[success=2 conv_err=die default=ignore]"):
+    """Writes a stack as pam-auth-update does: the module, a password, no, yes."""
+    check = folder / "check"
+    check.write_text(f'#!/bin/sh\nIFS= read -r typed\n[ "$typed" = "{PASSWORD}" ]\n')
+    check.chmod(0o755)
+    (folder / "sudo").write_text(
+        f"auth {control} {MODULE} socket={folder}/io.whorl {options}\n"
+        f"auth [success=1 default=ignore] pam_exec.so quiet expose_authtok {check}\n"
+        "auth requisite pam_deny.so\n"
+        "auth required pam_permit.so\n"
+    )
+
+
+class Host:
+    """A process on a terminal of its own, which authenticates as sudo does."""
+
+    def __init__(self, service, options="", rhost=None, named=True, times=1, control=None, handler=None, **more):
+        stack(service.folder, options, *([control] if control else []))
+        self.master, self.slave = pty.openpty()
+        self.before = termios.tcgetattr(self.slave)
+        self.output = b""
+        reader, writer = os.pipe()
+        self.result = reader
+        self.begun = time.monotonic()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
+            for number in range(3):
+                os.dup2(self.slave, number)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if handler:
+                handler()
+            name = os.ttyname(self.slave)
+            results, told = authenticate(
+                service.folder, tty=name if named is True else named, rhost=rhost, times=times, **more
+            )
+            held = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+            left = sorted(os.listdir("/proc/self/fd"))
+            threads = len(os.listdir("/proc/self/task"))
+            os.write(writer, json.dumps([results, told, len(held), len(left), threads]).encode())
+            os._exit(0)
+        os.close(writer)
+
+    def until(self, text, seconds=10):
+        """Waits until the terminal shows a text."""
+        deadline = time.monotonic() + seconds
+        while text not in self.output:
+            left = deadline - time.monotonic()
+            assert left > 0, (text, self.output)
+            if select.select([self.master], [], [], left)[0]:
+                try:
+                    self.output += os.read(self.master, 4096)
+                except OSError:
+                    break
+        assert text in self.output, (text, self.output)
+
+    def type(self, text):
+        os.write(self.master, text.encode() if isinstance(text, str) else text)
+
+    def end(self, seconds=20):
+        """Waits for the end; returns the results and what was told, or the number of the signal that ended it."""
+        deadline = time.monotonic() + seconds
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                break
+            assert time.monotonic() < deadline, ("does not end", self.output)
+            if select.select([self.master], [], [], 0.02)[0]:
+                self.output += os.read(self.master, 4096)
+        self.took = time.monotonic() - self.begun
+        while select.select([self.master], [], [], 0.05)[0]:
+            self.output += os.read(self.master, 4096)
+        after = termios.tcgetattr(self.slave)
+        os.close(self.master), os.close(self.slave)
+        assert after == self.before, ("the terminal is not as before", self.before, after)
+        assert PASSWORD.encode() not in self.output, "the password was shown"
+        if os.WIFSIGNALED(status):
+            os.close(self.result)
+            return os.WTERMSIG(status), []
+        answer = os.read(self.result, 65536)
+        os.close(self.result)
+        results, told, held, _, threads = json.loads(answer)
+        assert held == 0, "signals are held back afterwards"
+        assert threads == 1, "threads are left"
+        return results[-1] if len(results) == 1 else results, told

@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module that is installed, in a real libpam, on a terminal: touches, passwords, signals, and a service that lies."""
+
+import os
+import pathlib
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from host import (
+    AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PASSWORD, PROMPT, SUCCESS, Host, Service, authenticate,
+    stack,
+)
+
+# The options of a line that says what the module said, with nothing after it.
+ALONE = "[default=done]"
+
+
+def run(serve, act=None, expect=None, backlog=16, mode=0o755, **options):
+    """Authenticates once with a service, and returns the host with its result."""
+    service = Service(serve, backlog, mode)
+    try:
+        host = Host(service, **options)
+        if act:
+            act(host, service)
+        host.answer, host.told = host.end()
+        host.calls = service.calls
+        if expect is not None:
+            assert host.answer == expect, (host.answer, expect, host.told, host.output)
+        return host
+    finally:
+        service.close()
+
+
+def waiting(client):
+    client.greet()
+    client.show("Place your finger.")
+    client.wait_for_end()
+
+
+def touched(client):
+    client.greet()
+    client.show("Place your finger.")
+    time.sleep(0.4)
+    client.match()
+
+
+def typed(text):
+    def act(host, _):
+        host.until(PROMPT)
+        host.type(text)
+    return act
+
+
+def test_touch_lets_in_and_says_who_asks():
+    host = run(touched, expect=SUCCESS)
+    assert host.output.endswith(PROMPT + b"\r\n"), host.output
+    call = host.calls[-1]
+    assert call["method"] == "io.whorl.Login.Verify" and call["more"] is True, call
+    asked = call["parameters"]
+    assert asked["user"] == 0 and asked["service"] == "sudo" and asked["terminal"].startswith("/dev/pts/"), asked
+    assert asked["timeoutMilliseconds"] == 30_000 and asked["mostTries"] == 3 and "remoteHost" not in asked, asked
+
+
+def test_right_password_is_checked_by_the_next_module():
+    host = run(waiting, typed(PASSWORD + "\r"), SUCCESS)
+    assert host.told == [], "the next module asked again"
+
+
+def test_wrong_password_lets_no_one_in():
+    host = run(waiting, typed("wrong\r"), AUTH_ERR)
+    assert host.told == []
+
+
+def test_typed_password_is_no_success_of_the_module():
+    for control in ("required", "requisite", "sufficient", ALONE):
+        host = run(waiting, typed("wrong\r"), control=control)
+        assert host.answer != SUCCESS, control
+    run(waiting, typed(PASSWORD + "\r"), AUTHINFO_UNAVAIL, control=ALONE)
+
+
+def test_keys_edit_the_password():
+    for keys in ("x\x7f", "äö\x7f\x7f", "all of it\x15", "more of it\x17"):
+        run(waiting, typed(keys + PASSWORD + "\n"), SUCCESS)
+
+
+def test_end_of_file_asks_as_if_there_were_no_reader():
+    host = run(waiting, typed("\x04"), SUCCESS, answer=PASSWORD)
+    assert [style for style, _ in host.told] == [1], host.told
+
+
+def test_line_that_is_too_long_is_no_password():
+    host = run(waiting, typed("x" * 600 + "\r"), AUTH_ERR)
+    assert [style for style, _ in host.told] == [1], host.told
+
+
+def test_hints_are_shown_and_the_prompt_again():
+    def hinting(client):
+        client.greet()
+        client.show("Place your finger.")
+        time.sleep(0.4)
+        client.show("Not recognised. 2 tries left.")
+        client.show("Place your finger.")
+        client.match()
+    host = run(hinting, expect=SUCCESS)
+    assert host.output == PROMPT + b"\r\nNot recognised. 2 tries left.\r\n" + PROMPT + b"\r\n", host.output
+
+
+def test_hint_cannot_write_to_the_terminal_what_it_obeys():
+    def hinting(client):
+        client.greet()
+        client.show("Place your finger.")
+        time.sleep(0.4)
+        client.show("\x1b[2J\x07\x9b31mred\u202e" + "y" * 5000)
+        client.match()
+    host = run(hinting, expect=SUCCESS)
+    assert b"\x1b" not in host.output and b"\x07" not in host.output and b"\xc2\x9b" not in host.output, host.output
+    assert len(host.output) < 600
+
+
+def test_refusal_at_once_leaves_the_password_to_the_next_module_within_50_ms():
+    for reason in ("noReader", "noFingers", "lidShut", "remote", "noSession", "busy", "disabled", "notTrusted", "new"):
+        def refusing(client):
+            client.greet()
+            client.refuse(reason)
+        host = run(refusing, expect=AUTHINFO_UNAVAIL, control=ALONE)
+        assert host.output == b"" and host.told == [], (reason, host.output)
+
+
+def test_lockout_is_told():
+    def refusing(client):
+        client.greet()
+        client.refuse("lockedOut", "Too many touches did not match.")
+    host = run(refusing, expect=AUTH_ERR, control=ALONE)
+    assert host.told == [[4, "Too many touches did not match."]], host.told
+
+
+def test_wrong_fingers_leave_the_password():
+    def failing(client):
+        client.greet()
+        client.show("Place your finger.")
+        time.sleep(0.4)
+        client.refuse("notMatched")
+    run(failing, expect=AUTH_ERR, control=ALONE)
+    host = run(failing, expect=SUCCESS, answer=PASSWORD)
+    assert [style for style, _ in host.told] == [1], host.told
+
+
+def test_service_that_is_killed_does_not_take_the_password_away():
+    def dying(client):
+        client.greet()
+        client.show("Place your finger.")
+        time.sleep(0.5)
+    def act(host, service):
+        host.until(PROMPT)
+        host.type("correct")
+        time.sleep(1)
+        assert service.ends == 1
+        host.type(" horse\r")
+    host = run(dying, act, SUCCESS)
+    assert host.told == []
+    host = run(dying, expect=SUCCESS, answer=PASSWORD)
+    assert [style for style, _ in host.told] == [1], host.told
+
+
+def test_time_limit_ends_the_prompt_and_hangs_up():
+    ended = []
+    def waiting_for_end(client):
+        waiting(client)
+        ended.append(True)
+    host = run(waiting_for_end, expect=AUTHINFO_UNAVAIL, control=ALONE, options="timeout=1")
+    time.sleep(0.2)
+    assert 1.5 < host.took < 4 and ended, (host.took, ended)
+
+
+def test_what_is_no_yes_of_the_service_lets_no_one_in():
+    lies = [
+        b"", b"{}", b"true", b"null", b"[]", b"{\"parameters\":{\"matched\":true}", b"{\"parameters\":{\"matched\":\"true\"}}",
+        b"{\"parameters\":{\"matched\":1}}", b"{\"parameters\":{\"matched\":null}}", b"{\"matched\":true}",
+        b"{\"parameters\":{\"matched\":true},\"continues\":true}", b"{\"error\":\"x\",\"parameters\":{\"matched\":true}}",
+        b"{\"error\":null,\"parameters\":{\"matched\":true}}",
+        b"{\"parameters\":{\"matched\":false,\"matched\":true}}", b"{\"parameters\":{\"matched\":true}}x",
+        b"{\"parameters\":{\"a\":{\"matched\":true}}}", b"{\"parameters\":[{\"matched\":true}]}",
+        b"{\"parameters\":{},\"parameters\":{\"matched\":true}}", b"\xff\xfe", b"{\"parameters\":{\"matched\":truex}}",
+        b"{" + b"\"a\":{" * 5000 + b"}" * 5000 + b"}", b"[" * 16000, b"x" * 100_000, b"{\"a\":\"" + b"\\u12" + b"\"}",
+    ]
+    for lie in lies:
+        def lying(client):
+            client.greet()
+            client.say(lie)
+            time.sleep(0.5)
+        host = run(lying, control=ALONE, options="finger-only")
+        assert host.answer in (AUTHINFO_UNAVAIL, AUTH_ERR), (lie[:80], host.answer)
+
+
+def test_yes_before_the_question_is_none():
+    def hasty(client):
+        client.read()
+        client.match()
+        client.read()
+        client.refuse("noReader")
+    run(hasty, expect=AUTHINFO_UNAVAIL, control=ALONE)
+
+
+def test_flood_leaves_the_password_to_be_typed():
+    def flooding(client):
+        client.greet()
+        client.show("Place your finger.")
+        number = 0
+        while True:
+            number += 1
+            client.say(parameters={"other": number}, **{"continues": True})
+    host = run(flooding, typed(PASSWORD + "\r"), SUCCESS)
+    assert host.took < 5, host.took
+
+
+def test_service_that_says_nothing_does_not_take_the_terminal_away():
+    def silent(client):
+        client.wait_for_end()
+    host = run(silent, typed(PASSWORD + "\r"), SUCCESS)
+    assert host.told == []
+    host = run(silent, expect=AUTHINFO_UNAVAIL, control=ALONE, options="finger-only")
+    assert 2.5 < host.took < 5, host.took
+
+
+def test_full_backlog_or_no_service_is_no_wait():
+    service = Service(None, backlog=0)
+    clients = []
+    try:
+        while True:
+            client = socket.socket(socket.AF_UNIX)
+            client.setblocking(False)
+            clients.append(client)
+            try:
+                client.connect(str(service.path))
+            except BlockingIOError:
+                break
+        host = Host(service, control=ALONE)
+        assert host.end()[0] == AUTHINFO_UNAVAIL
+        stack(service.folder, control=ALONE)
+        begun = time.monotonic()
+        assert authenticate(service.folder)[0] == [AUTHINFO_UNAVAIL]
+        full = time.monotonic() - begun
+        service.path.unlink()
+        begun = time.monotonic()
+        assert authenticate(service.folder)[0] == [AUTHINFO_UNAVAIL]
+        absent = time.monotonic() - begun
+        print(f"      backlog full: {full * 1000:.1f} ms, no service: {absent * 1000:.1f} ms, both with loading")
+        assert full < 0.05 and absent < 0.05, (full, absent)
+    finally:
+        service.close()
+
+
+def test_socket_that_root_does_not_own_the_folder_of_is_not_asked():
+    for mode in (0o777, 0o775):
+        host = run(touched, expect=AUTHINFO_UNAVAIL, control=ALONE, mode=mode)
+        assert host.calls == []
+
+
+def test_socket_in_a_folder_of_a_user_and_one_of_another_listener_are_not_asked():
+    service = Service(touched)
+    try:
+        os.chown(service.folder, 65534, 0)
+        stack(service.folder, control=ALONE)
+        assert authenticate(service.folder)[0] == [AUTHINFO_UNAVAIL] and service.calls == []
+    finally:
+        service.close()
+    service = Service(None)
+    service.path.unlink()
+    service.folder.chmod(0o755)
+    pid = os.fork()
+    if pid == 0:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(service.path))  # root's file, as after an attack with a right of root's
+        os.setuid(65534)
+        listener.listen(1)
+        time.sleep(5)
+        os._exit(0)
+    try:
+        time.sleep(0.5)
+        stack(service.folder, control=ALONE)
+        assert authenticate(service.folder)[0] == [AUTHINFO_UNAVAIL]
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        service.close()
+
+
+def test_link_in_the_place_of_the_folder_or_of_the_socket_is_not_followed():
+    service = Service(touched)
+    try:
+        link = pathlib.Path(str(service.folder) + "-link")
+        link.symlink_to(service.folder)
+        stack(service.folder, f"socket={link}/io.whorl", ALONE)
+        assert authenticate(service.folder)[0] == [AUTHINFO_UNAVAIL] and service.calls == []
+        link.unlink()
+        (service.folder / "other").symlink_to(service.path)
+        stack(service.folder, f"socket={service.folder}/other", ALONE)
+        assert authenticate(service.folder)[0] == [AUTHINFO_UNAVAIL] and service.calls == []
+    finally:
+        service.close()
+
+
+def test_person_at_another_machine_is_not_asked():
+    for host in ("192.0.2.7", "example.org", "x" * 5000, ":0"):
+        host = run(touched, expect=AUTHINFO_UNAVAIL, control=ALONE, rhost=host)
+        assert host.calls == []
+    for name in ("", "localhost"):
+        run(touched, expect=SUCCESS, rhost=name)
+
+
+def test_unknown_user_and_one_that_is_not_root_ask_nothing():
+    host = run(touched, expect=AUTHINFO_UNAVAIL, control=ALONE, user="no-such-user")
+    assert host.calls == []
+    host = run(touched, expect=AUTHINFO_UNAVAIL, control=ALONE, handler=lambda: os.setresuid(65534, 65534, 65534))
+    assert host.calls == []
+
+
+def test_password_that_was_asked_for_before_is_left_alone():
+    service = Service(touched)
+    try:
+        stack(service.folder)
+        results, _ = authenticate(
+            service.folder, before=lambda pam, handle: pam.pam_set_item(handle, 6, PASSWORD.encode())
+        )
+        # libpam lets modules alone set the password.
+        assert results[0] in (SUCCESS, AUTH_ERR)
+    finally:
+        service.close()
+
+
+def test_without_a_terminal_of_its_own_the_conversation_shows_what_to_do():
+    for named in (None, ":0", "ssh", "/dev/null", "/nowhere", "/dev/pts/999"):
+        host = run(touched, expect=SUCCESS, named=named)
+        assert host.told == [[4, "Place your finger."]] and host.output == b"", (named, host.told, host.output)
+    host = run(touched, expect=SUCCESS, options="finger-only")
+    assert host.told == [[4, "Place your finger."]] and host.output == b""
+
+
+def test_interrupt_ends_the_host_and_mends_the_terminal():
+    run(waiting, typed("\x03"), signal.SIGINT)
+    run(waiting, typed("\x1c"), signal.SIGQUIT)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        def act(host, _):
+            host.until(PROMPT)
+            os.kill(host.pid, number)
+        run(waiting, act, number)
+
+
+def test_interrupt_that_the_host_outlives_ends_the_stack():
+    host = run(waiting, typed("\x03"), CONV_ERR, handler=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    assert host.told == []
+    host = run(waiting, typed("\x03"), CONV_ERR, handler=lambda: signal.signal(signal.SIGINT, lambda *_: None))
+    assert host.told == []
+
+
+def test_job_that_is_stopped_asks_again_when_it_goes_on():
+    def act(host, service):
+        host.until(PROMPT)
+        host.type("\x1a")
+        # A process whose group is orphaned is not stopped by the terminal: the prompt begins again at once.
+        time.sleep(0.5)
+        host.until(PROMPT + b"\r\n" + PROMPT)
+        host.type(PASSWORD + "\r")
+    run(waiting, act, SUCCESS)
+
+
+def test_hundred_logins_leave_nothing_behind():
+    service = Service(touched_at_once)
+    try:
+        stack(service.folder)
+        assert authenticate(service.folder)[0] == [SUCCESS]
+        files, memory = len(os.listdir("/proc/self/fd")), resident()
+        begun = time.monotonic()
+        for _ in range(100):
+            assert authenticate(service.folder)[0] == [SUCCESS]
+        print(f"      {(time.monotonic() - begun) * 10:.2f} ms a login, with a service in Python")
+        time.sleep(0.3)
+        assert len(os.listdir("/proc/self/fd")) <= files and resident() - memory < 2000, (files, resident() - memory)
+    finally:
+        service.close()
+
+
+def touched_at_once(client):
+    client.greet()
+    client.match()
+
+
+def resident():
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4
+
+
+def test_options_that_are_wrong_change_nothing():
+    host = run(touched, expect=SUCCESS, options="timeout=0 timeout=99999 max-tries=9 nonsense [timeout=x y] no-remote")
+    asked = host.calls[-1]["parameters"]
+    assert asked["timeoutMilliseconds"] == 30_000 and asked["mostTries"] == 3, asked
+    host = run(touched, expect=SUCCESS, options="timeout=7 max-tries=1")
+    asked = host.calls[-1]["parameters"]
+    assert asked["timeoutMilliseconds"] == 7_000 and asked["mostTries"] == 1, asked
+
+
+def test_challenge_is_answered():
+    def asking(client):
+        client.read()
+        client.say(parameters={"question": "1f2e3d"})
+        call = client.read()
+        assert call["method"] == "io.whorl.Connection.Prove" and call["parameters"] == {"answer": "1f2e3d"}, call
+        client.say(parameters={})
+        client.read()
+        client.show("Place your finger.")
+        client.match()
+    run(asking, expect=SUCCESS)
+
+
+def main():
+    wanted, failed = sys.argv[1:], 0
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    for name, test in tests:
+        if wanted and name not in wanted:
+            continue
+        begun = time.monotonic()
+        try:
+            test()
+            print(f"ok    {name} ({time.monotonic() - begun:.1f} s)", flush=True)
+        except BaseException:
+            failed += 1
+            print(f"FAIL  {name}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(wanted or tests)} tests, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

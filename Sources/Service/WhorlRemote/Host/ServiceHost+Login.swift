@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlIPC
+package import WhorlService
+import WhorlSupport
+
+/// The access of logins to a service of the whole system.
+package struct LoginAccess: Sendable {
+    /// The only user who may ask.
+    let asker: UInt32
+    /// Returns the owner's service of a user.
+    let owner: @Sendable (UInt32) -> any OwnerService
+
+    /// Describes the access.
+    ///
+    /// - Parameters:
+    ///   - asker: The only user who may ask; a test names its own.
+    ///   - owner: Returns the owner's service of the user with a number.
+    package init(asker: UInt32 = 0, owner: @escaping @Sendable (UInt32) -> any OwnerService) {
+        self.asker = asker
+        self.owner = owner
+    }
+}
+
+extension ServiceHost {
+    /// The wait of a login for others that use the reader; a password is faster than a longer one.
+    private static var patience: Duration { .seconds(2) }
+
+    /// Adds the question of logins, where the service has accounts to log in to.
+    func addLogin(_ router: inout Router) {
+        guard let logins else { return }
+        router.on(LoginInterface.verify) { (asked, call) async throws(ServiceRefusal) in
+            guard call.client.user.uid == logins.asker else {
+                throw ServiceRefusal(LoginRefused.rootAlone)
+            }
+            let caller = await rules.caller(call.client)
+            let answer = await verify(asked, call, caller, logins.owner(asked.user))
+            let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
+            rules.record(CallRecord(LoginInterface.verify.name, asked.purpose, refusal), of: caller)
+            return try refusal.get()
+        }
+    }
+
+    private func verify(
+        _ asked: LoginInterface.Asking,
+        _ call: ServiceCall,
+        _ caller: Caller,
+        _ owner: any OwnerService
+    ) async -> Result<LoginInterface.Answer, LoginRefused> {
+        guard !asked.isRemote else { return .failure(LoginRefused(.remoteLogin, .remote)) }
+        guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
+        do throws(AuthenticationError) {
+            let evaluation = try await owner.evaluate(request(asked, caller), presenter: LoginPresenter(call))
+            // The policy takes a finger alone; anything else would be a fault, and is no match.
+            return evaluation.method == .biometry && !evaluation.isReused
+                ? .success(LoginInterface.Answer(matched: true))
+                : .failure(LoginRefused(AuthenticationError(.authenticationFailed), .failed))
+        } catch {
+            return .failure(LoginRefused(error))
+        }
+    }
+
+    private func request(_ asked: LoginInterface.Asking, _ caller: Caller) -> EvaluationRequest {
+        var request = EvaluationRequest(
+            policy: .biometrics,
+            reason: asked.purpose.text,
+            application: ApplicationID(rawValue: asked.purpose.application),
+            timeout: min(.milliseconds(max(asked.timeoutMilliseconds, 0)), promptRules.longestTimeout)
+        )
+        request.patience = Self.patience
+        request.mostTries = asked.mostTries
+        request.asker = caller.asker
+        request.fingerObstacle = caller.fingerObstacle
+        return request
+    }
+}
+
+extension LoginInterface.Asking {
+    /// Whether the person is at another machine, by PAM's word.
+    fileprivate var isRemote: Bool {
+        guard let remoteHost else { return false }
+        return !remoteHost.isEmpty && remoteHost != "localhost"
+    }
+
+    /// Whether the service asks for a person of whose place it says nothing: polkit's helper, where it runs as a service
+    /// of its own, is outside the session of the person at the agent, who may be at another machine.
+    fileprivate func isForElsewhere(_ caller: Caller) -> Bool {
+        service.hasPrefix("polkit") && caller.asker?.session == nil
+    }
+
+    /// The purpose, with PAM's words as the journal shows them.
+    fileprivate var purpose: CallPurpose {
+        let service = DisplayText.clean(service, limit: 60)
+        let place = terminal.map { DisplayText.clean($0, limit: 60) }.flatMap {
+            $0.isEmpty ? nil : " on \($0)"
+        }
+        return CallPurpose(
+            application: service.isEmpty ? "login" : service,
+            text: "log in as user \(user)\(place ?? "")"
+        )
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static let remoteLogin = AuthenticationError(
+        .notInteractive,
+        message: "The person logs in from another machine; the fingerprint reader is at this one.",
+        recovery: "Use the password."
+    )
+
+    fileprivate static let unknownPlace = AuthenticationError(
+        .notInteractive,
+        message: "The service cannot tell from where the person asks.",
+        recovery: "Use the password."
+    )
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlService
+
+/// The question of a login, which root alone may ask.
+enum LoginInterface {
+    struct Asking: Codable, Sendable {
+        /// The number of the user whose finger is asked for.
+        let user: UInt32
+        /// The name under which PAM asks, such as `sudo`.
+        var service: String
+        let terminal: String?
+        let remoteHost: String?
+        let timeoutMilliseconds: Int64
+        let mostTries: Int?
+    }
+
+    /// An update or the reply; one member is set.
+    struct Answer: Codable, Sendable {
+        /// A sentence for the person.
+        var message: String?
+        /// Whether a finger of the user matched; the reply alone says so.
+        var matched: Bool?
+    }
+
+    static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify")
+}
+
+/// The reason for which a login gets no match.
+enum LoginReason: String, Codable, Sendable, CaseIterable {
+    case notMatched = "notMatched"
+    case timedOut = "timedOut"
+    case cancelled = "cancelled"
+    case remote = "remote"
+    case noSession = "noSession"
+    case noReader = "noReader"
+    case lidShut = "lidShut"
+    case noFingers = "noFingers"
+    case notTrusted = "notTrusted"
+    case lockedOut = "lockedOut"
+    case disabled = "disabled"
+    case busy = "busy"
+    case interrupted = "interrupted"
+    case failed = "failed"
+
+    /// Makes the reason of an evaluation's error.
+    init(_ error: AuthenticationError) {
+        self =
+            switch error.code {
+            case .authenticationFailed: .notMatched
+            case .biometryLockout: .lockedOut
+            case .biometryNotAvailable: error.isShutLid ? .lidShut : .noReader
+            case .biometryDisconnected, .readerNotChosen: .noReader
+            case .biometryNotEnrolled: .noFingers
+            case .enrollmentTampered, .enrollmentRolledBack: .notTrusted
+            case .biometryOptedOut: .disabled
+            case .readerInUse: .busy
+            case .notInteractive: .noSession
+            case .systemCancel: error.isPlain ? .timedOut : .interrupted
+            case .userCancel, .userFallback, .appCancel: .cancelled
+            case .passcodeNotSet, .invalidContext, .reasonMissing, .storeFailed, .chipUnavailable: .failed
+            }
+    }
+}
+
+extension AuthenticationError {
+    /// Whether the error has the texts of its kind alone, as that of a time limit has.
+    fileprivate var isPlain: Bool { message == AuthenticationError(code).message }
+
+    /// Whether a lid is shut over the reader.
+    fileprivate var isShutLid: Bool { cause.hasPrefix("the reader is built in, and the lid is shut") }
+}
+
+/// An evaluation's error with the reason for a login.
+struct LoginRefused: Error, Codable, Sendable {
+    static let name = "io.whorl.Login.Refused"
+    /// The name of the error for a caller that may not ask.
+    static let rootAlone = "io.whorl.Login.RootAlone"
+
+    let reason: LoginReason
+    let code: AuthenticationError.Code
+    let message: String
+    let recovery: String
+    let cause: String
+
+    init(_ error: AuthenticationError, _ reason: LoginReason? = nil) {
+        self.reason = reason ?? LoginReason(error)
+        code = error.code
+        message = error.message
+        recovery = error.recovery
+        cause = error.cause
+    }
+}

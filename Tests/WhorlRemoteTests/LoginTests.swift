@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import Foundation
+import Glibc
+import LibfprintReader
+import LoginManager
+import SoftwareMachine
+import SoftwareTPM
+import Testing
+import WhorlIPC
+import WhorlService
+import WhorlSystem
+
+@testable import WhorlRemote
+
+/// A service of a whole system in this process, with accounts that can log in by a finger.
+private final class LoginMachine {
+    let rules = ScriptedRules()
+    let root: InProcessRoot
+    private let tpm: SoftwareTPM
+    private let server: ServiceServer
+
+    /// Makes the service.
+    ///
+    /// - Parameters:
+    ///   - reader: The script of the reader.
+    ///   - enrolled: The only enrolled finger.
+    ///   - asker: The user who may ask, in place of root.
+    /// - Throws: The error of a TPM or a store that cannot be made.
+    init(_ reader: String, enrolled: Finger? = .leftThumb, asker: UInt32 = getuid()) async throws {
+        let tpm = try SoftwareTPM()
+        let root = InProcessRoot(on: tpm, reader: reader)
+        if let enrolled { try await root.enroll(enrolled) }
+        self.tpm = tpm
+        self.root = root
+        var host = ServiceHost(
+            rules: rules,
+            services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
+            keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+        )
+        let owner = root.services.owner
+        host.logins = LoginAccess(asker: asker) { _ in owner }
+        server = ServiceServer(host.router(version: "test"))
+    }
+
+    deinit { server.stop() }
+
+    /// A connection as a login has it.
+    func connection() throws -> ServiceConnection {
+        let (own, other) = try UnixSocket.pair()
+        try server.serve(other)
+        return try ServiceConnection(own)
+    }
+
+    /// Asks for a touch, and returns the messages and how it ends.
+    func verify(
+        _ asking: LoginInterface.Asking = .sudo()
+    ) async throws -> (messages: [String], outcome: Result<Bool?, ServiceCallError>) {
+        let connection = try connection()
+        var messages: [String] = []
+        do throws(ServiceCallError) {
+            let reply: CallReply<LoginInterface.Answer> = try await connection.call(
+                LoginInterface.verify.name,
+                asking
+            ) { messages += $0.message.map { [$0] } ?? [] }
+            return (messages, .success(reply.parameters.matched))
+        } catch {
+            return (messages, .failure(error))
+        }
+    }
+
+    /// Asks for a touch that is refused, and returns the reason, and whether anything was shown before it.
+    func refusal(
+        _ asking: LoginInterface.Asking = .sudo()
+    ) async throws -> (reason: LoginReason?, messages: [String]) {
+        let (messages, outcome) = try await verify(asking)
+        guard case .failure(.refused(let refusal)) = outcome, refusal.name == LoginRefused.name else {
+            Issue.record("\(outcome)")
+            return (nil, messages)
+        }
+        return (refusal.failure(as: LoginRefused.self)?.reason, messages)
+    }
+}
+
+extension LoginInterface.Asking {
+    fileprivate static func sudo(
+        remoteHost: String? = nil,
+        within limit: Duration = .seconds(30),
+        mostTries: Int? = nil
+    ) -> Self {
+        Self(
+            user: 1000,
+            service: "sudo",
+            terminal: "/dev/pts/7",
+            remoteHost: remoteHost,
+            timeoutMilliseconds: limit.components.seconds * 1000,
+            mostTries: mostTries
+        )
+    }
+}
+
+@Suite("Logins")
+struct LoginTests {
+    @Test func `a matching finger is the only yes, and the person is told what to do`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        let (messages, outcome) = try await machine.verify()
+        #expect(try outcome.get() == true)
+        #expect(!messages.isEmpty && !messages.contains { $0.hasPrefix("Matched") })
+        let record = machine.rules.records.last
+        #expect(record?.application == "sudo" && record?.outcome == "done")
+        #expect(record?.purpose == "log in as user 1000 on /dev/pts/7")
+    }
+
+    @Test func `a user who is not the one that may ask is refused before the reader is asked`() async throws {
+        let machine = try await LoginMachine("mock:then=match", asker: getuid() + 1)
+        let (messages, outcome) = try await machine.verify()
+        #expect(throws: ServiceCallError.refused(ServiceRefusal(LoginRefused.rootAlone))) {
+            try outcome.get()
+        }
+        #expect(messages.isEmpty && machine.rules.records.isEmpty)
+    }
+
+    @Test func `a service without accounts does not have the interface`() async throws {
+        let host = ServiceHost(
+            services: { _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") },
+            keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
+        )
+        #expect(!host.router(version: "test").methods.contains(LoginInterface.verify.name))
+    }
+
+    @Test func `a person at another machine is refused at once, and so is one in a session elsewhere`()
+        async throws
+    {
+        let machine = try await LoginMachine("mock:then=match")
+        for host in ["192.0.2.7", "example.org", ":0", " "] {
+            let refused = try await machine.refusal(.sudo(remoteHost: host))
+            #expect(refused.reason == .remote && refused.messages.isEmpty)
+        }
+        machine.rules.set(obstacle: AuthenticationError(.notInteractive, message: "elsewhere"))
+        let refused = try await machine.refusal()
+        #expect(refused.reason == .noSession && refused.messages.isEmpty)
+        machine.rules.set()
+        for host in ["", "localhost"] {
+            #expect(try await machine.verify(.sudo(remoteHost: host)).outcome.get() == true)
+        }
+    }
+
+    @Test func `polkit's helper is answered in a session alone`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        var asking = LoginInterface.Asking.sudo()
+        asking.service = "polkit-1"
+        let refused = try await machine.refusal(asking)
+        #expect(refused.reason == .noSession && refused.messages.isEmpty)
+        machine.rules.set(session: "1")
+        #expect(try await machine.verify(asking).outcome.get() == true)
+    }
+
+    @Test func `a reader that is away and a user without fingers are refused at once`() async throws {
+        let away = try await LoginMachine("mock:connected=no,match", enrolled: nil).refusal()
+        #expect(away.reason == .noReader && away.messages.isEmpty)
+        let without = try await LoginMachine("mock:then=match", enrolled: nil).refusal()
+        #expect(without.reason == .noFingers && without.messages.isEmpty)
+    }
+
+    @Test func `three other fingers are no match, and five lock the user out`() async throws {
+        let machine = try await LoginMachine("mock:then=no-match")
+        #expect(try await machine.refusal().reason == .notMatched)
+        #expect(try await machine.refusal().reason == .lockedOut)
+        let locked = try await machine.refusal()
+        #expect(locked.reason == .lockedOut && locked.messages.isEmpty)
+        #expect(
+            machine.rules.records.map(\.outcome) == [
+                "authenticationFailed", "biometryLockout", "biometryLockout",
+            ]
+        )
+    }
+
+    @Test func `one try may be asked for, and is charged`() async throws {
+        let machine = try await LoginMachine("mock:then=no-match")
+        for _ in 1...4 { #expect(try await machine.refusal(.sudo(mostTries: 1)).reason == .notMatched) }
+        #expect(try await machine.refusal(.sudo(mostTries: 1)).reason == .lockedOut)
+    }
+
+    @Test func `more tries than three are not to be had, and fewer than one neither`() async throws {
+        let many = try await LoginMachine("mock:then=match,no-match*3")
+        #expect(try await many.refusal(.sudo(mostTries: 100)).reason == .notMatched)
+        let none = try await LoginMachine("mock:then=match")
+        #expect(try await none.verify(.sudo(mostTries: -1)).outcome.get() == true)
+    }
+
+    @Test func `a touch that does not come in time is no match`() async throws {
+        let machine = try await LoginMachine("mock:hang")
+        #expect(try await machine.refusal(.sudo(within: .seconds(1))).reason == .timedOut)
+    }
+
+    @Test func `a caller that takes no messages is refused where the touch fails`()
+        async throws
+    {
+        let machine = try await LoginMachine("mock:then=no-match")
+        let connection = try machine.connection()
+        await #expect(throws: ServiceCallError.self) {
+            let _: CallReply<LoginInterface.Answer> = try await connection.call(
+                LoginInterface.verify.name,
+                LoginInterface.Asking.sudo()
+            )
+        }
+    }
+
+    @Test func `hanging up cancels the request, and frees the reader`() async throws {
+        let machine = try await LoginMachine("mock:then=match,hang")
+        let connection = try machine.connection()
+        let (shown, sink) = AsyncStream.makeStream(of: Void.self)
+        let asking = Task {
+            let _: CallReply<LoginInterface.Answer>? = try? await connection.call(
+                LoginInterface.verify.name,
+                LoginInterface.Asking.sudo()
+            ) { _ in sink.yield() }
+        }
+        for await _ in shown { break }
+        asking.cancel()
+        await asking.value
+        #expect(try await machine.verify().outcome.get() == true)
+        #expect(machine.rules.records.map(\.outcome) == ["appCancel", "done"])
+    }
+
+    @Test func `a reader at which another one is asked is busy before the time limit ends`()
+        async throws
+    {
+        let machine = try await LoginMachine("mock:hang*2")
+        let connection = try machine.connection()
+        let (shown, sink) = AsyncStream.makeStream(of: Void.self)
+        let first = Task {
+            let _: CallReply<LoginInterface.Answer>? = try? await connection.call(
+                LoginInterface.verify.name,
+                LoginInterface.Asking.sudo()
+            ) { _ in sink.yield() }
+        }
+        for await _ in shown { break }
+        let begin = ContinuousClock.now
+        #expect(try await machine.refusal().reason == .busy)
+        #expect(ContinuousClock.now - begin < .seconds(20))
+        first.cancel()
+        await first.value
+    }
+
+    @Test func `a shut lid has a reason of its own`() throws {
+        let shut = try #require(
+            ReaderReach.obstacle(to: .builtIn, under: Lid(isShut: true, isDocked: false))
+        )
+        #expect(LoginReason(shut) == .lidShut)
+        #expect(LoginReason(AuthenticationError(.biometryNotAvailable)) == .noReader)
+    }
+
+    @Test func `the description names every reason`() throws {
+        let text = try #require(InterfaceText.all.first { $0.name == "io.whorl.Login" }).text
+        for reason in LoginReason.allCases { #expect(text.contains(reason.rawValue)) }
+    }
+}
