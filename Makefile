@@ -72,7 +72,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system pam test-pam install-pam uninstall-pam build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -158,6 +158,15 @@ test-system: ## attacks the installed release in a booted system, where GUEST na
 	@$(MAKE) --no-print-directory pam
 	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/test-system $(CONFIG); \
 	else echo "test-system: skipped: GUEST names no program that runs a guest"; fi
+
+# FPRINTD_SUITE names a program that runs fprintd's tests against a daemon, FPRINTD_LOGIN one that logs in by PAM (scripts/test-fprintd).
+ifneq ($(wildcard ../shared/tools/fprintd-suite),)
+FPRINTD_SUITE ?= $(abspath ../shared/tools/fprintd-suite)
+FPRINTD_LOGIN ?= $(abspath ../shared/tools/fprintd-login)
+endif
+test-fprintd: ## runs fprintd's own tests against the built service, where FPRINTD_SUITE names a program that runs them
+	@if [ -n "$(FPRINTD_SUITE)" ]; then FPRINTD_SUITE="$(FPRINTD_SUITE)" FPRINTD_LOGIN="$(FPRINTD_LOGIN)" scripts/test-fprintd $(CONFIG); \
+	else echo "test-fprintd: skipped: FPRINTD_SUITE names no program that runs fprintd's tests"; fi
 
 nightly: setup-test ## all tests under the thread and the address sanitizer, then more kills and calls than by day (slow)
 	@status=0; for kind in thread address; do \

@@ -109,6 +109,9 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlConfigurationTests": [
         "whorld", "WhorlConfiguration", "WhorlRemote", "WhorlService", "WhorlSupport",
     ],
+    "WhorlFprintTests": [
+        "LibfprintReader", "WhorlFingerprint", "WhorlFprint",
+    ],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
         "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
@@ -279,6 +282,11 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlCallers",
             uses: ["GLibRuntime", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport"]
         ),
+        // fprintd's interface on the system's D-Bus, which only the service links.
+        library(
+            "WhorlFprint",
+            uses: ["GLibRuntime", "LibfprintReader", "LoginManager", "WhorlFingerprint", "WhorlSupport"]
+        ),
         // The administrator's file, which the service takes and `whorl doctor` checks.
         library("WhorlConfiguration", uses: ["GLibRuntime", "WhorlRemote", "WhorlService", "WhorlSupport"]),
         library(
@@ -379,8 +387,9 @@ let house: KeyValuePairs<String, [Part]> = [
         program(
             "whorld",
             uses: [
-                "LoginManager", "WhorlCallers", "WhorlConfiguration", "WhorlFingerprint", "WhorlIPC",
-                "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments,
+                "GLibRuntime", "LoginManager", "WhorlCallers", "WhorlConfiguration", "WhorlFingerprint",
+                "WhorlFprint", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem",
+                arguments,
             ]
         ),
         program(

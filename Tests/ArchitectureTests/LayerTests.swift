@@ -108,7 +108,7 @@ import Testing
                 let floor = target.folder.split(separator: "/")[1]
                 let isRoot = [
                     "WhorlSystem", "PretendedSystem", "WhorlConfiguration", "WhorlIPC", "WhorlRemote",
-                    "WhorlCallers",
+                    "WhorlCallers", "WhorlFprint",
                 ].contains(target.name)
                 return ["State", "Service"].contains(floor) && !isRoot
             }.map(\.name)
@@ -124,6 +124,12 @@ import Testing
             let named = try Self.imports(of: target).intersection(behind)
             #expect(named == [], "\(target.name)")
         }
+    }
+
+    /// Programs that ask the service, and those that have the engine in them, do not build what serves the bus.
+    @Test func `fprintd's interface is linked by the service alone`() throws {
+        let users = try Self.targets().filter { $0.uses.contains("WhorlFprint") }
+        #expect(users.map(\.name) == ["whorld"])
     }
 
     /// A server has neither a reader nor a TPM, and must not link their libraries.

@@ -112,6 +112,11 @@ package actor SystemBus {
         )
     }
 
+    /// Returns what serves objects of this process on the bus.
+    ///
+    /// - Throws: the reason for which there is no bus.
+    package func server() async throws(Fault) -> BusServer { BusServer(try await connected()) }
+
     /// Splits a qualified name into the interface and the member.
     private func split(_ name: String) throws(Fault) -> (String, String) {
         guard let dot = name.lastIndex(of: ".") else { throw Fault(name: nil, cause: "\(name) is no method") }
@@ -201,7 +206,7 @@ private final class SignalBody: Sendable {
 /// An owned `GDBusConnection`.
 ///
 /// Unchecked: the pointer never changes, and its reference count and calls are safe from any thread.
-private final class BusConnection: @unchecked Sendable {
+final class BusConnection: @unchecked Sendable {
     let pointer: OpaquePointer
 
     init(taking pointer: OpaquePointer) { self.pointer = pointer }
@@ -211,7 +216,7 @@ private final class BusConnection: @unchecked Sendable {
 
 extension SystemBus.Fault {
     /// Takes and frees an error of GLib.
-    fileprivate init(taking failure: UnsafeMutablePointer<GError>?) {
+    init(taking failure: UnsafeMutablePointer<GError>?) {
         guard let failure else {
             self.init(name: nil, cause: "no answer")
             return

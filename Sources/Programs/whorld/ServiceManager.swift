@@ -39,6 +39,7 @@ enum ServiceManager {
     enum Level: Int {
         case error = 3
         case warning = 4
+        case notice = 5
     }
 
     /// Writes a line into the journal, which takes the program's standard error.

@@ -16,7 +16,7 @@ public actor LibfprintReader: FingerprintReader {
     /// The ID that the source gave to this device.
     let id: ReaderID
     /// The socket of a virtual reader, or the folder of an emulated one, which distinguishes simulated readers.
-    private let emulation: String?
+    let emulation: String?
     /// The gate that lets one operation through at a time.
     let gate = OperationGate()
     /// The running operation that waits for a finger; `nil` if there is none.
@@ -25,7 +25,8 @@ public actor LibfprintReader: FingerprintReader {
     var statusChanges: SignalConnection?
     /// The reader's state with respect to the system's sleep.
     var sleep = Sleep()
-    private var lock: FileLock?
+    /// The lock that keeps other programs of this user away while the reader is open.
+    var lock: FileLock?
 
     init(_ handle: DeviceHandle, id: ReaderID, emulation: String?) {
         self.handle = handle
@@ -59,7 +60,7 @@ public actor LibfprintReader: FingerprintReader {
         )
     }
 
-    private var driver: String { String(cString: fp_device_get_driver(device)) }
+    var driver: String { String(cString: fp_device_get_driver(device)) }
 
     /// Whether a finger is needed or present (`fp_device_get_finger_status()`).
     public var fingerStatus: FingerStatus { FingerStatus(fp_device_get_finger_status(device)) }

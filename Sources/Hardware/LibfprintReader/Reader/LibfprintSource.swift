@@ -63,6 +63,12 @@ public actor LibfprintSource: ReaderSource {
     /// The readers that were found; none before a program has asked for them.
     var connected: [LibfprintReader] { known.map(\.reader) }
 
+    /// The readers that are connected now, with the operations of ``DirectFailure``'s kind.
+    package func directReaders() throws(ReaderError) -> [LibfprintReader] {
+        try start()
+        return connected
+    }
+
     /// The number of streams that follow ``changes()``.
     var watcherCount: Int { watchers.count }
 
@@ -122,6 +128,7 @@ public actor LibfprintSource: ReaderSource {
             case "virtual_image": "FP_VIRTUAL_IMAGE"
             case "virtual_device": "FP_VIRTUAL_DEVICE"
             case "virtual_device_storage": "FP_VIRTUAL_DEVICE_STORAGE"
+            case "virtual_device_storage_no_list": "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST"
             default: nil
             }
         // secure_getenv(3): the caller's variables do not count in a set-user-ID program, since a file is created

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import GLibRuntime
+internal import LibfprintReader
+internal import LoginManager
+internal import WhorlFingerprint
+internal import WhorlSupport
+
+/// fprintd's place on the bus: its manager and the readers.
+package actor FprintService {
+    private let bus: BusServer
+    private let prints: any PrintStore
+    private let rights: any ClientRights
+    private let report: @Sendable (String) -> Void
+    private var devices: [(device: FprintDevice, registration: UInt32)] = []
+    private var nextNumber = 0
+
+    /// The GLib thread.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// Makes a service that serves nothing yet.
+    ///
+    /// - Parameters:
+    ///   - bus: The bus.
+    ///   - prints: The prints of all users.
+    ///   - rights: The rights of clients.
+    ///   - report: Takes sentences for the log.
+    package init(
+        on bus: BusServer,
+        prints: any PrintStore,
+        rights: any ClientRights = SystemRights(),
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.bus = bus
+        self.prints = prints
+        self.rights = rights
+        self.report = report
+    }
+
+    /// Looks for readers, serves them, and takes the name on the bus then: a client that sees it sees the readers.
+    ///
+    /// - Parameter lost: Called when another process has the name, or the bus has ended.
+    /// - Throws: the reason for which there are no readers or no place on the bus.
+    package func begin(lost: @escaping @Sendable () -> Void) async throws {
+        let changes = await LibfprintSource.shared.changes()
+        for reader in try await LibfprintSource.shared.directReaders() { try await add(reader) }
+        try bus.serve(
+            FprintManager(service: self),
+            at: FprintInterface.root + "/Manager",
+            interface: FprintInterface.managerDescription
+        )
+        try bus.serve(
+            FprintTree(service: self),
+            at: FprintInterface.root,
+            interface: FprintInterface.treeDescription
+        )
+        Task(executorPreference: GLibTaskExecutor.shared) {
+            for await change in changes { await self.follow(change) }
+        }
+        Task(executorPreference: GLibTaskExecutor.shared) { await self.followSleep() }
+        bus.own(FprintInterface.name, lost: lost)
+    }
+
+    /// Returns whether no client needs a reader now.
+    package func isFree() async -> Bool {
+        for (device, _) in devices where await !device.isFree { return false }
+        return true
+    }
+
+    /// The paths of the readers, in the order in which they came.
+    var paths: [String] { devices.map(\.device.path) }
+
+    /// The interfaces and properties of the readers by their paths.
+    var tree: [BusContent.Entry] {
+        devices.map { BusContent.Entry(.path($0.device.path), Self.interfaces(of: $0.device)) }
+    }
+
+    // MARK: - Readers that come and go
+
+    private func add(_ reader: LibfprintReader) async throws {
+        guard !devices.contains(where: { $0.device.reader === reader }) else { return }
+        let device = FprintDevice(
+            reader,
+            path: FprintInterface.root + "/Device/\(nextNumber)",
+            on: bus,
+            prints: prints,
+            rights: rights,
+            report: report
+        ) { [weak self] device in
+            guard let self else { return }
+            Task(executorPreference: GLibTaskExecutor.shared) { await self.remove(device) }
+        }
+        nextNumber += 1
+        await device.begin()
+        let registration = try bus.serve(
+            device,
+            at: device.path,
+            interface: FprintInterface.deviceDescription
+        )
+        devices.append((device, registration))
+        bus.emit(
+            "InterfacesAdded",
+            of: FprintInterface.tree,
+            at: FprintInterface.root,
+            [.path(device.path), Self.interfaces(of: device)]
+        )
+    }
+
+    private func remove(_ device: FprintDevice) {
+        guard let place = devices.firstIndex(where: { $0.device === device }) else { return }
+        bus.remove(devices.remove(at: place).registration)
+        bus.emit(
+            "InterfacesRemoved",
+            of: FprintInterface.tree,
+            at: FprintInterface.root,
+            [.path(device.path), .array(of: "s", [.text(FprintInterface.device)])]
+        )
+    }
+
+    private func follow(_ change: ReaderChange) async {
+        switch change {
+        case .added:
+            do {
+                for reader in try await LibfprintSource.shared.directReaders() { try await add(reader) }
+            } catch {
+                report("A new reader is not served: \(error)")
+            }
+        case .removed(let id):
+            for (device, _) in devices where await device.reader.info.id == id { await device.unplug() }
+        }
+    }
+
+    private static func interfaces(of device: FprintDevice) -> BusContent {
+        let properties = device.assumeIsolated { $0.properties() }.sorted { $0.key < $1.key }
+        let entry = BusContent.Entry(
+            .text(FprintInterface.device),
+            .members(properties.map { ($0.key, $0.value) })
+        )
+        return .dictionary(key: "s", value: "a{sv}", [entry])
+    }
+
+    // MARK: - Sleep
+
+    /// Delays each sleep of the machine until the readers are suspended.
+    private func followSleep() async {
+        let manager = LoginManager()
+        do throws(SystemBus.Fault) {
+            let notices = try await manager.sleepNotices()
+            var delay: (any SleepDelay)? = try await manager.delaySleep()
+            report("Got delay inhibitor for sleep")
+            for await isAboutToSleep in notices {
+                if isAboutToSleep {
+                    report("Preparing devices for sleep")
+                    await suspendAll()
+                    // The descriptor is closed before the line is written.
+                    delay = nil
+                    report("Released delay inhibitor for sleep")
+                } else {
+                    report("Preparing devices for resume")
+                    await resumeAll()
+                    if delay == nil { delay = try await manager.delaySleep() }
+                    report("Got delay inhibitor for sleep")
+                }
+            }
+        } catch {
+            report("The machine's sleep is not prepared for: \(error.cause)")
+        }
+    }
+
+    private func suspendAll() async {
+        for (device, _) in devices {
+            // A reader that is not open, or cannot be suspended, is no reason to keep the machine awake.
+            try? await device.reader.suspendDirectly()
+        }
+    }
+
+    private func resumeAll() async {
+        for (device, _) in devices {
+            // As above: one that was not suspended has nothing to resume.
+            try? await device.reader.resumeDirectly()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import GLibRuntime
+internal import LibfprintReader
+internal import WhorlFingerprint
+
+extension FprintDevice {
+    func startEnrollment(_ client: String, _ name: String, _ reply: BusReply) async throws(FprintError) {
+        let user = try await userOfHolder(client)
+        guard let finger = Finger(rawValue: name) else { throw .invalidFingername(name) }
+        try state.begin(.enroll)
+        operation = Operation()
+        operation.task = Task(executorPreference: GLibTaskExecutor.shared) {
+            await self.enroll(finger, user, reply)
+        }
+    }
+
+    private func enroll(_ finger: Finger, _ user: String, _ reply: BusReply) async {
+        await makeRoom(for: finger, user)
+        let metadata = EnrollmentMetadata(finger: finger, userName: user, date: .today)
+        let known = allPrints.map(\.template)
+        // From the answer on there is nothing to do here but to wait for the reader.
+        reply.answer()
+        if features.contains(.identify) {
+            guard await isNew(among: known) else { return }
+            tell(.stagePassed)
+        }
+        tell(await enrolled(metadata))
+    }
+
+    /// Deletes the finger's former print, and what a reader that lists nothing keeps of people who have no print here.
+    private func makeRoom(for finger: Finger, _ user: String) async {
+        if prints.fingers(of: user, on: key).contains(finger) {
+            if features.contains(.storage), let former = prints.template(finger, of: user, on: key) {
+                // A print that stays in the reader is found there by the identification.
+                try? await reader.deleteDirectly(former)
+            }
+            _ = removed(finger, of: user)
+        }
+        guard features.isSuperset(of: [.storage, .storageClear]), !features.contains(.storageList),
+            allPrints.isEmpty
+        else { return }
+        // A reader that does not clear its storage may have room all the same.
+        try? await reader.clearDirectly()
+    }
+
+    /// Returns whether no user has the finger; otherwise the status that ends the enrollment was told.
+    private func isNew(among known: [Template]) async -> Bool {
+        while true {
+            do throws(DirectFailure) {
+                let found = try await reader.identifyDirectly(known) { _ in }
+                if found.match != nil {
+                    tell(.duplicate)
+                    return false
+                }
+                guard features.contains(.storage), let stranger = found.scanned else { return true }
+                return await isDeleted(stranger)
+            } catch {
+                if error.kind == .printNotFound { return true }
+                tell(.enroll(Task.isCancelled ? .cancelled : error.kind))
+                guard case .retry = error.kind, !Task.isCancelled else { return false }
+            }
+        }
+    }
+
+    /// Deletes a print from the reader that no user here has; returns whether it is gone.
+    private func isDeleted(_ stranger: Template) async -> Bool {
+        do throws(DirectFailure) {
+            try await reader.deleteDirectly(stranger)
+            return true
+        } catch {
+            tell(error.kind == .cancelled ? .failed : .duplicate)
+            return false
+        }
+    }
+
+    /// Returns the status that ends the enrollment.
+    private func enrolled(_ metadata: EnrollmentMetadata) async -> FprintStatus {
+        while true {
+            do throws(DirectFailure) {
+                let template = try await reader.enrollDirectly(metadata) { [weak self] stage in
+                    self?.assumeIsolated { $0.hear(stage) }
+                }
+                return Task.isCancelled ? .failed : saved(template, metadata)
+            } catch {
+                if error.kind == .storageFull, await madeRoomInReader() { continue }
+                if Task.isCancelled { return .failed }
+                guard case .retry = error.kind else { return .enroll(error.kind) }
+                tell(.enroll(error.kind))
+            }
+        }
+    }
+
+    /// Deletes a print that no user here has, whole or not at all, also when the enrollment is cancelled in between.
+    private func madeRoomInReader() async -> Bool {
+        await Task(executorPreference: GLibTaskExecutor.shared) { await self.deleteUnknownFromReader() }.value
+    }
+
+    private func saved(_ template: Template, _ metadata: EnrollmentMetadata) -> FprintStatus {
+        guard let finger = metadata.finger, let user = metadata.userName else { return .failed }
+        do throws(PrintStoreFault) {
+            try prints.save(template, finger, of: user, on: key)
+            return .completed
+        } catch {
+            report("The new print could not be written: \(error.cause)")
+            return .failed
+        }
+    }
+
+    private func hear(_ stage: Result<Int, DirectFailure>) {
+        switch stage {
+        case .success(let completed):
+            // The last one is told with the end; a reader may change their number as late as at the first.
+            if completed < reader.assumeIsolated({ $0.info.enrollStages }) { tell(.stagePassed) }
+        case .failure(let failure):
+            // Other failures come again as the end.
+            if case .retry = failure.kind { tell(.enroll(failure.kind)) }
+        }
+    }
+
+    private func tell(_ status: FprintStatus) {
+        guard !operation.isReported else { return }
+        operation.isReported = status.isDone
+        let parts: [BusContent] = [.text(status.word), .flag(status.isDone)]
+        bus.emit("EnrollStatus", of: FprintInterface.device, at: path, parts)
+    }
+}
+
+extension CalendarDate {
+    /// The present day in UTC.
+    fileprivate static var today: CalendarDate {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = calendar.dateComponents([.year, .month, .day], from: Date())
+        return CalendarDate(year: parts.year ?? 0, month: parts.month ?? 0, day: parts.day ?? 0)
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GLibRuntime
+package import LibfprintReader
+internal import WhorlFingerprint
+internal import WhorlSupport
+
+/// One reader on the bus.
+///
+/// It lives on the GLib thread, as the reader does: between two of its awaits it sees both as they are.
+package actor FprintDevice {
+    package nonisolated let path: String
+    package nonisolated let reader: LibfprintReader
+    nonisolated let bus: BusServer
+    nonisolated let prints: any PrintStore
+    nonisolated let rights: any ClientRights
+    nonisolated let report: @Sendable (String) -> Void
+    /// Called when the reader was unplugged and no client needs it.
+    private let gone: @Sendable (FprintDevice) -> Void
+
+    var state = ClaimState()
+    /// The verification or enrollment that was begun and not stopped.
+    var operation = Operation()
+    /// Whether the reader's storage was compared with the prints here.
+    var hasComparedStorage = false
+    private var watch: ClientWatch?
+    private var changes: PropertyChanges?
+    private var told: [String: BusContent] = [:]
+    private var isUnplugged = false
+
+    /// The work of an action, and what clients were told of it.
+    struct Operation {
+        var task: Task<Void, Never>?
+        /// Whether the status that ends it was sent.
+        var isReported = false
+        /// Whether the present attempt's failure was told already.
+        var isRetryTold = false
+    }
+
+    init(
+        _ reader: LibfprintReader,
+        path: String,
+        on bus: BusServer,
+        prints: any PrintStore,
+        rights: any ClientRights,
+        report: @escaping @Sendable (String) -> Void,
+        gone: @escaping @Sendable (FprintDevice) -> Void
+    ) {
+        self.reader = reader
+        self.path = path
+        self.bus = bus
+        self.prints = prints
+        self.rights = rights
+        self.report = report
+        self.gone = gone
+    }
+
+    /// The GLib thread.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// Whether no client needs the reader now.
+    var isFree: Bool { state.isFree }
+
+    // MARK: - Claim and Release
+
+    func claim(_ client: String, _ name: String) async throws(FprintError) {
+        try state.requireFree()
+        let user = try await user(named: name, by: client)
+        guard await mayClaim(client) else { throw .permissionDenied(FprintAction.verify.rawValue) }
+        try state.beginOpening(client, user: user)
+        watch = bus.watch(client) { [weak self] in
+            guard let self else { return }
+            Task(executorPreference: GLibTaskExecutor.shared) { await self.left(client) }
+        }
+        do throws(DirectFailure) {
+            try await reader.openDirectly()
+        } catch {
+            drop()
+            throw .internal("Open failed with error: \(error.cause)")
+        }
+        if !state.endOpening() { await left(client) }
+    }
+
+    private func mayClaim(_ client: String) async -> Bool {
+        if await rights.allow(.verify, to: client) { return true }
+        return await rights.allow(.enroll, to: client)
+    }
+
+    func release(_ client: String) async throws(FprintError) {
+        try state.beginClosing(client)
+        if state.action != .delete { await endOperation() }
+        defer { drop() }
+        do throws(DirectFailure) {
+            try await reader.closeDirectly()
+        } catch {
+            throw .internal("Release failed with error: \(error.cause)")
+        }
+    }
+
+    /// Frees the reader of a client that is gone.
+    private func left(_ client: String) async {
+        guard state.left(client) else { return }
+        do throws(FprintError) {
+            try await release(client)
+        } catch {
+            report("The reader was released for a client that left: \(error.message)")
+        }
+    }
+
+    /// Cancels what runs, and waits for its end.
+    private func endOperation() async {
+        operation.task?.cancel()
+        await operation.task?.value
+        state.end(.verify)
+        state.end(.enroll)
+        operation = Operation()
+    }
+
+    private func drop() {
+        state.drop()
+        watch = nil
+        leaveIfUnplugged()
+    }
+
+    // MARK: - Stopping
+
+    func stop(_ action: ClaimState.Action, _ client: String) async throws(FprintError) {
+        try state.requireHeld(by: client)
+        try state.beginStop(action)
+        let task = operation.task
+        if action == .verify, operation.isReported {
+            // A finger that lies on the reader has a second to go.
+            OffPoolTimer.run(after: .seconds(1)) { task?.cancel() }
+        } else {
+            task?.cancel()
+        }
+        await task?.value
+        state.end(action)
+        operation = Operation()
+    }
+
+    // MARK: - Rights
+
+    /// Returns the user for whom a client asks.
+    func user(named name: String, by client: String) async throws(FprintError) -> String {
+        let own = await rights.user(of: client)
+        guard let user = name.isEmpty ? own : name else { throw .permissionDenied("the client is gone") }
+        guard PrintFolder.isPlain(user) else { throw .permissionDenied("“\(user)” is no user's name") }
+        if user != own { try await require(.setUserName, client) }
+        return user
+    }
+
+    func require(_ action: FprintAction, _ client: String) async throws(FprintError) {
+        guard await rights.allow(action, to: client) else { throw .permissionDenied(action.rawValue) }
+    }
+
+    // MARK: - Properties
+
+    /// Follows what the reader says about itself, and tells clients what has changed.
+    func begin() {
+        told = properties()
+        changes = reader.assumeIsolated { reader in
+            reader.follow { [weak self] in self?.assumeIsolated { $0.tellChanges() } }
+        }
+    }
+
+    /// The values of the properties by their names.
+    func properties() -> [String: BusContent] {
+        let info = reader.assumeIsolated { $0.info }
+        let finger = reader.assumeIsolated { $0.fingerStatus }
+        let stages = info.enrollStages + (info.features.contains(.identify) ? 1 : 0)
+        return [
+            "name": .text(info.name),
+            "num-enroll-stages": .number(Int32(clamping: stages)),
+            "scan-type": .text(info.scanType.rawValue),
+            "finger-present": .flag(finger.present),
+            "finger-needed": .flag(finger.needed),
+        ]
+    }
+
+    private func tellChanges() {
+        let now = properties()
+        for (name, value) in now.sorted(by: { $0.key < $1.key }) where told[name] != value {
+            bus.emit(
+                "PropertiesChanged",
+                of: "org.freedesktop.DBus.Properties",
+                at: path,
+                [.text(FprintInterface.device), .members([(name, value)]), .array(of: "s", [])]
+            )
+        }
+        told = now
+    }
+
+    // MARK: - Removal
+
+    /// Takes in that the reader was unplugged.
+    func unplug() {
+        isUnplugged = true
+        leaveIfUnplugged()
+    }
+
+    private func leaveIfUnplugged() {
+        if isUnplugged, isFree { gone(self) }
+    }
+}
