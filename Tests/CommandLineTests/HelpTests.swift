@@ -7,7 +7,7 @@ struct HelpTests {
     private static let verbs = [
         ["devices"], ["devices", "capture"], ["devices", "exercise"], ["doctor"], ["enroll"], ["fingers"],
         ["remove"],
-        ["can-evaluate"], ["evaluate"], ["domain-state"], ["biometry"], ["log"], ["agent"],
+        ["can-evaluate"], ["evaluate"], ["domain-state"], ["biometry"], ["log"], ["agent"], ["pam"],
         ["simulate", "touch"],
     ]
 

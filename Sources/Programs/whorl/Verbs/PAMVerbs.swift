@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import WhorlService
+
+/// The command `whorl pam`.
+struct PAMCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pam",
+        abstract: "Lets one program, such as sudo, take a finger, or no longer.",
+        discussion: """
+            It puts one line into a file of /etc/pam.d and takes it out again; the password stays the other way in. \
+            For all programs at once there is pam-auth-update (Docs/PAM.md). Keep a root shell open until \
+            `sudo -k true` has worked in another terminal. Examples:
+
+              whorl pam status sudo
+              whorl pam add sudo --dry-run
+              sudo whorl pam add sudo
+              sudo whorl pam remove sudo
+            """,
+        subcommands: [Status.self, Add.self, Remove.self]
+    )
+
+    /// A service of PAM, and the folder of its file.
+    struct Place: ParsableArguments {
+        @Argument(help: ArgumentHelp("The name of a file in the folder.", valueName: "service"))
+        var service: String
+
+        @Option(help: ArgumentHelp("PAM's folder, such as that of another system.", valueName: "dir"))
+        var folder = PAMFolder.own
+
+        var files: PAMFolder { PAMFolder(path: folder) }
+
+        func validate() throws {
+            let allowed = service.utf8.allSatisfy {
+                ($0 >= 0x61 && $0 <= 0x7a) || ($0 >= 0x41 && $0 <= 0x5a) || ($0 >= 0x30 && $0 <= 0x39)
+                    || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
+            }
+            guard allowed, !service.isEmpty, !service.hasPrefix(".") else {
+                throw ValidationError("“\(service)” is no name of a file in \(folder).")
+            }
+            guard !service.hasPrefix("common-"), service != "other" else {
+                throw ValidationError(
+                    "“\(service)” is of all programs. Use `pam-auth-update --enable whorl` for all of them."
+                )
+            }
+        }
+    }
+
+    /// The command `whorl pam status`.
+    struct Status: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Says whether a program takes a finger."
+        )
+        @OptionGroup var place: Place
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let stack = try place.files.stack(of: place.service)
+            let by = stack.hasModule ? "own" : place.files.includesModule(stack) ? "included" : nil
+            let words =
+                switch by {
+                case "own": "\(place.service) takes a finger, by a line of its own."
+                case .some: "\(place.service) takes a finger, by a file that it includes."
+                case nil: "\(place.service) takes no finger."
+                }
+            return Answer(
+                result: [
+                    "service": .string(place.service), "takesFinger": .bool(by != nil),
+                    "by": by.map(JSONValue.string),
+                ],
+                text: [words]
+            )
+        }
+    }
+
+    /// The command `whorl pam add`.
+    struct Add: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Lets a program take a finger; the password stays."
+        )
+        @Flag(help: "Only says what would be written.")
+        var dryRun = false
+        @OptionGroup var place: Place
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let old = try place.files.stack(of: place.service)
+            guard !place.files.includesModule(old) else { throw .stack(.there, place.service) }
+            let new: PAMStack
+            do throws(PAMStack.Fault) { new = try old.adding() } catch { throw .stack(error, place.service) }
+            // The new file is the old one and the line, and nothing is written otherwise.
+            guard new.removing() == old else { throw .stack(.linesFollow, place.service) }
+            if !dryRun {
+                // In the folder of another system stand lines for that system's module.
+                if place.folder == PAMFolder.own { try Self.tryModule() }
+                try place.files.replace(place.service, old, by: new)
+            }
+            return Answer(
+                result: [
+                    "service": .string(place.service), "added": .bool(!dryRun),
+                    "line": .string(PAMStack.line),
+                ],
+                text: dryRun
+                    ? ["This line would be put before the password's:", PAMStack.line]
+                    : [
+                        "\(place.service) takes a finger now. Try it in another terminal before you close this one;",
+                        "this takes it back: sudo whorl pam remove \(place.service)",
+                    ]
+            )
+        }
+
+        /// Looks that libpam can load the module.
+        private static func tryModule() throws(Failure) {
+            let folders =
+                ["x86_64-linux-gnu/", "aarch64-linux-gnu/", ""].flatMap { triple in
+                    ["/usr/lib/\(triple)security", "/lib/\(triple)security"]
+                } + ["/usr/lib64/security"]
+            for folder in folders {
+                guard let module = dlopen("\(folder)/pam_whorl.so", RTLD_NOW | RTLD_LOCAL) else { continue }
+                defer { dlclose(module) }
+                if dlsym(module, "pam_sm_authenticate") != nil { return }
+            }
+            throw Failure(
+                code: "pamFailed",
+                rawValue: nil,
+                status: .failure,
+                message: "The module pam_whorl.so is not installed, or cannot be loaded.",
+                reason: dlerror().map { String(cString: $0) } ?? "",
+                recovery: "Install it: make pam && sudo make install-pam"
+            )
+        }
+    }
+
+    /// The command `whorl pam remove`.
+    struct Remove: Verb {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Takes the line out again; everything else in the file stays as it is."
+        )
+        @Flag(help: "Only says what would be written.")
+        var dryRun = false
+        @OptionGroup var place: Place
+        @OptionGroup var global: GlobalOptions
+
+        func answer(_ session: Session) async throws(Failure) -> Answer {
+            let old = try place.files.stack(of: place.service)
+            let isThere = old.hasModule
+            if isThere, !dryRun { try place.files.restore(place.service, to: old.removing()) }
+            return Answer(
+                result: ["service": .string(place.service), "removed": .bool(isThere && !dryRun)],
+                text: [
+                    !isThere
+                        ? "\(place.service) has no line of its own for a finger."
+                        : dryRun
+                            ? "The line would be taken out." : "\(place.service) takes no finger any more."
+                ]
+            )
+        }
+    }
+}
+
+extension Failure {
+    /// The failure of a file into which the line cannot be put.
+    fileprivate static func stack(_ fault: PAMStack.Fault, _ service: String) -> Failure {
+        switch fault {
+        case .there:
+            Failure(
+                code: "existsAlready",
+                rawValue: nil,
+                status: .existsAlready,
+                message: "\(service) takes a finger already.",
+                reason: "",
+                recovery: "Nothing is to be done."
+            )
+        case .withoutPassword, .linesFollow:
+            Failure(
+                code: "pamFailed",
+                rawValue: nil,
+                status: .failure,
+                message: fault == .withoutPassword
+                    ? "No line of \(service)'s file is known to ask for a password, which has to stay the other way in."
+                    : "Further lines follow the password's in \(service)'s file, which a touch would skip.",
+                reason: "",
+                recovery:
+                    "Use `sudo pam-auth-update --enable whorl`, or put the line in by hand (Docs/PAM.md)."
+            )
+        }
+    }
+}
