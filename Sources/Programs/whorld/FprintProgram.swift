@@ -19,13 +19,19 @@ struct FprintProgram {
                 "--fprintd serves virtual readers too, and so runs as another user than root only."
             )
         }
+        guard stateFolder.hasPrefix("/") else {
+            throw ValidationError("STATE_DIRECTORY is “\(stateFolder)”; name a folder by its whole path.")
+        }
         MainLoop.begin()
         EndSignals.onFirst { _exit(0) }
         let folder = PrintFolder(root: stateFolder)
         let service = FprintService(on: try await SystemBus.shared.server(), prints: folder) { sentence in
             ServiceManager.log(.notice, sentence)
         }
-        try await service.begin { _exit(1) }
+        try await service.begin {
+            ServiceManager.log(.error, "Another process has fprintd's name on the bus, or the bus has ended.")
+            _exit(1)
+        }
         var idleSince = ContinuousClock.now
         while stays || ContinuousClock.now - idleSince < .seconds(30) {
             await OffPoolTimer.waitUncancelled(.seconds(1))

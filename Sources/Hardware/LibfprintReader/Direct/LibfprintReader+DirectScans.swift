@@ -54,8 +54,16 @@ extension LibfprintReader {
     }
 
     /// Compares one presentation with several prints (`fp_device_identify()`); those that do not fit are left out.
+    ///
+    /// - Parameters:
+    ///   - templates: The prints.
+    ///   - begun: Called when libfprint has begun, before anything else happens on the GLib thread.
+    ///   - report: Takes what the driver says in the midst of it.
+    /// - Returns: The print that matches, and the reader's own.
+    /// - Throws: the failure that ended the identification.
     package func identifyDirectly(
         _ templates: [Template],
+        begun: () -> Void = {},
         report: @escaping @Sendable (DirectReport) -> Void
     ) async throws(DirectFailure) -> DirectIdentification {
         let gallery = Gallery(templates, for: device)
@@ -84,6 +92,7 @@ extension LibfprintReader {
                 readyCallback,
                 reply
             )
+            begun()
         }
     }
 
@@ -91,11 +100,13 @@ extension LibfprintReader {
     ///
     /// - Parameters:
     ///   - metadata: The words that the print carries.
+    ///   - begun: Called when libfprint has begun, before anything else happens on the GLib thread.
     ///   - progress: Takes the number of stages that are done, or the reason for which one has to be repeated.
     /// - Returns: The print.
     /// - Throws: the failure that ended the enrollment.
     package func enrollDirectly(
         _ metadata: EnrollmentMetadata,
+        begun: () -> Void = {},
         progress: @escaping @Sendable (Result<Int, DirectFailure>) -> Void
     ) async throws(DirectFailure) -> Template {
         let blank = try blank(metadata)
@@ -121,6 +132,7 @@ extension LibfprintReader {
                 readyCallback,
                 reply
             )
+            begun()
         }
         guard let enrolled else { throw DirectFailure(.other, "the print cannot be written") }
         return enrolled

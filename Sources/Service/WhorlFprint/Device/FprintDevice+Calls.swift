@@ -21,6 +21,8 @@ extension FprintDevice: ServedObject {
     }
 
     private func answer(_ method: String, _ argument: String, _ client: String, _ reply: BusReply) async {
+        callsUnderWay += 1
+        defer { callsUnderWay -= 1 }
         do throws(FprintError) {
             if let parts = try await value(of: method, argument, client, reply) { reply.answer(parts) }
         } catch {

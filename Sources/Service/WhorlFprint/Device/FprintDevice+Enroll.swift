@@ -17,16 +17,16 @@ extension FprintDevice {
     }
 
     private func enroll(_ finger: Finger, _ user: String, _ reply: BusReply) async {
+        // A reader that could not begin has told its status.
+        defer { reply.answer() }
         await makeRoom(for: finger, user)
         let metadata = EnrollmentMetadata(finger: finger, userName: user, date: .today)
         let known = allPrints.map(\.template)
-        // From the answer on there is nothing to do here but to wait for the reader.
-        reply.answer()
         if features.contains(.identify) {
-            guard await isNew(among: known) else { return }
+            guard await isNew(among: known, reply) else { return }
             tell(.stagePassed)
         }
-        tell(await enrolled(metadata))
+        tell(await enrolled(metadata, reply))
     }
 
     /// Deletes the finger's former print, and what a reader that lists nothing keeps of people who have no print here.
@@ -45,11 +45,11 @@ extension FprintDevice {
         try? await reader.clearDirectly()
     }
 
-    /// Returns whether no user has the finger; otherwise the status that ends the enrollment was told.
-    private func isNew(among known: [Template]) async -> Bool {
+    /// Returns whether no user has the finger, and answers when the reader has begun; otherwise the status that ends the enrollment was told.
+    private func isNew(among known: [Template], _ reply: BusReply) async -> Bool {
         while true {
             do throws(DirectFailure) {
-                let found = try await reader.identifyDirectly(known) { _ in }
+                let found = try await reader.identifyDirectly(known, begun: { reply.answer() }) { _ in }
                 if found.match != nil {
                     tell(.duplicate)
                     return false
@@ -75,11 +75,12 @@ extension FprintDevice {
         }
     }
 
-    /// Returns the status that ends the enrollment.
-    private func enrolled(_ metadata: EnrollmentMetadata) async -> FprintStatus {
+    /// Returns the status that ends the enrollment, and answers when the reader has begun, where that was not done yet.
+    private func enrolled(_ metadata: EnrollmentMetadata, _ reply: BusReply) async -> FprintStatus {
         while true {
             do throws(DirectFailure) {
-                let template = try await reader.enrollDirectly(metadata) { [weak self] stage in
+                let template = try await reader.enrollDirectly(metadata, begun: { reply.answer() }) {
+                    [weak self] stage in
                     self?.assumeIsolated { $0.hear(stage) }
                 }
                 return Task.isCancelled ? .failed : saved(template, metadata)

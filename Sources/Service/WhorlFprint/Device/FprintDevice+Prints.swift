@@ -83,6 +83,7 @@ extension FprintDevice {
         // No wait from here to the end: no client sees a part of it.
         let stay = fingers.filter { !removed($0, of: user) }
         state.end(.delete)
+        leaveIfUnplugged()
         guard stay.isEmpty else { throw .printsNotDeleted }
         guard isGoneFromReader else { throw .printsNotDeletedFromDevice }
     }

@@ -23,6 +23,8 @@ package actor FprintDevice {
     var operation = Operation()
     /// Whether the reader's storage was compared with the prints here.
     var hasComparedStorage = false
+    /// The number of calls that were not answered yet; some wait for a person who types a password.
+    var callsUnderWay = 0
     private var watch: ClientWatch?
     private var changes: PropertyChanges?
     private var told: [String: BusContent] = [:]
@@ -61,7 +63,7 @@ package actor FprintDevice {
     }
 
     /// Whether no client needs the reader now.
-    var isFree: Bool { state.isFree }
+    var isFree: Bool { state.isFree && callsUnderWay == 0 }
 
     // MARK: - Claim and Release
 
@@ -137,6 +139,8 @@ package actor FprintDevice {
             task?.cancel()
         }
         await task?.value
+        // A release has ended it already where one came in between.
+        guard state.action == action, state.isStopping else { return }
         state.end(action)
         operation = Operation()
     }
@@ -201,7 +205,8 @@ package actor FprintDevice {
         leaveIfUnplugged()
     }
 
-    private func leaveIfUnplugged() {
-        if isUnplugged, isFree { gone(self) }
+    /// Leaves the bus if the reader was unplugged and no client needs it.
+    func leaveIfUnplugged() {
+        if isUnplugged, state.isFree { gone(self) }
     }
 }
