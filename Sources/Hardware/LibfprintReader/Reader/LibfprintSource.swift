@@ -63,7 +63,7 @@ public actor LibfprintSource: ReaderSource {
     /// The readers that were found; none before a program has asked for them.
     var connected: [LibfprintReader] { known.map(\.reader) }
 
-    /// The readers that are connected now, with the operations of ``DirectFailure``'s kind.
+    /// The readers that are connected now, for a client that uses their direct operations.
     package func directReaders() throws(ReaderError) -> [LibfprintReader] {
         try start()
         return connected
