@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import WhorlSupport
 
 /// A guess at the process that holds a USB reader that cannot be claimed.
@@ -16,9 +17,10 @@ enum ReaderHolder {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         for process in processes {
             guard let id = Int32(process), id != getpid() else { continue }
-            let name = (try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8))?
-                .trimmingCharacters(in: .whitespacesAndNewlines)
-            guard let name else { continue }
+            guard let line = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8) else {
+                continue
+            }
+            let name = line.prefix { !$0.isNewline }
             if name == "fprintd" || hasUSBDeviceOpen(id) { return "probably held by \(name) (process \(id))" }
         }
         return ""
