@@ -2,8 +2,11 @@
 
 internal import CFprint
 internal import CGLib
-internal import GLibRuntime
+// Before GLibRuntime, which brings Dispatch: the compiler reads this file of the module first, and gives `struct stat` to the
+// module in which it finds it first. LockPlace.swift knows the C library's.
+internal import Glibc
 package import WhorlFingerprint
+internal import GLibRuntime
 
 /// The failure of one call of libfprint, as libfprint tells it.
 package struct DirectFailure: Error, Sendable, Hashable {

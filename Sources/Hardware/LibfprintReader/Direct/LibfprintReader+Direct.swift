@@ -2,8 +2,8 @@
 
 internal import CFprint
 internal import CGLib
-internal import GLibRuntime
 package import WhorlFingerprint
+internal import GLibRuntime
 
 /// Operations that make exactly the calls of libfprint that their names say, at once and without waiting for others.
 ///

@@ -2,8 +2,8 @@
 
 internal import CFprint
 internal import CGLib
-internal import GLibRuntime
 package import WhorlFingerprint
+internal import GLibRuntime
 
 /// The word of a driver about one presentation, before its operation has ended.
 package enum DirectReport: Sendable, Hashable {
