@@ -195,7 +195,9 @@ class Host:
             fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
             for number in range(3):
                 os.dup2(self.slave, number)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            # Whatever started these tests may ignore some of them, as nohup does.
+            for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGTSTP):
+                signal.signal(number, signal.SIG_DFL)
             if handler:
                 handler()
             name = os.ttyname(self.slave)
