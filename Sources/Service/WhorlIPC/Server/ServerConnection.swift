@@ -13,7 +13,7 @@ final class ServerConnection: @unchecked Sendable {
 
     private let channel: Channel
     private let router: Router
-    private let user: PeerUser
+    let user: PeerUser
     private let process: PeerProcess?
     private let label: PeerLabel
     private let mostWaiting: Int
@@ -62,6 +62,8 @@ final class ServerConnection: @unchecked Sendable {
     }
 
     func close() { channel.close() }
+
+    var socket: Descriptor { channel.socket }
 
     // MARK: - In the channel's turn
 

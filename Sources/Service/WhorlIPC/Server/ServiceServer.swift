@@ -28,6 +28,20 @@ package final class ServiceServer: Sendable {
         var ofUser: [UInt32: Int] = [:]
         var budgets: [UInt32: MemoryBudget] = [:]
         var isStopped = false
+
+        /// Whether a user may have one more.
+        ///
+        /// A connection counts until its end was dealt with, which a busy machine does late: at the limit those whose client
+        /// has gone are left out, and hold as many places again at the most.
+        func hasRoom(for user: PeerUser, _ limits: Limits) -> Bool {
+            let count = ofUser[user.uid] ?? 0
+            guard !isStopped, open.count < limits.connections, count < 2 * limits.connectionsOfUser else {
+                return false
+            }
+            guard count >= limits.connectionsOfUser else { return true }
+            let sockets = open.values.filter { $0.user.uid == user.uid }.map(\.socket)
+            return sockets.count - UnixSocket.countHungUp(sockets) < limits.connectionsOfUser
+        }
     }
 
     private let router: Router
@@ -136,10 +150,7 @@ package final class ServiceServer: Sendable {
         number: UInt64, connection: ServerConnection
     )? {
         connections.withLock { connections in
-            let count = connections.ofUser[user.uid] ?? 0
-            guard !connections.isStopped, count < limits.connectionsOfUser,
-                connections.open.count < limits.connections
-            else { return nil }
+            guard connections.hasRoom(for: user, limits) else { return nil }
             let budget = connections.budgets[user.uid] ?? MemoryBudget(most: limits.bytesOfUser)
             connections.budgets[user.uid] = budget
             let connection = ServerConnection(
@@ -153,7 +164,7 @@ package final class ServiceServer: Sendable {
             let number = connections.next
             connections.next += 1
             connections.open[number] = connection
-            connections.ofUser[user.uid] = count + 1
+            connections.ofUser[user.uid, default: 0] += 1
             return (number, connection)
         }
     }

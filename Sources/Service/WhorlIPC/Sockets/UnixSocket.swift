@@ -50,6 +50,14 @@ package enum UnixSocket {
         }
     }
 
+    /// Returns how many of these connections the other side has closed, also where something is left to read.
+    static func countHungUp(_ sockets: [Descriptor]) -> Int {
+        var places = sockets.map { pollfd(fd: $0.number, events: 0, revents: 0) }
+        // It does not wait, and so fails for want of memory alone: all are taken for open then.
+        guard poll(&places, nfds_t(places.count), 0) >= 0 else { return 0 }
+        return places.count { $0.revents & Int16(POLLHUP | POLLERR) != 0 }
+    }
+
     /// Makes a descriptor that another program gave fit for use here: it does not wait and is not inherited.
     package static func adopt(_ descriptor: Descriptor) throws(SystemCallError) {
         let flags = fcntl(descriptor.number, F_GETFL)
