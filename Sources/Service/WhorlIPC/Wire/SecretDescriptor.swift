@@ -26,14 +26,22 @@ package enum SecretDescriptor {
 
     /// Puts a secret into a memory file.
     package static func make(_ secret: borrowing SecretBytes) throws(Fault) -> Descriptor {
+        try secret.withUnsafeBytes { bytes throws(Fault) in try make(bytes) }
+    }
+
+    /// Puts bytes that lie in ordinary memory into a memory file.
+    package static func make(_ bytes: [UInt8]) throws(Fault) -> Descriptor {
+        let result = bytes.withUnsafeBytes { bytes in Result { () throws(Fault) in try make(bytes) } }
+        return try result.get()
+    }
+
+    private static func make(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Descriptor {
         let number = whorl_memfd_create("whorl-secret")
         guard number >= 0 else { throw .system(SystemCallError("memfd_create")) }
         let file = Descriptor(owning: number)
-        let written = secret.withUnsafeBytes { bytes in
-            bytes.isEmpty ? 0 : pwrite(number, bytes.baseAddress, bytes.count, 0)
-        }
+        let written = bytes.isEmpty ? 0 : pwrite(number, bytes.baseAddress, bytes.count, 0)
         // A memory file takes a write whole, or fails for want of memory.
-        guard written == secret.count else { throw .system(SystemCallError("pwrite")) }
+        guard written == bytes.count else { throw .system(SystemCallError("pwrite")) }
         guard whorl_seal_size(number) == 0 else { throw .system(SystemCallError("fcntl")) }
         return file
     }
@@ -42,16 +50,47 @@ package enum SecretDescriptor {
     ///
     /// It is read, never mapped: if the other side changes the file at the same time, the bytes differ, and no more.
     package static func read(_ file: Descriptor) throws(Fault) -> SecretBytes {
+        try SecretBytes(count: try size(of: file, most: largest)) { room throws(Fault) in
+            try fill(room, from: file)
+        }
+    }
+
+    /// Reads bytes that may lie in ordinary memory from a memory file, and wipes the file.
+    ///
+    /// - Parameters:
+    ///   - file: The memory file.
+    ///   - most: The largest size that is read, in bytes.
+    /// - Returns: The bytes.
+    /// - Throws: The reason for which it is not read.
+    package static func readOrdinary(_ file: Descriptor, most: Int) throws(Fault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: try size(of: file, most: most))
+        let result = bytes.withUnsafeMutableBytes { room in
+            Result { () throws(Fault) in try fill(room, from: file) }
+        }
+        try result.get()
+        return bytes
+    }
+
+    /// Returns the size of a memory file, which is sealed and so stays as it is.
+    ///
+    /// - Parameters:
+    ///   - file: The memory file.
+    ///   - most: The largest size that is taken, in bytes.
+    /// - Returns: The size in bytes.
+    /// - Throws: `notSealed`, `tooLarge`, or the system's refusal to tell.
+    package static func size(of file: Descriptor, most: Int) throws(Fault) -> Int {
         let seals = whorl_seals(file.number)
         guard seals >= 0, seals & 7 == 7 else { throw .notSealed }
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system(SystemCallError("fstat")) }
-        guard (0...off_t(largest)).contains(status.st_size) else { throw .tooLarge }
-        return try SecretBytes(count: Int(status.st_size)) { room throws(Fault) in
-            let count = room.isEmpty ? 0 : pread(file.number, room.baseAddress, room.count, 0)
-            guard count == room.count else { throw .system(SystemCallError("pread")) }
-            wipe(file, count: count)
-        }
+        guard (0...off_t(most)).contains(status.st_size) else { throw .tooLarge }
+        return Int(status.st_size)
+    }
+
+    private static func fill(_ room: UnsafeMutableRawBufferPointer, from file: Descriptor) throws(Fault) {
+        let count = room.isEmpty ? 0 : pread(file.number, room.baseAddress, room.count, 0)
+        guard count == room.count else { throw .system(SystemCallError("pread")) }
+        wipe(file, count: count)
     }
 
     private static func wipe(_ file: Descriptor, count: Int) {

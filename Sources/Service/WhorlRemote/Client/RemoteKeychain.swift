@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SecretMemory
 import WhorlIPC
 import WhorlService
 
@@ -110,7 +109,7 @@ extension Data {
             return
         }
         do {
-            self = try SecretDescriptor.read(first).withUnsafeBytes { Data($0) }
+            self = Data(try SecretDescriptor.readOrdinary(first, most: RowPacker.mostBytes))
         } catch {
             throw .malformed
         }

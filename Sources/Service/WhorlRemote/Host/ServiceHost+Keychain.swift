@@ -2,7 +2,6 @@
 
 import Dispatch
 import Foundation
-import SecretMemory
 import WhorlIPC
 import WhorlService
 
@@ -10,12 +9,14 @@ extension ServiceHost {
     func addKeychain(_ router: inout Router) {
         router.on(KeychainInterface.find) { (asked, call) async throws(ServiceRefusal) in
             let groups = try groups(asked.groups, call)
-            let rows = try await rows(groups, call) { (keychain) throws(StateError) in
-                try keychain.rows(
-                    groups.stored(asked.match),
-                    withValues: asked.withValues,
-                    limit: asked.limit
-                )
+            let rows = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
+                try refusing { () throws(StateError) in
+                    try keychain.rows(
+                        groups.stored(asked.match),
+                        withValues: asked.withValues,
+                        limit: asked.limit
+                    )
+                }
             }
             for message in RowPacker.messages(rows.map(groups.shown)) {
                 call.update(Valued(message.rows), descriptors: try Self.descriptors(of: message))
@@ -27,9 +28,11 @@ extension ServiceHost {
                 KeychainInterface.Outcome
             > in
             let groups = try groups(asked.groups, call)
-            let new = try Self.new(asked.new, call).map(groups.stored)
-            let outcome = try await rows(groups, call) { (keychain) throws(StateError) in
-                try keychain.add(new, replacing: asked.replacing)
+            let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
+                let new = try Self.new(asked.new, call).map(groups.stored)
+                return try refusing { () throws(StateError) in
+                    try keychain.add(new, replacing: asked.replacing)
+                }
             }
             return try Self.reply(groups.shown(outcome))
         }
@@ -38,23 +41,26 @@ extension ServiceHost {
                 KeychainInterface.Outcome
             > in
             let groups = try groups(asked.groups, call)
-            let new = try Self.new(asked.changes, call).map(groups.stored)
-            var changes: [KeychainRowChange] = []
-            for (row, new) in zip(asked.changes, new) {
-                guard let version = row.version else { throw .invalidParameter("changes.version") }
-                changes.append(KeychainRowChange(version, to: new))
-            }
-            let all = changes
-            let outcome = try await rows(groups, call) { (keychain) throws(StateError) in
-                try keychain.update(all, replacing: asked.replacing)
+            let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
+                let new = try Self.new(asked.changes, call).map(groups.stored)
+                var changes: [KeychainRowChange] = []
+                for (row, new) in zip(asked.changes, new) {
+                    guard let version = row.version else { throw .invalidParameter("changes.version") }
+                    changes.append(KeychainRowChange(version, to: new))
+                }
+                return try refusing { () throws(StateError) in
+                    try keychain.update(changes, replacing: asked.replacing)
+                }
             }
             return try Self.reply(groups.shown(outcome))
         }
         router.on(KeychainInterface.delete) { (asked, call) async throws(ServiceRefusal) in
             let groups = try groups(asked.groups, call)
             return Valued(
-                try await rows(groups, call) { (keychain) throws(StateError) in
-                    try keychain.delete(asked.matches.map(groups.stored))
+                try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
+                    try refusing { () throws(StateError) in
+                        try keychain.delete(asked.matches.map(groups.stored))
+                    }
                 }
             )
         }
@@ -66,27 +72,32 @@ extension ServiceHost {
         return CallerGroups(named, try rules.confinement(of: call.client))
     }
 
-    /// Calls the rows of the caller's program on a thread that may block.
+    /// Calls the rows of the caller's program on a thread that may block, and reads the values beside the call there.
     private func rows<Value: Sendable>(
         _ groups: CallerGroups,
         _ call: ServiceCall,
-        _ body: @escaping @Sendable (any KeychainRowService) throws(StateError) -> Value
+        _ body: @escaping @Sendable (any KeychainRowService) throws(ServiceRefusal) -> Value
     ) async throws(ServiceRefusal) -> Value {
         let keychain = try keychain(call.client.user, groups.searched)
+        let queue = Self.bringsMuch(call) ? Self.largeCalls : Self.calls
         let result = await withCheckedContinuation {
-            (done: CheckedContinuation<Result<Value, StateError>, Never>) in
-            Self.queue.async {
-                do throws(StateError) {
-                    done.resume(returning: .success(try body(keychain)))
-                } catch {
-                    done.resume(returning: .failure(error))
-                }
+            (done: CheckedContinuation<Result<Value, ServiceRefusal>, Never>) in
+            queue.async {
+                done.resume(returning: Result { () throws(ServiceRefusal) in try body(keychain) })
             }
         }
-        return try await refusing { () async throws(StateError) in try result.get() }
+        return try result.get()
     }
 
-    private static let queue = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
+    private static let calls = DispatchQueue(label: "whorl.keychain-rows", attributes: .concurrent)
+    /// One of these at a time: the values of all connections of a user would fill the memory.
+    private static let largeCalls = DispatchQueue(label: "whorl.large-keychain-rows")
+
+    private static func bringsMuch(_ call: ServiceCall) -> Bool {
+        guard let file = call.descriptors.first else { return false }
+        // What cannot be read is refused where it is read.
+        return (try? SecretDescriptor.size(of: file, most: 1 << 20)) == nil
+    }
 
     private static func new(_ rows: [WireRow], _ call: ServiceCall) throws(ServiceRefusal) -> [NewKeychainRow]
     {

@@ -103,3 +103,10 @@ func refusing<Value, Failure: RemoteFailure>(
 ) async throws(ServiceRefusal) -> Value {
     do { return try await body() } catch { throw error.refusal }
 }
+
+/// Runs a call of a service that does not wait, whose failure becomes the refusal that carries it.
+func refusing<Value, Failure: RemoteFailure>(
+    _ body: () throws(Failure) -> Value
+) throws(ServiceRefusal) -> Value {
+    do { return try body() } catch { throw error.refusal }
+}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SecretMemory
 import WhorlIPC
 import WhorlService
 
@@ -70,6 +69,10 @@ struct WireRow: Codable, Sendable {
 
 /// Puts rows into messages, and their values into one memory file for each.
 struct RowPacker {
+    /// The most bytes of values beside one message: room for the largest value that a keychain takes, of 16 MiB, and for
+    /// the others of its message.
+    static let mostBytes = 17 << 20
+
     private(set) var rows: [WireRow] = []
     private var bytes = Data()
 
@@ -115,8 +118,8 @@ struct RowPacker {
     /// The memory file with the values; none where there is no value.
     func descriptors() throws(SecretDescriptor.Fault) -> [Descriptor] {
         guard !bytes.isEmpty else { return [] }
-        guard bytes.count <= SecretDescriptor.largest else { throw .tooLarge }
-        return [try SecretDescriptor.make(SecretBytes(copying: bytes.bytes))]
+        guard bytes.count <= RowPacker.mostBytes else { throw .tooLarge }
+        return [try SecretDescriptor.make([UInt8](bytes))]
     }
 }
 
