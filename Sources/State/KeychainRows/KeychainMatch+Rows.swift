@@ -25,9 +25,10 @@ extension KeychainMatch {
         sql += "profile = ? AND agrp IN ("
         for index in groups.indices { sql += index == 0 ? "?" : ", ?" }
         sql += ") AND class = ?"
-        var arguments: [(any DatabaseValueConvertible)?] = [profile]
-        for group in groups { arguments.append(group) }
-        arguments.append(itemClass.rawValue)
+        // Values of the database, which the statement takes without converting them one by one.
+        var arguments = [profile.databaseValue]
+        for group in groups { arguments.append(group.databaseValue) }
+        arguments.append(itemClass.rawValue.databaseValue)
         for name in StoredRow.columns {
             guard let wanted = attributes[name], !wanted.isDefault else { continue }
             sql += " AND "
@@ -35,11 +36,11 @@ extension KeychainMatch {
             if case .data(let bytes) = wanted, itemClass.ofBytes.contains(name) {
                 // Rows may store the same bytes as a text.
                 sql += " IN (?, ?)"
-                arguments.append(AttributeValue.encodedText(bytes))
+                arguments.append(AttributeValue.encodedText(bytes).databaseValue)
             } else {
                 sql += " = ?"
             }
-            arguments.append(wanted.encoded)
+            arguments.append(wanted.encoded.databaseValue)
         }
         return (sql, StatementArguments(arguments))
     }

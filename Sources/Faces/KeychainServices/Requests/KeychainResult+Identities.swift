@@ -25,7 +25,7 @@ extension KeychainResult {
     ) -> AnyObject? {
         var parts = parts(of: stored)
         if returns.contains(.reference) { parts["v_Ref"] = identity }
-        if returns.contains(.data), case .plain(let value) = made { parts["v_Data"] = value as NSData }
+        if returns.contains(.data), case .plain(let value) = made { parts["v_Data"] = ItemData(value) }
         return whole(parts, KeychainResult.attributes(of: stored))
     }
 
@@ -41,7 +41,7 @@ extension KeychainResult {
         var parts = parts(of: identity)
         if returns.contains(.data) {
             guard let value else { throw KeychainError(errSecDataNotAvailable) }
-            parts["v_Data"] = value as NSData
+            parts["v_Data"] = ItemData(value)
         }
         if returns.contains(.reference) {
             guard case .known(let bytes?) = try self.value(of: identity.certificate),

@@ -91,8 +91,9 @@ struct KeychainResult {
         var parts: [String: AnyObject] = [:]
         if returns.contains(.data) {
             guard let value else { throw KeychainError(errSecDataNotAvailable) }
-            if returns == .data { return value as NSData }
-            parts["v_Data"] = value as NSData
+            let bytes = ItemData(value)
+            if returns == .data { return bytes }
+            parts["v_Data"] = bytes
         }
         if returns.contains(.persistentReference) {
             parts["v_PersistentRef"] = item.reference.data as NSData
