@@ -41,7 +41,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "WhorlVault", "WhorlService", "WhorlSupport", crypto, grdb,
     ],
     "BiometricLoginTests": [
-        "WhorlEngine", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP", "WhorlEnrollment",
+        "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "BiometricLogin", "BiometricLoginHTTP",
+        "WhorlEnrollment",
         "WhorlFingerprint", "LocalAuthenticationTesting", "LoginAssertion", "LoginServer", "LoginTransport",
         "RelyingParty", "SecretMemory", "SoftwareMachine", "SoftwareTPM", "StateStore", "WhorlVault",
         "WhorlService", "WhorlSystem", crypto, grdb,
@@ -58,7 +59,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GLibRuntimeTests": ["CGLib", "GLibRuntime"],
     "GreyscalePNGTests": ["GreyscalePNG"],
     "KeychainTests": [
-        "WhorlEngine", "AuthenticationContext", "ChildPipe", "ChipDouble", "IdiomProbe", "KeychainIdioms",
+        "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "ChildPipe", "ChipDouble", "IdiomProbe",
+        "KeychainIdioms",
         "WhorlEnrollment", "WhorlFingerprint",
         "KeychainServices",
         "KeychainRows", "LocalAuthentication", "LocalAuthenticationPrompts", "SecretMemory",
@@ -71,11 +73,13 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "ReaderConformance", "ReaderProbe", "SyntheticFingers", "WhorlSupport",
     ],
     "LocalAuthenticationTests": [
-        "WhorlEngine", "AuthenticationContext", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
+        "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "WhorlFingerprint", "KeychainServices",
+        "LocalAuthentication",
         "LocalAuthenticationPrompts", "SecretMemory", "WhorlVault", "WhorlService",
     ],
     "LocalAuthenticationTestingTests": [
-        "AuthenticationContext", "ChildPipe", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
+        "FacesOverSocket", "AuthenticationContext", "ChildPipe", "WhorlFingerprint", "KeychainServices",
+        "LocalAuthentication",
         "LocalAuthenticationTesting", "PretendedSystem", "ReplyProbe", "WhorlService",
     ],
     "LoginAssertionTests": ["LoginAssertion", crypto],
@@ -89,7 +93,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
-        "WhorlEngine", "AuthenticationContext", "ChipDouble", "LocalAuthentication", "SecureEnclaveKeys",
+        "FacesOverSocket", "WhorlEngine", "AuthenticationContext", "ChipDouble", "LocalAuthentication",
+        "SecureEnclaveKeys",
         "WhorlVault", "WhorlService", crypto,
     ],
     "StateStoreTests": ["SecretMemory", "StateStore", "WhorlService", crypto, grdb],
@@ -114,7 +119,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [
-        "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices", "LocalAuthentication",
+        "FacesOverSocket", "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices",
+        "LocalAuthentication",
         "LibfprintReader", "LoginManager", "SecretMemory",
         "SoftwareMachine", "SoftwareTPM", "WhorlIPC", "WhorlRemote",
         "WhorlService", "WhorlSupport", "WhorlSystem",
@@ -476,11 +482,20 @@ let package = Package(
                 path: "Tests/Support/ChipDouble",
                 swiftSettings: common
             ),
+            .target(
+                name: "FacesOverSocket",
+                dependencies: [
+                    "AuthenticationContext", "WhorlIPC", "WhorlRemote", "WhorlService", "WhorlSystem",
+                ],
+                path: "Tests/Support/FacesOverSocket",
+                swiftSettings: common
+            ),
             .target(name: "BlockedPool", path: "Tests/Support/BlockedPool", swiftSettings: common),
             .target(
                 name: "KeptThings",
                 dependencies: [
-                    "WhorlEngine", "AuthenticationContext", "BiometricLogin", "WhorlEnrollment",
+                    "WhorlEngine", "AuthenticationContext", "BiometricLogin", "FacesOverSocket",
+                    "WhorlEnrollment",
                     "WhorlFingerprint",
                     "KeychainServices", "LocalAuthentication", "LoginAssertion", "SecretMemory",
                     "SecureEnclaveKeys",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import Foundation
@@ -29,12 +30,14 @@ struct `With a TPM` {
         let services = InProcessRoot(configuration)
         self.tpm = tpm
         self.services = services
-        parts = ContextParts(
-            service: services.authentication,
-            presenter: TypedPasscode(),
-            application: services.application,
-            keychain: services.services.keychain
-        )
+        parts =
+            ContextParts(
+                owner: services.authentication,
+                items: services.authentication,
+                presenter: TypedPasscode(),
+                application: services.application,
+                keychain: services.services.keychain
+            ).asTested
     }
 
     /// Runs `body` on a thread of its own: it waits for the engine, which may need a thread of the shared pool.

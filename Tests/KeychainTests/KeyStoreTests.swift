@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import ChipDouble
@@ -170,12 +171,13 @@ private let message = Data("pay 5 to Ada".utf8)
 
     func onBench(_ body: () throws -> Void) rethrows {
         let parts = ContextParts(
-            service: chip,
+            owner: chip,
+            items: chip,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: "org.example.app"),
             keychain: bench.rows(of: ["org.example.app"]),
             hasChip: { true }
-        )
+        ).asTested
         try ContextParts.$ofTask.withValue(parts) { try body() }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthenticationContext
+import FacesOverSocket
 import LocalAuthentication
 import PretendedSystem
 import Synchronization
@@ -15,12 +16,13 @@ import WhorlService
 
     private func parts(_ keychain: any KeychainRowService) -> ContextParts {
         ContextParts(
-            service: machine,
+            owner: machine,
+            items: machine,
             presenter: NoPrompt(),
             application: application,
             keychain: keychain,
             hasChip: { true }
-        )
+        ).asTested
     }
 
     /// Runs a program that ends with its change of this number; the program after it has the rows that were left.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import LocalAuthentication
@@ -8,11 +9,13 @@ import WhorlService
 
 @Suite struct RightWithoutChipTests {
     @Test func `without a chip a right is not saved, and the error says why`() async {
+        let machine = Machine()
         let parts = ContextParts(
-            service: Machine(),
+            owner: machine,
+            items: machine,
             presenter: TestPresenter(),
             application: ApplicationID(rawValue: "org.example.test")
-        )
+        ).asTested
         await ContextParts.$ofTask.withValue(parts) {
             await #expect {
                 try await LARightStore.shared.saveRight(LARight(), identifier: "safe", secret: Data([1]))

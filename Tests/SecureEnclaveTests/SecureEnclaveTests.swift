@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import ChipDouble
@@ -138,11 +139,13 @@ import WhorlService
 
     @Test func `it is available where there is a chip`() {
         onDouble { _ in #expect(SecureEnclave.isAvailable) }
+        let chip = ChipDouble()
         let parts = ContextParts(
-            service: ChipDouble(),
+            owner: chip,
+            items: chip,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: "org.example.test")
-        )
+        ).asTested
         ContextParts.$ofTask.withValue(parts) { #expect(!SecureEnclave.isAvailable) }
     }
 }
@@ -151,10 +154,11 @@ import WhorlService
 private func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
     let chip = ChipDouble()
     let parts = ContextParts(
-        service: chip,
+        owner: chip,
+        items: chip,
         presenter: NoPrompt(),
         application: ApplicationID(rawValue: "org.example.test"),
         hasChip: { true }
-    )
+    ).asTested
     return try ContextParts.$ofTask.withValue(parts) { try body(chip) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlFingerprint
 import Foundation
 import SoftwareMachine
@@ -87,17 +88,6 @@ final class HostMachine {
         }
         for await _ in registrations { break }
         return task
-    }
-}
-
-/// Connects to a service of this process.
-struct HostTransport: ServiceTransport {
-    let server: ServiceServer
-
-    func connect() throws(SystemCallError) -> Descriptor {
-        let (own, other) = try UnixSocket.pair()
-        try server.serve(other)
-        return own
     }
 }
 

@@ -94,7 +94,8 @@ func parts(on tpm: SoftwareTPM) async throws -> ContextParts {
     let services = InProcessRoot(on: tpm, profile: "bench", application: "org.example.bench")
     try await services.enroll(.leftIndex)
     return ContextParts(
-        service: services.authentication,
+        owner: services.authentication,
+        items: services.authentication,
         presenter: Unseen(),
         application: services.application,
         keychain: services.services.keychain

@@ -49,7 +49,8 @@ public final class TestDevice: Sendable {
         person.reader = machine.reader
         let application = ApplicationID(rawValue: application)
         parts = ContextParts(
-            service: machine,
+            owner: machine,
+            items: machine,
             presenter: TestPrompt(person: person),
             application: application,
             keychain: machine.keychain(of: application),

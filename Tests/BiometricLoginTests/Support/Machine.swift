@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import BiometricLogin
@@ -23,12 +24,14 @@ final class Machine: Sendable {
         let services = InProcessRoot(on: tpm, reader: reader)
         self.tpm = tpm
         self.services = services
-        parts = ContextParts(
-            service: services.authentication,
-            presenter: prompts,
-            application: services.application,
-            keychain: services.services.keychain
-        )
+        parts =
+            ContextParts(
+                owner: services.authentication,
+                items: services.authentication,
+                presenter: prompts,
+                application: services.application,
+                keychain: services.services.keychain
+            ).asTested
         try await services.enroll(.leftIndex)
     }
 

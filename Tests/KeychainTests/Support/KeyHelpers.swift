@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import ChipDouble
@@ -12,11 +13,12 @@ import WhorlService
 func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> Value {
     let chip = ChipDouble()
     let parts = ContextParts(
-        service: chip,
+        owner: chip,
+        items: chip,
         presenter: NoPrompt(),
         application: ApplicationID(rawValue: "org.example.test"),
         hasChip: { true }
-    )
+    ).asTested
     return try ContextParts.$ofTask.withValue(parts) { try body(chip) }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import Foundation
@@ -26,11 +27,12 @@ final class KeychainBench: Sendable {
 
     func parts(_ application: String = "org.example.app", groups: [String] = []) -> ContextParts {
         ContextParts(
-            service: chip,
+            owner: chip,
+            items: chip,
             presenter: NoPrompt(),
             application: ApplicationID(rawValue: application),
             keychain: rows(of: [application] + groups)
-        )
+        ).asTested
     }
 
     /// The rows of a program with these access groups.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import WhorlEnrollment
@@ -39,13 +40,15 @@ final class RealMachine: Sendable {
         let services = InProcessRoot(on: tpm)
         self.tpm = tpm
         self.services = services
-        parts = ContextParts(
-            service: services.authentication,
-            presenter: presenter,
-            application: services.application,
-            keychain: services.services.keychain,
-            hasChip: { (try? await services.services.maintenance.vaultStatus().obstacle == nil) ?? false }
-        )
+        parts =
+            ContextParts(
+                owner: services.authentication,
+                items: services.authentication,
+                presenter: presenter,
+                application: services.application,
+                keychain: services.services.keychain,
+                hasChip: { (try? await services.services.maintenance.vaultStatus().obstacle == nil) ?? false }
+            ).asTested
     }
 
     /// How often somebody was asked.

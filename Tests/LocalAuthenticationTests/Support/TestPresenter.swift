@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthenticationContext
+import FacesOverSocket
 import WhorlEngine
 import WhorlFingerprint
 import LocalAuthentication
@@ -31,11 +33,13 @@ final class TestPresenter: PromptPresenter {
 extension LAContext {
     /// A context on a machine.
     static func on(_ machine: Machine, _ presenter: TestPresenter = TestPresenter()) -> LAContext {
-        LAContext(
-            service: machine,
+        let parts = ContextParts(
+            owner: machine,
+            items: machine,
             presenter: presenter,
             application: ApplicationID(rawValue: "org.example.test")
-        )
+        ).asTested
+        return ContextParts.$ofTask.withValue(parts) { LAContext() }
     }
 
     /// What `canEvaluatePolicy` says: `nil` for true, else the error's number.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FacesOverSocket
 internal import WhorlEngine
 package import AuthenticationContext
 internal import WhorlEnrollment
@@ -30,13 +31,15 @@ package final class Program: Sendable {
         configuration.allowsSimulatedTPM = true
         configuration.application = ApplicationID(rawValue: "org.example.app")
         services = InProcessRoot(configuration)
-        parts = ContextParts(
-            service: services.authentication,
-            presenter: person,
-            application: services.application,
-            keychain: services.services.keychain,
-            hasChip: { true }
-        )
+        parts =
+            ContextParts(
+                owner: services.authentication,
+                items: services.authentication,
+                presenter: person,
+                application: services.application,
+                keychain: services.services.keychain,
+                hasChip: { true }
+            ).asTested
     }
 
     /// Runs the calls of the program on a thread of their own: they wait for the engine, which may need a thread of the

@@ -34,7 +34,8 @@ package struct ContextParts: Sendable {
     /// Makes an environment from parts that the caller chooses.
     ///
     /// - Parameters:
-    ///   - service: The service that asks the owner, seals and releases.
+    ///   - owner: The service that asks the owner.
+    ///   - items: The service that seals and releases.
     ///   - presenter: The presenter that shows the prompts.
     ///   - application: The calling application.
     ///   - keychain: The service that stores the keychain's rows; without one there are none.
@@ -42,7 +43,8 @@ package struct ContextParts: Sendable {
     ///   - changeMark: Returns numbers that differ after each change of the state.
     ///   - readerEvents: An event for each reader that comes or goes.
     package init(
-        service: any AuthenticationService,
+        owner: any OwnerService,
+        items: any ItemService,
         presenter: any PromptPresenter,
         application: ApplicationID,
         keychain: (any KeychainRowService)? = nil,
@@ -50,8 +52,8 @@ package struct ContextParts: Sendable {
         changeMark: @escaping @Sendable () async -> [Int]? = { nil },
         readerEvents: @escaping @Sendable () async -> AsyncStream<Void> = { AsyncStream { _ in } }
     ) {
-        owner = service
-        items = service
+        self.owner = owner
+        self.items = items
         self.keychain = keychain ?? NoKeychainRows(application)
         self.presenter = presenter
         self.application = application

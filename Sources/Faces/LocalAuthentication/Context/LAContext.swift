@@ -4,7 +4,7 @@ package import AuthenticationContext
 public import KeychainServices
 internal import Observation
 internal import SecretMemory
-package import WhorlService
+internal import WhorlService
 
 /// A mechanism for authenticating the owner of the device with a finger or the passcode.
 ///
@@ -41,18 +41,6 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
     /// Makes a context for the readers and the enrolled fingers of this machine.
     public override init() {
         let parts = ContextParts.current
-        core = ContextCore { parts }
-        super.init()
-        trackDomainState()
-    }
-
-    /// Makes a context for a service and a prompt that the caller chooses.
-    package init(
-        service: any AuthenticationService,
-        presenter: any PromptPresenter,
-        application: ApplicationID
-    ) {
-        let parts = ContextParts(service: service, presenter: presenter, application: application)
         core = ContextCore { parts }
         super.init()
         trackDomainState()
