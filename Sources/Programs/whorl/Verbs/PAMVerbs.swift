@@ -11,8 +11,9 @@ struct PAMCommand: AsyncParsableCommand {
         abstract: "Lets one program, such as sudo, take a finger, or no longer.",
         discussion: """
             It puts one line into a file of /etc/pam.d and takes it out again; the password stays the other way in. \
-            For all programs at once there is pam-auth-update (Docs/PAM.md). Keep a root shell open until \
-            `sudo -k true` has worked in another terminal. Examples:
+            For all programs at once there is pam-auth-update (Docs/PAM.md). The new file is put in force after you have \
+            come through it once, with your finger or your password. Keep a root shell open until `sudo -k true` has \
+            worked in another terminal. Examples:
 
               whorl pam status sudo
               whorl pam add sudo --dry-run
@@ -84,8 +85,17 @@ struct PAMCommand: AsyncParsableCommand {
         )
         @Flag(help: "Only says what would be written.")
         var dryRun = false
+        @Flag(
+            name: .customLong("try"),
+            inversion: .prefixedNo,
+            help: "Whether you come through the new file before it is in force (default: in /etc/pam.d)."
+        )
+        var tries: Bool?
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
+
+        /// In the folder of another system stand lines for that system's modules.
+        private var isTried: Bool { !dryRun && tries ?? (place.folder == PAMFolder.own) }
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let old = try place.files.stack(of: place.service)
@@ -99,13 +109,15 @@ struct PAMCommand: AsyncParsableCommand {
                 throw .stack(error, place.service)
             }
             if !dryRun {
-                // In the folder of another system stand lines for that system's module.
                 if place.folder == PAMFolder.own { try Self.tryModule() }
+                if isTried {
+                    try PAMTrial(files: place.files, service: place.service, stack: new).run()
+                }
                 try place.files.replace(place.service, old, by: new)
             }
             return Answer(
                 result: [
-                    "service": .string(place.service), "added": .bool(!dryRun),
+                    "service": .string(place.service), "added": .bool(!dryRun), "tried": .bool(isTried),
                     "line": .string(PAMStack.line),
                 ],
                 text: dryRun
