@@ -25,7 +25,7 @@ private let sudo = """
         #expect(
             new.text == sudo.replacing("@include common-auth", with: "\(PAMStack.line)\n@include common-auth")
         )
-        #expect(new.removing() == old)
+        #expect(try new.removing() == old)
     }
 
     @Test(arguments: [
@@ -35,7 +35,7 @@ private let sudo = """
     ])
     func `keeps the lines before the password's first`(text: String) throws {
         let new = try PAMStack(text: text).adding()
-        #expect(new.removing().text == text)
+        #expect(try new.removing().text == text)
         let lines = new.text.split(separator: "\n")
         let place = try #require(lines.firstIndex { $0 == PAMStack.line })
         #expect(
@@ -58,6 +58,55 @@ private let sudo = """
         }
     }
 
+    @Test(arguments: [
+        "auth required pam_unix.so nullok\nAUTH required pam_2fa.so\n",
+        "auth required pam_unix.so\n-Auth optional /lib/security/pam_x.so\n",
+    ])
+    func `with further lines in capitals gets no line`(text: String) {
+        #expect(throws: PAMStack.Fault.linesFollow) { try PAMStack(text: text).adding() }
+    }
+
+    @Test func `with a whole file after the password's gets no line where that file has lines for logins`() {
+        let stack = PAMStack(text: "@include common-auth\n@include more\n")
+        #expect(throws: PAMStack.Fault.linesFollow) { try stack.adding { $0 == "more" } }
+        #expect(throws: Never.self) { try stack.adding { $0 == "common-account" } }
+    }
+
+    @Test(arguments: [
+        "session required pam_x.so \\\n@include common-auth\n",
+        "auth required \\ \n pam_unix.so\nauth required pam_sss.so\n",
+        "auth required pam_unix.so nullok\r\nauth required pam_2fa.so x\r\n",
+        "auth required pam_unix.so\u{0B}\n",
+        "auth required pam_unix.so\0\nauth required pam_2fa.so\n",
+    ])
+    func `that libpam reads otherwise than line by line gets no line`(text: String) {
+        #expect(throws: PAMStack.Fault.unclear) { try PAMStack(text: text).adding() }
+        let own = PAMStack(text: "auth sufficient pam_whorl.so timeout=5\n\(text)")
+        #expect(throws: PAMStack.Fault.unclear) { try own.removing() }
+    }
+
+    @Test(arguments: ["[success=ignore default=1]", "[ default = 2 ]", "[success=1 default=ignore]"])
+    func `in which a line before counts lines keeps them`(control: String) {
+        let line = "auth \(control) pam_succeed_if.so user ingroup sudo"
+        #expect(throws: PAMStack.Fault.linesCounted) { try PAMStack(text: "\(line)\n\(sudo)").adding() }
+        let own = PAMStack(text: "\(line)\n\(PAMStack.line)\n\(sudo)")
+        #expect(throws: PAMStack.Fault.linesCounted) { try own.removing() }
+        #expect(throws: Never.self) {
+            try PAMStack(text: "auth [success=ok default=die] pam_x.so a=1\n\(sudo)").adding()
+        }
+    }
+
+    @Test func `may name the module by its path`() {
+        let own = PAMStack(text: "auth sufficient /lib/security/pam_whorl.so\n\(sudo)")
+        #expect(own.hasModule)
+        #expect(throws: PAMStack.Fault.there) { try own.adding() }
+        #expect(throws: Never.self) { try PAMStack(text: "auth required /lib/pam_unix.so\n").adding() }
+    }
+
+    @Test func `is the line of the comment's words alone`() {
+        #expect(!PAMStack(text: "#\u{301} auth required pam_whorl.so\n").hasModule)
+    }
+
     @Test func `with a line gets no second one, whatever its options`() {
         let own = PAMStack(text: "auth sufficient pam_whorl.so timeout=5\n\(sudo)")
         #expect(own.hasModule)
@@ -71,10 +120,19 @@ private let sudo = """
     {
         let folder = program.home + "/pam.d"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        for (name, text) in files {
+        let common = [
+            "common-account": "account required pam_unix.so\n", "common-session-noninteractive": "\n",
+        ]
+        for (name, text) in common.merging(files, uniquingKeysWith: { $1 }) {
             try text.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
         }
         return folder
+    }
+
+    /// The names of the files, but for those of accounts and sessions.
+    private func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+            .filter { !["common-account", "common-session-noninteractive"].contains($0) }
     }
 
     @Test func `adds the line, keeps the old file, and takes both away again`() async throws {
@@ -97,7 +155,7 @@ private let sudo = """
         let removed = try await program.run(["pam", "remove", "sudo", "--folder", folder, "--json"])
         #expect(removed.status == 0 && removed.out.contains(#""removed":true"#))
         #expect(try String(contentsOfFile: file, encoding: .utf8) == sudo)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["sudo"])
+        #expect(try names(in: folder) == ["sudo"])
     }
 
     @Test func `leaves what was changed meanwhile, and the kept file with it`() async throws {
@@ -119,9 +177,7 @@ private let sudo = """
         #expect(try await program.run(["pam", "add", "sudo", "--folder", folder]).status == 34)
         let status = try await program.run(["pam", "status", "sudo", "--folder", folder, "--json"])
         #expect(status.out.contains(#""by":"included""#))
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["common-auth", "sudo"]
-        )
+        #expect(try names(in: folder) == ["common-auth", "sudo"])
     }
 
     @Test(arguments: ["../passwd", "common-auth", "other", ".hidden", "a/b", "", "sudo x"])
@@ -137,5 +193,48 @@ private let sudo = """
         let program = try WhorlProgram()
         let outcome = try await program.run(["pam", "add", "sudoo", "--folder", try folder(program)])
         #expect(outcome.status == 1 && outcome.err.contains("sudoo cannot be read"))
+    }
+
+    @Test func `leaves a link, and a file of another one's, as they are`() async throws {
+        let program = try WhorlProgram()
+        let folder = try folder(program, ["real": sudo, "sudo.new": "mine", "su": sudo])
+        try FileManager.default.createSymbolicLink(atPath: "\(folder)/sudo", withDestinationPath: "real")
+        let outcome = try await program.run(["pam", "add", "sudo", "--folder", folder])
+        #expect(outcome.status == 1 && outcome.err.contains("is not replaced"), "\(outcome)")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/sudo") == "real")
+        try FileManager.default.removeItem(atPath: "\(folder)/sudo")
+        try FileManager.default.moveItem(atPath: "\(folder)/real", toPath: "\(folder)/sudo")
+        #expect(try await program.run(["pam", "add", "sudo", "--folder", folder]).status == 0)
+        #expect(try String(contentsOfFile: "\(folder)/sudo.new", encoding: .utf8) == "mine")
+        #expect(try names(in: folder) == [".sudo.before-whorl", "su", "sudo", "sudo.new"])
+    }
+
+    @Test func `keeps the labels of the file`() async throws {
+        let program = try WhorlProgram()
+        let folder = try folder(program)
+        let file = "\(folder)/sudo"
+        let attribute = "import os, sys; print(os.{}xattr(*map(os.fsencode, sys.argv[1:])))"
+        func python(_ function: String, _ arguments: String...) async throws -> String {
+            let text = attribute.replacing("{}", with: function)
+            return try await program.run("/usr/bin/python3", ["-c", text] + arguments).out
+        }
+        #expect(try await python("set", file, "user.whorl-test", "kept") == "None\n")
+        #expect(try await program.run(["pam", "add", "sudo", "--folder", folder]).status == 0)
+        for path in [file, "\(folder)/.sudo.before-whorl"] {
+            #expect(try await python("get", path, "user.whorl-test") == "b'kept'\n")
+        }
+    }
+
+    @Test func `adds nothing where a whole file that follows has lines for logins, or cannot be read`()
+        async throws
+    {
+        for more in ["auth required pam_2fa.so\n", nil] {
+            let program = try WhorlProgram()
+            var files = ["sudo": "\(sudo)@include more\n"]
+            files["more"] = more
+            let folder = try folder(program, files)
+            let outcome = try await program.run(["pam", "add", "sudo", "--folder", folder])
+            #expect(outcome.status == 1 && outcome.err.contains("a touch would skip"), "\(outcome)")
+        }
     }
 }

@@ -46,11 +46,45 @@ def journal():
     ).stdout
 
 
+def adding(service):
+    """Starts whorl pam add as root, as owner's sudo does at the machine's seat."""
+    surroundings = {"PATH": "/usr/bin:/bin", "SUDO_UID": "1000"}
+    return pexpect.spawn(
+        "whorl", ["pam", "add", service], encoding="utf-8", timeout=60, env=surroundings, preexec_fn=lambda: sit("owner")
+    )
+
+
+def test_new_file_is_in_force_only_after_a_person_came_through_it():
+    subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
+    for service in ("sudo", "su"):
+        file, folder = pathlib.Path(f"/etc/pam.d/{service}"), sorted(os.listdir("/etc/pam.d"))
+        before = file.read_bytes()
+        for keys in ("wrong\r", "\x03"):
+            child = adding(service)
+            child.expect_exact(PROMPT)
+            child.send(keys)
+            status, text = ended(child)
+            assert status == 1 and "nothing was changed" in text, (status, text)
+            assert file.read_bytes() == before and sorted(os.listdir("/etc/pam.d")) == folder
+        for act_ in (lambda child: lay("right"), lambda child: child.send(f"{PASSWORD}\r")):
+            child = adding(service)
+            child.expect_exact(PROMPT)
+            assert file.read_bytes() == before
+            act_(child)
+            status, text = ended(child)
+            assert status == 0 and PASSWORD not in text and "pam_whorl" in file.read_text(), (status, text)
+            subprocess.run(["whorl", "pam", "remove", service], check=True)
+            assert file.read_bytes() == before and sorted(os.listdir("/etc/pam.d")) == folder
+        refused = subprocess.run(["whorl", "pam", "add", service], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert refused.returncode == 1 and "--no-try" in refused.stderr and file.read_bytes() == before, refused
+    assert not [name for name in os.listdir("/run") if name.startswith("whorl-pam-")]
+
+
 def test_one_program_alone_takes_a_finger_after_whorl_pam_add():
     file = pathlib.Path("/etc/pam.d/sudo")
     before, rights = file.read_text(), file.stat().st_mode
     subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd"], check=True)
-    subprocess.run(["whorl", "pam", "add", "sudo"], check=True)
+    subprocess.run(["whorl", "pam", "add", "sudo", "--no-try"], check=True)
     try:
         child = sudo()
         child.expect_exact(PROMPT)

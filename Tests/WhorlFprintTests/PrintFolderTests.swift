@@ -85,6 +85,24 @@ import WhorlFingerprint
         #expect(FileManager.default.fileExists(atPath: path("7_renamed")))
     }
 
+    @Test func `lists all prints of a reader, or says that it cannot`() throws {
+        let folder = PrintFolder(root: root)
+        #expect(try folder.everything(on: key).isEmpty)
+        for user in ["ada", "bob"] { try folder.save(template, .rightIndex, of: user, on: key) }
+        try folder.save(template, .leftThumb, of: "bob", on: ReaderKey(driver: "other", number: "0"))
+        #expect(FileManager.default.createFile(atPath: "\(root)/a file", contents: Data()))
+        let all = try folder.everything(on: key)
+        #expect(Set(all.map(\.user)) == ["ada", "bob"] && all.allSatisfy { $0.finger == .rightIndex })
+        // A folder that is a link to itself can be listed by no one, root neither.
+        try FileManager.default.removeItem(atPath: "\(root)/ada/virtual_image")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(root)/ada/virtual_image",
+            withDestinationPath: "virtual_image"
+        )
+        #expect(folder.fingers(of: "ada", on: key) == [])
+        #expect(throws: PrintStoreFault.self) { try folder.everything(on: key) }
+    }
+
     @Test func `keeps the former print until the new one is whole`() throws {
         let folder = PrintFolder(root: root)
         try folder.save(template, .rightIndex, of: "ada", on: key)

@@ -85,6 +85,7 @@ private final class LoginMachine {
 
 extension LoginInterface.Asking {
     fileprivate static func sudo(
+        terminal: String? = "/dev/pts/7",
         remoteHost: String? = nil,
         within limit: Duration = .seconds(30),
         mostTries: Int? = nil
@@ -92,7 +93,7 @@ extension LoginInterface.Asking {
         Self(
             user: 1000,
             service: "sudo",
-            terminal: "/dev/pts/7",
+            terminal: terminal,
             remoteHost: remoteHost,
             timeoutMilliseconds: limit.components.seconds * 1000,
             mostTries: mostTries
@@ -140,10 +141,49 @@ struct LoginTests {
         machine.rules.set(obstacle: AuthenticationError(.notInteractive, message: "elsewhere"))
         let refused = try await machine.refusal()
         #expect(refused.reason == .noSession && refused.messages.isEmpty)
-        machine.rules.set()
+        machine.rules.set(session: "1")
         for host in ["", "localhost"] {
             #expect(try await machine.verify(.sudo(remoteHost: host)).outcome.get() == true)
         }
+    }
+
+    @Test func `a server that names this machine outside any session asks for no touch`() async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        var asking = LoginInterface.Asking.sudo(remoteHost: "localhost")
+        asking.service = "cups"
+        let refused = try await machine.refusal(asking)
+        #expect(refused.reason == .remote && refused.messages.isEmpty)
+        #expect(try await machine.verify().outcome.get() == true)
+    }
+
+    @Test(arguments: [
+        ("login", nil), ("openvpn", nil), ("smtp", nil), ("cups", "cups"), ("sshd", "ssh"),
+        ("dovecot", "dovecot"),
+        ("gdmx", nil), ("login", ""), ("login", ":"),
+    ])
+    func `a server that names no place at this machine asks for no touch outside a session`(
+        service: String,
+        terminal: String?
+    ) async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        var asking = LoginInterface.Asking.sudo(terminal: terminal)
+        asking.service = service
+        let refused = try await machine.refusal(asking)
+        #expect(refused.reason == .noSession && refused.messages.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("login", "tty1"), ("login", "/dev/tty1"), ("login", "console"), ("su", "pts/3"), ("lightdm", ":0"),
+        ("gdm-password", nil), ("sddm", nil), ("greetd", nil),
+    ])
+    func `a login at this machine's screen is asked outside a session`(
+        service: String,
+        terminal: String?
+    ) async throws {
+        let machine = try await LoginMachine("mock:then=match")
+        var asking = LoginInterface.Asking.sudo(terminal: terminal)
+        asking.service = service
+        #expect(try await machine.verify(asking).outcome.get() == true)
     }
 
     @Test func `polkit's helper is answered in a session alone`() async throws {

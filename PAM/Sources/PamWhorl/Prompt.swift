@@ -54,7 +54,8 @@ internal import CPAM
     /// Waits for the end.
     mutating func run() -> Outcome {
         let signals = HeldSignals()
-        let outcome = wait(signals)
+        // Without a descriptor for them a signal would end the program before the terminal shows keys again.
+        let outcome = signals.descriptor < 0 ? .unavailable : wait(signals)
         if isShown { terminal?.write(Bytes("\n")) }
         terminal?.show(dropping: outcome != .typed)
         if outcome != .typed { race.line.clear() }

@@ -3,6 +3,8 @@
 
 import os
 import pathlib
+import resource
+import select
 import signal
 import socket
 import sys
@@ -357,6 +359,25 @@ def test_interrupt_that_the_host_outlives_ends_the_stack():
     assert host.told == []
     host = run(waiting, typed("\x03"), CONV_ERR, handler=lambda: signal.signal(signal.SIGINT, lambda *_: None))
     assert host.told == []
+
+
+def test_host_with_few_descriptors_left_has_its_terminal_as_before():
+    prompts = 0
+    for limit in range(6, 22):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+        def act(host, _):
+            nonlocal prompts
+            time.sleep(0.8)
+            while select.select([host.master], [], [], 0)[0]:
+                host.output += os.read(host.master, 4096)
+            if PROMPT in host.output:
+                prompts += 1
+                host.type("\x03")
+        host = run(waiting, act, control=ALONE, handler=few)
+        assert host.answer != SUCCESS, limit
+    assert prompts > 0
 
 
 def test_job_that_is_stopped_asks_again_when_it_goes_on():

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import WhorlService
-import WhorlSupport
 
 /// The folder of PAM's files, in which one is replaced as a whole or not at all.
 struct PAMFolder {
@@ -30,50 +28,49 @@ struct PAMFolder {
         }
     }
 
+    /// Whether a file has lines for logins, itself or by one that it includes; one that cannot be read may have some.
+    func hasLogins(_ name: String, depth: Int = 0) -> Bool {
+        // As above, but the other way round: what is not known is taken for a line that must not be skipped.
+        guard depth < 8, !name.contains("/"), let stack = try? self.stack(of: name) else { return true }
+        return stack.hasLogins || stack.included.contains { hasLogins($0, depth: depth + 1) }
+    }
+
     /// The place of the file as it was before.
     func copy(of service: String) -> String { "\(path)/.\(service).before-whorl" }
 
     /// Puts a file in the place of a service's, and keeps the one that was there.
     func replace(_ service: String, _ old: PAMStack, by new: PAMStack) throws(Failure) {
-        try write(old, to: copy(of: service), like: service)
-        try write(new, to: "\(path)/\(service)", like: service)
+        try requireUnchanged(service, old)
+        try PAMFile(folder: path, service: service).write(old, to: copy(of: service))
+        try PAMFile(folder: path, service: service).write(new, to: "\(path)/\(service)")
     }
 
     /// Puts a file in the place of a service's, and removes the kept one where it is the same.
-    func restore(_ service: String, to stack: PAMStack) throws(Failure) {
-        try write(stack, to: "\(path)/\(service)", like: service)
+    func restore(_ service: String, _ old: PAMStack, to stack: PAMStack) throws(Failure) {
+        try requireUnchanged(service, old)
+        try PAMFile(folder: path, service: service).write(stack, to: "\(path)/\(service)")
         if let kept = Self.read(copy(of: service)), kept == Array(stack.text.utf8) {
             unlink(copy(of: service))
         }
     }
 
-    /// Writes a file beside its place, with the owner and rights of a service's, and then moves it there.
-    private func write(_ stack: PAMStack, to place: String, like service: String) throws(Failure) {
-        var model = Glibc.stat()
-        guard stat("\(path)/\(service)", &model) == 0 else {
-            throw .pam("\(path)/\(service) is not there", errno)
-        }
-        let new = "\(place).new"
-        unlink(new)
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .pam("\(new) cannot be written", errno) }
-        defer { close(descriptor) }
-        let bytes = Array(stack.text.utf8)
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count,
-            fchown(descriptor, model.st_uid, model.st_gid) == 0,
-            fchmod(descriptor, model.st_mode & 0o777) == 0,
-            fsync(descriptor) == 0, rename(new, place) == 0
-        else {
-            let cause = errno
-            unlink(new)
-            throw .pam("\(place) cannot be written", cause)
+    /// Throws if a service's file is not the one that was read.
+    private func requireUnchanged(_ service: String, _ old: PAMStack) throws(Failure) {
+        guard try stack(of: service) == old else {
+            throw .pam("\(path)/\(service) was changed meanwhile", EAGAIN)
         }
     }
 
     private static func read(_ file: String) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        // A pipe without a writer is not waited for.
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        var found = Glibc.stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            errno = EINVAL
+            return nil
+        }
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         // A larger one is no file of PAM's.
@@ -87,16 +84,24 @@ struct PAMFolder {
 
 extension Failure {
     /// The failure of a file of PAM's.
-    fileprivate static func pam(_ message: String, _ cause: Int32) -> Failure {
+    static func pam(_ message: String, _ cause: Int32) -> Failure {
         Failure(
             code: "pamFailed",
             rawValue: nil,
             status: .failure,
             message: "\(message): \(String(cString: strerror(cause))).",
             reason: "",
-            recovery: cause == EACCES
-                ? "Run it as root: `sudo whorl pam …`."
-                : "Look whether the service's name is right: `ls /etc/pam.d`."
+            recovery: pamRecovery(cause)
         )
+    }
+
+    private static func pamRecovery(_ cause: Int32) -> String {
+        switch cause {
+        case EACCES: "Run it as root: `sudo whorl pam …`."
+        case EPERM, EROFS: "Look whether it may be written: `lsattr`, `findmnt`."
+        case ELOOP: "Name the service whose file it leads to, or put the line in by hand (Docs/PAM.md)."
+        case EAGAIN: "Run it again."
+        default: "Look whether the service's name is right: `ls /etc/pam.d`."
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 /// A file of `/etc/pam.d`, in which the line of the finger's module is put or taken out; every other line stays as it is.
 struct PAMStack: Equatable {
-    /// The reason for which a line cannot be put in.
+    /// The reason for which a line cannot be put in or taken out.
     enum Fault: Error, Equatable {
         /// The line is there already.
         case there
@@ -10,73 +10,82 @@ struct PAMStack: Equatable {
         case withoutPassword
         /// Further lines follow the password's, which a touch would skip.
         case linesFollow
+        /// A line before passes over a number of lines, and would get elsewhere.
+        case linesCounted
+        /// A line goes on in the next one, or has bytes that are not shown.
+        case unclear
     }
 
     /// The line: a touch ends the part, anything else leaves it to the lines below.
     static let line = "auth\t[success=done conv_err=die default=ignore]\tpam_whorl.so"
     private static let module = "pam_whorl.so"
     /// The modules that ask for a password.
-    private static let passwords = [
+    private static let passwords: Set = [
         "pam_unix.so", "pam_sss.so", "pam_ldap.so", "pam_krb5.so", "pam_winbind.so",
     ]
 
     let text: String
 
-    private var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+    /// The lines by their bytes: a carriage return and the end of a line would be one character.
+    private var lines: [String] {
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
 
     /// Whether a line of the file names the module.
-    var hasModule: Bool { lines.contains { Self.words($0).contains(Self.module) } }
+    var hasModule: Bool { lines.contains { PAMLine($0).module == Self.module } }
+
+    /// Whether a line of the file is asked in a login.
+    var hasLogins: Bool { lines.contains { PAMLine($0).isLogin } }
 
     /// The files that this one includes for logins.
     var included: [String] {
-        lines.compactMap { line in
-            let words = Self.words(line)
-            if words.first == "@include", words.count > 1 { return words[1] }
-            return Self.isInclusion(words) ? words.last : nil
-        }
+        lines.map { PAMLine($0) }.compactMap { $0.wholeFile ?? $0.loginFile }
     }
 
     /// Returns the file with the line before the one that asks for the password.
-    func adding() throws(Fault) -> PAMStack {
+    ///
+    /// - Parameter hasLogins: Whether a line of the file with this name, which stands as a whole in this one, is asked in
+    ///   a login.
+    /// - Returns: The new file.
+    /// - Throws: the reason for which the line cannot be put in.
+    func adding(hasLogins: (String) -> Bool = { _ in false }) throws(Fault) -> PAMStack {
         guard !hasModule else { throw .there }
-        let all = lines
-        guard let place = all.firstIndex(where: { Self.asksPassword(Self.words($0)) }) else {
-            throw .withoutPassword
-        }
+        var all = lines
+        let read = try clearLines()
+        guard let place = read.firstIndex(where: Self.asksPassword) else { throw .withoutPassword }
+        guard !read[..<place].contains(where: \.canJump) else { throw .linesCounted }
         // The end of the part by a touch would skip them.
-        guard !all[(place + 1)...].contains(where: { Self.isLogin(Self.words($0)) }) else {
-            throw .linesFollow
+        let follows = read[(place + 1)...].contains { line in
+            line.isLogin || line.wholeFile.map { $0.hasSuffix("-auth") || hasLogins($0) } ?? false
         }
-        var changed = all.map(String.init)
-        changed.insert(Self.line, at: place)
-        return PAMStack(text: changed.joined(separator: "\n"))
+        guard !follows else { throw .linesFollow }
+        all.insert(Self.line, at: place)
+        return PAMStack(text: all.joined(separator: "\n"))
     }
 
     /// Returns the file without the lines that name the module.
-    func removing() -> PAMStack {
-        PAMStack(text: lines.filter { !Self.words($0).contains(Self.module) }.joined(separator: "\n"))
+    func removing() throws(Fault) -> PAMStack {
+        guard hasModule else { return self }
+        let read = try clearLines()
+        let last = read.lastIndex { $0.module == Self.module } ?? 0
+        guard !read[..<last].contains(where: { $0.canJump && $0.module != Self.module }) else {
+            throw .linesCounted
+        }
+        let rest = zip(lines, read).filter { $1.module != Self.module }.map(\.0)
+        return PAMStack(text: rest.joined(separator: "\n"))
     }
 
-    /// The words of a line without its comment; a control in brackets is several.
-    private static func words(_ line: Substring) -> [String] {
-        line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.map(String.init)
+    /// The lines, each of which libpam reads as it stands.
+    private func clearLines() throws(Fault) -> [PAMLine] {
+        let read = lines.map { PAMLine($0) }
+        guard !read.contains(where: { $0.goesOn || $0.isUnclear }) else { throw .unclear }
+        return read
     }
 
-    private static func isLogin(_ words: [String]) -> Bool {
-        words.first == "auth" || words.first == "-auth" || isCommonLogin(words)
-    }
-
-    /// Whether a line includes a file of the distribution for logins, by Debian's way to include.
-    private static func isCommonLogin(_ words: [String]) -> Bool {
-        words.first == "@include" && words.count > 1 && words[1].hasSuffix("-auth")
-    }
-
-    private static func isInclusion(_ words: [String]) -> Bool {
-        words.first == "auth" && words.count > 2 && ["include", "substack"].contains(words[1])
-    }
-
-    private static func asksPassword(_ words: [String]) -> Bool {
-        isCommonLogin(words) || isInclusion(words)
-            || (words.first == "auth" && passwords.contains { words.contains($0) })
+    private static func asksPassword(_ line: PAMLine) -> Bool {
+        if let file = line.wholeFile { return file.hasSuffix("-auth") }
+        return line.loginFile != nil
+            || (line.isLogin && line.module.map(passwords.contains) ?? false)
     }
 }

@@ -11,8 +11,9 @@ struct PAMCommand: AsyncParsableCommand {
         abstract: "Lets one program, such as sudo, take a finger, or no longer.",
         discussion: """
             It puts one line into a file of /etc/pam.d and takes it out again; the password stays the other way in. \
-            For all programs at once there is pam-auth-update (Docs/PAM.md). Keep a root shell open until \
-            `sudo -k true` has worked in another terminal. Examples:
+            For all programs at once there is pam-auth-update (Docs/PAM.md). The new file is put in force after you have \
+            come through it once, with your finger or your password. Keep a root shell open until `sudo -k true` has \
+            worked in another terminal. Examples:
 
               whorl pam status sudo
               whorl pam add sudo --dry-run
@@ -84,24 +85,39 @@ struct PAMCommand: AsyncParsableCommand {
         )
         @Flag(help: "Only says what would be written.")
         var dryRun = false
+        @Flag(
+            name: .customLong("try"),
+            inversion: .prefixedNo,
+            help: "Whether you come through the new file before it is in force (default: in /etc/pam.d)."
+        )
+        var tries: Bool?
         @OptionGroup var place: Place
         @OptionGroup var global: GlobalOptions
+
+        /// In the folder of another system stand lines for that system's modules.
+        private var isTried: Bool { !dryRun && tries ?? (place.folder == PAMFolder.own) }
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let old = try place.files.stack(of: place.service)
             guard !place.files.includesModule(old) else { throw .stack(.there, place.service) }
             let new: PAMStack
-            do throws(PAMStack.Fault) { new = try old.adding() } catch { throw .stack(error, place.service) }
-            // The new file is the old one and the line, and nothing is written otherwise.
-            guard new.removing() == old else { throw .stack(.linesFollow, place.service) }
+            do throws(PAMStack.Fault) {
+                new = try old.adding { place.files.hasLogins($0) }
+                // The new file is the old one and the line, and nothing is written otherwise.
+                guard try new.removing() == old else { throw .unclear }
+            } catch {
+                throw .stack(error, place.service)
+            }
             if !dryRun {
-                // In the folder of another system stand lines for that system's module.
                 if place.folder == PAMFolder.own { try Self.tryModule() }
+                if isTried {
+                    try PAMTrial(files: place.files, service: place.service, stack: new).run()
+                }
                 try place.files.replace(place.service, old, by: new)
             }
             return Answer(
                 result: [
-                    "service": .string(place.service), "added": .bool(!dryRun),
+                    "service": .string(place.service), "added": .bool(!dryRun), "tried": .bool(isTried),
                     "line": .string(PAMStack.line),
                 ],
                 text: dryRun
@@ -149,7 +165,13 @@ struct PAMCommand: AsyncParsableCommand {
         func answer(_ session: Session) async throws(Failure) -> Answer {
             let old = try place.files.stack(of: place.service)
             let isThere = old.hasModule
-            if isThere, !dryRun { try place.files.restore(place.service, to: old.removing()) }
+            let new: PAMStack
+            do throws(PAMStack.Fault) {
+                new = try old.removing()
+            } catch {
+                throw .stack(error, place.service)
+            }
+            if isThere, !dryRun { try place.files.restore(place.service, old, to: new) }
             return Answer(
                 result: ["service": .string(place.service), "removed": .bool(isThere && !dryRun)],
                 text: [
@@ -164,11 +186,10 @@ struct PAMCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    /// The failure of a file into which the line cannot be put.
+    /// The failure of a file into which the line cannot be put, or from which it cannot be taken.
     fileprivate static func stack(_ fault: PAMStack.Fault, _ service: String) -> Failure {
-        switch fault {
-        case .there:
-            Failure(
+        guard fault != .there else {
+            return Failure(
                 code: "existsAlready",
                 rawValue: nil,
                 status: .existsAlready,
@@ -176,18 +197,30 @@ extension Failure {
                 reason: "",
                 recovery: "Nothing is to be done."
             )
-        case .withoutPassword, .linesFollow:
-            Failure(
-                code: "pamFailed",
-                rawValue: nil,
-                status: .failure,
-                message: fault == .withoutPassword
-                    ? "No line of \(service)'s file is known to ask for a password, which has to stay the other way in."
-                    : "Further lines follow the password's in \(service)'s file, which a touch would skip.",
-                reason: "",
-                recovery:
-                    "Use `sudo pam-auth-update --enable whorl`, or put the line in by hand (Docs/PAM.md)."
-            )
+        }
+        return Failure(
+            code: "pamFailed",
+            rawValue: nil,
+            status: .failure,
+            message: "\(fault.sentence(service)).",
+            reason: "",
+            recovery: "Use `sudo pam-auth-update --enable whorl`, or change the file by hand (Docs/PAM.md)."
+        )
+    }
+}
+
+extension PAMStack.Fault {
+    fileprivate func sentence(_ service: String) -> String {
+        switch self {
+        case .there: "\(service) takes a finger already"
+        case .withoutPassword:
+            "No line of \(service)'s file is known to ask for a password, which has to stay the other way in"
+        case .linesFollow:
+            "Further lines follow the password's in \(service)'s file, which a touch would skip"
+        case .linesCounted:
+            "A line of \(service)'s file passes over a number of lines, and would get elsewhere"
+        case .unclear:
+            "A line of \(service)'s file goes on in the next one, or has bytes that an editor does not show"
         }
     }
 }

@@ -39,7 +39,7 @@ extension FprintDevice {
             _ = removed(finger, of: user)
         }
         guard features.isSuperset(of: [.storage, .storageClear]), !features.contains(.storageList),
-            allPrints.isEmpty
+            allPrintsForCertain()?.isEmpty ?? false
         else { return }
         // A reader that does not clear its storage may have room all the same.
         try? await reader.clearDirectly()
@@ -66,6 +66,10 @@ extension FprintDevice {
 
     /// Deletes a print from the reader that no user here has; returns whether it is gone.
     private func isDeleted(_ stranger: Template) async -> Bool {
+        guard let ours = allPrintsForCertain(), !ours.contains(where: { isSame($0, stranger) }) else {
+            tell(.duplicate)
+            return false
+        }
         do throws(DirectFailure) {
             try await reader.deleteDirectly(stranger)
             return true

@@ -31,6 +31,28 @@ extension FprintDevice {
     /// The usable prints of all users.
     var allPrints: [UsablePrint] { prints.users().flatMap(usablePrints) }
 
+    /// The prints of all users, before one that none of them has is deleted from the reader.
+    ///
+    /// It is `nil` where some could not be read: the reader's print may be one of those.
+    func allPrintsForCertain() -> [Template]? {
+        do throws(PrintStoreFault) {
+            var templates: [Template] = []
+            for (user, finger) in try prints.everything(on: key) {
+                guard let template = prints.template(finger, of: user, on: key),
+                    reader.assumeIsolated({ $0.metadata(of: template) }) != nil
+                else {
+                    report("The reader keeps its prints: the \(finger.rawValue) of \(user) cannot be read.")
+                    return nil
+                }
+                templates.append(template)
+            }
+            return templates
+        } catch {
+            report("The reader keeps its prints: those here cannot be listed: \(error.cause)")
+            return nil
+        }
+    }
+
     func isSame(_ first: Template, _ second: Template) -> Bool {
         reader.assumeIsolated { $0.isSamePrint(first, second) }
     }
@@ -159,9 +181,10 @@ extension FprintDevice {
     func deleteUnknownFromReader() async -> Bool {
         guard features.contains(.storageList) else { return false }
         // A reader that does not answer has made no room.
-        guard let known = try? await reader.listDirectly() else { return false }
-        let ours = allPrints
-        let unknown = known.filter { stored in !ours.contains { isSame($0.template, stored.template) } }
+        guard let known = try? await reader.listDirectly(), let ours = allPrintsForCertain() else {
+            return false
+        }
+        let unknown = known.filter { stored in !ours.contains { isSame($0, stored.template) } }
         guard let newest = unknown.max(by: { Self.date($0) < Self.date($1) }) else { return false }
         do throws(DirectFailure) {
             try await reader.deleteDirectly(newest.template)

@@ -89,6 +89,38 @@ package struct PrintFolder: PrintStore {
 
     package func users() -> [String] { Self.names(in: root).filter(Self.isPlain).sorted() }
 
+    package func everything(
+        on reader: ReaderKey
+    ) throws(PrintStoreFault) -> [(user: String, finger: Finger)] {
+        var all: [(user: String, finger: Finger)] = []
+        for user in try Self.allNames(in: root) {
+            guard let folder = folder(of: user, reader) else { throw PrintStoreFault("a name is not plain") }
+            let names = try Self.allNames(in: folder)
+            all += Finger.allCases.filter { names.contains(Self.name(of: $0)) }.map { (user, $0) }
+        }
+        return all
+    }
+
+    /// Returns the names in a folder; none where it is not there.
+    private static func allNames(in folder: String) throws(PrintStoreFault) -> Set<String> {
+        guard let opened = opendir(folder) else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw fault(folder) }
+            return []
+        }
+        defer { closedir(opened) }
+        var names: Set<String> = []
+        while true {
+            errno = 0
+            guard let entry = readdir(opened) else { break }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            names.insert(name)
+        }
+        guard errno == 0 else { throw fault(folder) }
+        return names.subtracting([".", ".."])
+    }
+
     private func folder(of user: String, _ reader: ReaderKey) -> String? {
         let names = [user, reader.driver, reader.number]
         return names.allSatisfy(Self.isPlain) ? ([root] + names).joined(separator: "/") : nil

@@ -26,6 +26,10 @@ package protocol PrintStore: Sendable {
     func remove(_ finger: Finger, of user: String, on reader: ReaderKey) throws(PrintStoreFault)
     /// Returns the users who have prints.
     func users() -> [String]
+    /// Returns all for which there is something on a reader, whether or not it can be read.
+    ///
+    /// - Throws: the reason for which some may be missing.
+    func everything(on reader: ReaderKey) throws(PrintStoreFault) -> [(user: String, finger: Finger)]
 }
 
 /// The reason for which prints could not be changed.

@@ -47,7 +47,7 @@ extension ServiceHost {
         _ caller: Caller,
         _ owner: any OwnerService
     ) async -> Result<LoginInterface.Answer, LoginRefused> {
-        guard !asked.isRemote else { return .failure(LoginRefused(.remoteLogin, .remote)) }
+        guard !asked.isRemote(caller) else { return .failure(LoginRefused(.remoteLogin, .remote)) }
         guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
         do throws(AuthenticationError) {
             let evaluation = try await owner.evaluate(request(asked, caller), presenter: LoginPresenter(call))
@@ -76,16 +76,37 @@ extension ServiceHost {
 }
 
 extension LoginInterface.Asking {
-    /// Whether the person is at another machine, by PAM's word.
-    fileprivate var isRemote: Bool {
-        guard let remoteHost else { return false }
-        return !remoteHost.isEmpty && remoteHost != "localhost"
+    /// Whether the person is at another machine, by PAM's word, or may be.
+    ///
+    /// This machine's own name is taken from a locker in a session. From outside it comes from servers, such as that of
+    /// the printers: every local user can speak to them, and so can a tunnel from elsewhere.
+    fileprivate func isRemote(_ caller: Caller) -> Bool {
+        guard let remoteHost, !remoteHost.isEmpty else { return false }
+        return remoteHost != "localhost" || caller.asker?.session == nil
     }
 
-    /// Whether the service asks for a person of whose place it says nothing: polkit's helper, where it runs as a service
-    /// of its own, is outside the session of the person at the agent, who may be at another machine.
+    /// Whether the service asks, outside any session, for a person of whose place it says nothing.
+    ///
+    /// Servers of mail, files or private networks ask PAM for people at other machines, and many name no host; polkit's
+    /// helper does so for the person at an agent. A program at this machine's own screen names a terminal, or is a
+    /// greeter, some of which have none yet.
     fileprivate func isForElsewhere(_ caller: Caller) -> Bool {
-        service.hasPrefix("polkit") && caller.asker?.session == nil
+        guard caller.asker?.session == nil else { return false }
+        return service.hasPrefix("polkit") || !(namesTerminal || isGreeter)
+    }
+
+    /// Whether the terminal is one of this machine's; servers put their own name there, such as `ssh`.
+    private var namesTerminal: Bool {
+        guard let terminal else { return false }
+        let isScreen = terminal.first == ":" && terminal.dropFirst().first?.isNumber ?? false
+        return isScreen || terminal == "console"
+            || ["/dev/", "tty", "pts/"].contains { terminal.hasPrefix($0) }
+    }
+
+    private var isGreeter: Bool {
+        ["gdm", "lightdm", "sddm", "plasmalogin", "greetd", "cosmic-greeter"].contains { name in
+            service == name || service.hasPrefix(name + "-")
+        }
     }
 
     /// The purpose, with PAM's words as the journal shows them.

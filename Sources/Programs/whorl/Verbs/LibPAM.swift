@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The system's libpam, which is loaded where a trial needs it: nothing else of this program asks it.
+struct LibPAM {
+    private typealias Talk =
+        @convention(c) (
+            CInt, UnsafePointer<UnsafeRawPointer?>?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+            UnsafeMutableRawPointer?
+        ) -> CInt
+    private typealias Start =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, UnsafePointer<CChar>,
+            UnsafeMutablePointer<OpaquePointer?>
+        ) -> CInt
+    private typealias SetItem = @convention(c) (OpaquePointer, CInt, UnsafeRawPointer) -> CInt
+    private typealias Authenticate = @convention(c) (OpaquePointer, CInt) -> CInt
+    private typealias ErrorText = @convention(c) (OpaquePointer, CInt) -> UnsafePointer<CChar>?
+
+    /// The number of PAM's item for the terminal.
+    private static let terminalItem: CInt = 3
+    private static let success: CInt = 0
+
+    private let start: Start
+    private let setItem: SetItem
+    private let authenticate: Authenticate
+    private let end: Authenticate
+    private let errorText: ErrorText
+
+    /// Loads the library; `nil` where it is not there, or cannot read another folder (before 1.4).
+    init?() {
+        guard let library = dlopen("libpam.so.0", RTLD_NOW | RTLD_LOCAL) else { return nil }
+        guard let start = dlsym(library, "pam_start_confdir"), let setItem = dlsym(library, "pam_set_item"),
+            let authenticate = dlsym(library, "pam_authenticate"), let end = dlsym(library, "pam_end"),
+            let errorText = dlsym(library, "pam_strerror")
+        else { return nil }
+        self.start = unsafeBitCast(start, to: Start.self)
+        self.setItem = unsafeBitCast(setItem, to: SetItem.self)
+        self.authenticate = unsafeBitCast(authenticate, to: Authenticate.self)
+        self.end = unsafeBitCast(end, to: Authenticate.self)
+        self.errorText = unsafeBitCast(errorText, to: ErrorText.self)
+    }
+
+    /// Authenticates a user by a service's file in a folder; `nil` after a success, otherwise libpam's sentence.
+    func authenticate(
+        _ service: String,
+        _ user: String,
+        in folder: String,
+        on terminal: String
+    ) -> String? {
+        let talk: Talk = { count, messages, responses, _ in
+            TerminalTalk.answer(count, messages, responses)
+        }
+        // The library keeps a copy of the pair: the function, and what it is given.
+        var conversation = (unsafeBitCast(talk, to: UnsafeRawPointer.self), UnsafeRawPointer?.none)
+        var handle: OpaquePointer?
+        guard start(service, user, &conversation, folder, &handle) == Self.success, let handle else {
+            return "libpam did not start"
+        }
+        var result = terminal.withCString { setItem(handle, Self.terminalItem, $0) }
+        if result == Self.success { result = authenticate(handle, 0) }
+        let sentence =
+            result == Self.success
+            ? nil : errorText(handle, result).map { String(cString: $0) } ?? "error \(result)"
+        _ = end(handle, result)
+        return sentence
+    }
+}

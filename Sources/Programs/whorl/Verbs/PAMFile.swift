@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A service's file, beside which another one is written with its owner, rights and labels, and then moved to its place.
+struct PAMFile: ~Copyable {
+    private let descriptor: Int32
+    private let folder: String
+    private let draft: String
+    private let model: Glibc.stat
+
+    /// Opens the file; a link is not followed, since it would be replaced in the place of what it leads to.
+    init(folder: String, service: String) throws(Failure) {
+        let file = "\(folder)/\(service)"
+        let opened = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard opened >= 0 else { throw .pam("\(file) is not replaced", errno) }
+        var found = Glibc.stat()
+        guard fstat(opened, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw .pam("\(file) is not replaced", EINVAL)
+        }
+        descriptor = opened
+        model = found
+        self.folder = folder
+        // A name that is no service's, and no file's of someone else.
+        draft = "\(folder)/.\(service).whorl-new"
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes a file like this one to a place in its folder; what is there is replaced as a whole or not at all.
+    func write(_ stack: PAMStack, to place: String) throws(Failure) {
+        // The draft of a run that was killed.
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .pam("\(draft) cannot be written", errno) }
+        defer { close(file) }
+        guard Self.write(Array(stack.text.utf8), to: file),
+            fchown(file, model.st_uid, model.st_gid) == 0,
+            fchmod(file, model.st_mode & 0o777) == 0,
+            FileLabels.copy(from: descriptor, to: file), fsync(file) == 0, rename(draft, place) == 0
+        else {
+            let cause = errno
+            unlink(draft)
+            throw .pam("\(place) cannot be written", cause)
+        }
+        settle()
+    }
+
+    /// Writes the folder's names to the disk; a change that cannot be settled is made all the same.
+    private func settle() {
+        let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { return }
+        _ = fsync(opened)
+        close(opened)
+    }
+
+    private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import WhorlSupport
+
+/// One authentication through a file that is not in force yet.
+///
+/// libpam reads it in a folder of root's alone, beside links to the files that are in force: nothing in `/etc/pam.d` is
+/// changed before the trial has succeeded, and a trial that is killed leaves nothing there.
+struct PAMTrial {
+    let files: PAMFolder
+    let service: String
+    let stack: PAMStack
+
+    /// Authenticates the person at the terminal; returns only after a success.
+    func run() throws(Failure) {
+        guard isatty(STDIN_FILENO) == 1, let terminal = ttyname(STDIN_FILENO).map({ String(cString: $0) })
+        else {
+            throw .trial("There is no terminal on which the new file could be tried.")
+        }
+        guard let libpam = LibPAM() else {
+            throw .trial("The system's libpam cannot try a file that is not in force.")
+        }
+        let folder = try makeFolder()
+        defer { Self.removeFolder(folder) }
+        try fill(folder)
+        let person = Self.person
+        let signals = ForwardedSignals()
+        let result = Self.asProgramOf(person) {
+            libpam.authenticate(service, ThisProcess.userName(of: person), in: folder, on: terminal)
+        }
+        signals.end()
+        if let result {
+            throw Failure(
+                code: "pamFailed",
+                rawValue: nil,
+                status: .failure,
+                message: "The trial of the new file failed, and nothing was changed: \(result).",
+                reason: "",
+                recovery:
+                    "Look whether the password is right, and what the system's log says; then run it again."
+            )
+        }
+    }
+
+    /// The user whose finger or password is asked for: the one who ran sudo, or logged in.
+    private static var person: UInt32 {
+        if geteuid() == 0 {
+            let named = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }
+            // The largest number is of a process that no login has begun.
+            if let person = named ?? login, person != .max { return person }
+        }
+        return getuid()
+    }
+
+    /// The user who logged in, by the kernel's word, also where he became another one since.
+    private static var login: UInt32? {
+        let file = open("/proc/self/loginuid", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var digits = [UInt8](repeating: 0, count: 16)
+        let count = read(file, &digits, digits.count)
+        return UInt32(String(decoding: digits.prefix(max(count, 0)), as: UTF8.self))
+    }
+
+    /// Runs a function with the rights of a program that belongs to root and was started by a user: modules that let
+    /// root in without a question would try nothing.
+    private static func asProgramOf<Value>(_ person: UInt32, _ body: () -> Value) -> Value {
+        guard geteuid() == 0 else { return body() }
+        let nobody: UInt32 = 65_534
+        let real = getuid()
+        // Where it is refused, a module asks less, and the trial says less.
+        _ = setreuid(person == 0 ? nobody : person, .max)
+        defer { _ = setreuid(real, .max) }
+        return body()
+    }
+
+    // MARK: - The folder
+
+    private func makeFolder() throws(Failure) -> String {
+        let place = access("/run", W_OK) == 0 ? "/run" : "/tmp"
+        var name = Array("\(place)/whorl-pam-XXXXXX".utf8CString)
+        guard mkdtemp(&name) != nil else { throw .pam("A folder for the trial cannot be made", errno) }
+        return String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private func fill(_ folder: String) throws(Failure) {
+        guard let real = realpath(files.path, nil) else { throw .pam("\(files.path) cannot be read", errno) }
+        defer { free(real) }
+        for name in Self.names(in: files.path) where name != service {
+            symlink("\(String(cString: real))/\(name)", "\(folder)/\(name)")
+        }
+        let file = open("\(folder)/\(service)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .pam("\(folder)/\(service) cannot be written", errno) }
+        defer { close(file) }
+        let bytes = Array(stack.text.utf8)
+        guard write(file, bytes, bytes.count) == bytes.count else {
+            throw .pam("\(folder)/\(service) cannot be written", errno)
+        }
+    }
+
+    private static func removeFolder(_ folder: String) {
+        for name in names(in: folder) { unlink("\(folder)/\(name)") }
+        rmdir(folder)
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let opened = opendir(folder) else { return [] }
+        defer { closedir(opened) }
+        var names: [String] = []
+        while let entry = readdir(opened) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}
+
+extension Failure {
+    /// The failure of a trial that cannot begin.
+    fileprivate static func trial(_ message: String) -> Failure {
+        Failure(
+            code: "pamFailed",
+            rawValue: nil,
+            status: .failure,
+            message: message,
+            reason: "",
+            recovery: "Run it on a terminal, or add --no-try, and keep a root shell open then."
+        )
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// PAM's questions to a person, on the controlling terminal.
+enum TerminalTalk {
+    /// A question, as libpam lays it out.
+    private struct Message {
+        let style: CInt
+        let text: UnsafePointer<CChar>?
+    }
+
+    /// An answer, as libpam lays it out; it frees the text.
+    private struct Response {
+        var text: UnsafeMutablePointer<CChar>?
+        var code: CInt = 0
+    }
+
+    private enum Style: CInt { case hidden = 1, shown, error, information }
+
+    private static let success: CInt = 0
+    private static let failure: CInt = 19
+    /// PAM takes no longer answer.
+    private static let longest = 512
+    /// The largest number of questions at once.
+    private static let most = 32
+
+    /// Asks the person all of libpam's questions, or answers none.
+    static func answer(
+        _ count: CInt,
+        _ messages: UnsafePointer<UnsafeRawPointer?>?,
+        _ responses: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> CInt {
+        let count = Int(count)
+        guard let messages, let responses, count > 0, count <= most,
+            let memory = calloc(count, MemoryLayout<Response>.stride)
+        else { return failure }
+        let answers = memory.bindMemory(to: Response.self, capacity: count)
+        for index in 0..<count {
+            guard let message = messages[index]?.load(as: Message.self), put(message, &answers[index]) else {
+                for answer in UnsafeBufferPointer(start: answers, count: index) { forget(answer.text) }
+                free(memory)
+                return failure
+            }
+        }
+        responses.pointee = memory
+        return success
+    }
+
+    /// Shows one question, and reads its answer where it has one.
+    private static func put(_ message: Message, _ response: inout Response) -> Bool {
+        let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0, let style = Style(rawValue: message.style) else { return false }
+        defer { close(terminal) }
+        switch style {
+        case .error, .information:
+            show(message, terminal)
+            _ = write(terminal, "\n", 1)
+            return true
+        case .hidden:
+            // The question comes when keys are hidden, so that none is shown or dropped that follows it.
+            response.text = hiding(terminal) {
+                show(message, terminal)
+                return readLine(terminal)
+            }
+        case .shown:
+            show(message, terminal)
+            response.text = readLine(terminal)
+        }
+        return response.text != nil
+    }
+
+    private static func show(_ message: Message, _ terminal: CInt) {
+        if let text = message.text { _ = write(terminal, text, strlen(text)) }
+    }
+
+    /// Reads a line while the terminal shows no keys; what was typed before is dropped.
+    private static func hiding<Value>(_ terminal: CInt, _ body: () -> Value?) -> Value? {
+        var before = termios()
+        guard tcgetattr(terminal, &before) == 0 else { return nil }
+        var hidden = before
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        guard tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { return nil }
+        defer {
+            tcsetattr(terminal, TCSAFLUSH, &before)
+            _ = write(terminal, "\n", 1)
+        }
+        return body()
+    }
+
+    /// Reads a line into memory of libpam's, with no copy elsewhere; `nil` after a signal and for one that is too long.
+    private static func readLine(_ terminal: CInt) -> UnsafeMutablePointer<CChar>? {
+        guard let memory = calloc(longest, 1) else { return nil }
+        let line = memory.bindMemory(to: CChar.self, capacity: longest)
+        for place in 0..<longest {
+            guard read(terminal, &line[place], 1) == 1 else { break }
+            if line[place] == CChar(UInt8(ascii: "\n")) {
+                line[place] = 0
+                return line
+            }
+        }
+        explicit_bzero(memory, longest)
+        free(memory)
+        return nil
+    }
+
+    private static func forget(_ text: UnsafeMutablePointer<CChar>?) {
+        guard let text else { return }
+        explicit_bzero(text, strlen(text))
+        free(text)
+    }
+}
