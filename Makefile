@@ -73,7 +73,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam deb build-deb test-deb build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -180,6 +180,7 @@ nightly: setup-test ## all tests under the thread and the address sanitizer, the
 		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost || status=1; \
 	fi; \
+	$(MAKE) --no-print-directory test-deb || status=1; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
@@ -304,6 +305,18 @@ uninstall-pam: ## takes the PAM module out of the stacks that pam-auth-update ma
 		echo "error: these files name pam_whorl.so; take the lines out first" >&2; exit 1; fi
 	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl; fi
 	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
+
+# --- Debian packages: Docs/Packages.md -------------------------------------------------------------------------------------
+
+deb: build-deb ## builds the release and makes Debian packages of it, in .build/deb
+	SWIFT='$(SWIFT)' packaging/deb $(CONFIG)
+
+build-deb:
+	@scripts/setup --deb
+	@$(MAKE) --no-print-directory build pam build-server
+
+test-deb: build-deb ## makes the packages, and installs, upgrades and purges them in a booted system, where GUEST names a program that runs one
+	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
 
 # --- the login server, for an operator --------------------------------------------------------------------------------
 
