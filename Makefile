@@ -19,7 +19,7 @@ SERVER_TEST_FLAGS ?=
 # The login server is a package of its own, with a build of its own.
 SERVER_BUILD = .build-server
 # The installed server runs where no Swift is installed.
-SERVER_BUILD_FLAGS ?= --static-swift-stdlib
+SERVER_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath
 SERVER_STAGE = $(SERVER_BUILD)/stage/$(CONFIG)
 
 PREFIX ?= /usr/local
@@ -30,6 +30,7 @@ BINDIR ?= $(PREFIX)/bin
 # Where `whorl` looks for it: ../libexec/whorl beside its own folder.
 LIBEXECDIR = $(dir $(BINDIR:%/=%))libexec/whorl
 MANDIR ?= $(PREFIX)/share/man/man1
+MAN8DIR = $(dir $(MANDIR:%/=%))man8
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -72,7 +73,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam deb build-deb test-deb build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -180,6 +181,7 @@ nightly: setup-test ## all tests under the thread and the address sanitizer, the
 		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost || status=1; \
 	fi; \
+	$(MAKE) --no-print-directory test-deb || status=1; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
@@ -198,11 +200,13 @@ man: ## writes the man pages of the built program to .build
 	@rm -rf $(STAGE)/man && mkdir -p $(STAGE)/man
 	$(PRODUCTS)/generate-manual $(WHORL) --multi-page --output-directory $(STAGE)/man \
 		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
+	@scripts/tidy-manual $(STAGE)/man
 
 completions: ## writes the shell completions of the built program to .build
 	@test -x $(WHORL) || { echo "$(WHORL) is not built: run make build first" >&2; exit 1; }
 	@mkdir -p $(STAGE)/completions
 	$(WHORL) --generate-completion-script bash >$(STAGE)/completions/bash
+	@sed -i '1{/^#!/d;}' $(STAGE)/completions/bash  # it is read, not run
 	$(WHORL) --generate-completion-script zsh >$(STAGE)/completions/zsh
 	$(WHORL) --generate-completion-script fish >$(STAGE)/completions/fish
 
@@ -247,6 +251,7 @@ install-service:
 	set -ex; \
 	install -D -m 644 systemd/whorld.socket "$(DESTDIR)$(UNITDIR)/whorld.socket"; \
 	install -D -m 644 systemd/whorld.sysusers "$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
+	install -D -m 644 systemd/whorld.8 "$(DESTDIR)$(MAN8DIR)/whorld.8"; \
 	install -D -m 644 systemd/io.whorl.policy "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
 	install -d "$(DESTDIR)$(UNITDIR)"; \
 	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' systemd/whorld.service.in >"$(DESTDIR)$(UNITDIR)/whorld.service"; \
@@ -272,7 +277,7 @@ uninstall: ## removes what install put there (the group fingerprint and a change
 		systemctl --quiet disable --now whorld.socket whorld.service 2>/dev/null || true; fi; \
 	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf" \
 		"$(DESTDIR)$(UNITDIR)/whorld.socket" "$(DESTDIR)$(UNITDIR)/whorld.service" \
-		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
+		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(MAN8DIR)/whorld.8" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
 	if cmp -s systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; then \
 		rm -f "$(DESTDIR)$(CONFDIR)/whorld.conf"; rmdir "$(DESTDIR)$(CONFDIR)" 2>/dev/null || true; fi; \
 	set +x; \
@@ -294,13 +299,25 @@ install-pam: ## installs the PAM module, after make pam; no service asks it befo
 	@test -n "$(PAMDIR)" || { echo "this system's folder of PAM modules is not known: set PAMDIR" >&2; exit 1; }
 	install -D -m 644 $(PAM_MODULE) "$(DESTDIR)$(PAMDIR)/pam_whorl.so"
 	install -D -m 644 PAM/deploy/whorl.pam-config "$(DESTDIR)$(PAMCONFIGDIR)/whorl"
-	install -D -m 644 PAM/deploy/pam_whorl.8 "$(DESTDIR)$(dir $(MANDIR:%/=%))man8/pam_whorl.8"
+	install -D -m 644 PAM/deploy/pam_whorl.8 "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
 
 uninstall-pam: ## takes the PAM module out of the stacks that pam-auth-update made, and removes it
 	@if [ -z "$(DESTDIR)" ] && grep -lsE '^[^#]*pam_whorl' /etc/pam.d/* | grep -v '/common-' | grep .; then \
 		echo "error: these files name pam_whorl.so; take the lines out first" >&2; exit 1; fi
 	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl; fi
-	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(dir $(MANDIR:%/=%))man8/pam_whorl.8"
+	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
+
+# --- Debian packages: Docs/Packages.md -------------------------------------------------------------------------------------
+
+deb: build-deb ## builds the release and makes Debian packages of it, in .build/deb
+	SWIFT='$(SWIFT)' packaging/deb $(CONFIG)
+
+build-deb:
+	@scripts/setup --deb
+	@$(MAKE) --no-print-directory build pam build-server
+
+test-deb: build-deb ## makes the packages, and installs, upgrades and purges them in a booted system, where GUEST names a program that runs one
+	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
 
 # --- the login server, for an operator --------------------------------------------------------------------------------
 
@@ -316,6 +333,7 @@ stage-server:
 	install -m 755 $(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SERVER_STAGE)/whorl-login-server
 	$(PRODUCTS)/generate-manual $(SERVER_STAGE)/whorl-login-server --multi-page --output-directory $(SERVER_STAGE)/man \
 		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
+	@scripts/tidy-manual $(SERVER_STAGE)/man
 
 install-server: ## installs the login server and its unit to PREFIX under DESTDIR, after make build-server
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/install $(SERVER_STAGE)
