@@ -168,7 +168,9 @@ test-fprintd: ## runs fprintd's own tests against the built service, where FPRIN
 	@if [ -n "$(FPRINTD_SUITE)" ]; then FPRINTD_SUITE="$(FPRINTD_SUITE)" FPRINTD_LOGIN="$(FPRINTD_LOGIN)" scripts/test-fprintd $(CONFIG); \
 	else echo "test-fprintd: skipped: FPRINTD_SUITE names no program that runs fprintd's tests"; fi
 
-nightly: setup-test ## all tests under the thread and the address sanitizer, then more kills and calls than by day (slow)
+# Logins over TLS at two instances, one of which is killed every 20 seconds.
+SOAK_LOGINS ?= 200000
+nightly: setup-test ## all tests under the sanitizers, then more kills, calls and logins than by day (slow)
 	@status=0; $(SWIFT) build -c release $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) \
 		--product whorl-login-server || status=1; \
 	for kind in thread address; do \
@@ -176,6 +178,9 @@ nightly: setup-test ## all tests under the thread and the address sanitizer, the
 	done; \
 	$(SWIFT) build --build-tests && \
 		WHORL_KILLS=200 WHORL_CALLS=24000 $(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test --groups "8 9 10" || status=1; \
+	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server && \
+		REQUIRE_PEERS=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Server/Tests/Peers/soak \
+			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
 	if [ -n "$(GUEST)" ]; then \
 		$(SWIFT) build --product generate-manual && $(SWIFT) build --product IdiomProbe && \
 		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 scripts/test-system debug \

@@ -67,7 +67,8 @@ struct `what an operator relies on` {
             }
             for name in [
                 "connections ", "connections_refused_total 0", "connected_addresses 0",
-                "passwords_under_way 0", "signing_key_age_seconds",
+                "passwords_under_way 0", "database_waiting 0", "database_wait_seconds 0.0",
+                "signing_key_age_seconds",
                 "upkeep_failures_total 0",
                 "log_lines_dropped_total",
             ] { #expect(text.contains("\nwhorl_login_\(name)"), "\(name)") }

@@ -50,6 +50,14 @@ final class PostgreSQLLine: Sendable {
 
     init(patience: Duration) { self.patience = patience }
 
+    /// The jobs that wait now.
+    var waiting: StoreWait {
+        state.withLock { state in
+            guard let first = state.first else { return StoreWait() }
+            return StoreWait(operations: state.count, longest: .now - first.since)
+        }
+    }
+
     /// Puts a job at the end; refuses it if the line is too long.
     func append(_ job: Job) {
         let isFirst: Bool? = state.withLock { state in

@@ -25,6 +25,9 @@ final class PostgreSQLPool: Sendable {
 
     deinit { line.close(threads: size) }
 
+    /// The tasks that wait in line for a connection now.
+    var waiting: StoreWait { line.waiting }
+
     /// The work on a connection: one statement or one transaction, or work that may be done twice.
     typealias Body<Value> =
         @Sendable (inout PostgreSQLConnection) throws(PostgreSQLFailure) -> Value

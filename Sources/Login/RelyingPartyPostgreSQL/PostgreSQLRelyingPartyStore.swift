@@ -49,4 +49,7 @@ public final class PostgreSQLRelyingPartyStore: Sendable {
             try PostgreSQLSchema.prepare(&connection, ifMissing)
         }
     }
+
+    /// The operations that wait for a connection of the pool.
+    public var waiting: StoreWait { pool.waiting }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RelyingParty
 internal import Synchronization
 
 /// The metrics of the server, in Prometheus' text format (exposition format 0.0.4).
@@ -31,6 +32,7 @@ final class Metrics: Sendable {
         var refusedConnections = 0
         var connectedAddresses = 0
         var passwordsWaiting = 0
+        var databaseWait = StoreWait()
         var signingKeyAge = 0
     }
 
@@ -122,6 +124,12 @@ final class Metrics: Sendable {
                 "# HELP whorl_login_passwords_under_way Passwords that are checked or wait for that.",
                 "# TYPE whorl_login_passwords_under_way gauge",
                 "whorl_login_passwords_under_way \(gauges.passwordsWaiting)",
+                "# HELP whorl_login_database_waiting Operations that wait for a connection to the database, or another's write.",
+                "# TYPE whorl_login_database_waiting gauge",
+                "whorl_login_database_waiting \(gauges.databaseWait.operations)",
+                "# HELP whorl_login_database_wait_seconds How long the first of them has waited.",
+                "# TYPE whorl_login_database_wait_seconds gauge",
+                "whorl_login_database_wait_seconds \(gauges.databaseWait.longest / .seconds(1))",
                 "# HELP whorl_login_signing_key_age_seconds How long the key has signed that signs now.",
                 "# TYPE whorl_login_signing_key_age_seconds gauge",
                 "whorl_login_signing_key_age_seconds \(gauges.signingKeyAge)",

@@ -27,6 +27,7 @@ extension LoginService {
             refusedConnections: connections.refused,
             connectedAddresses: connections.addresses,
             passwordsWaiting: passwords.underWay,
+            databaseWait: relyingParty.store.waiting,
             signingKeyAge: tokens.signingKeyAge(at: now)
         )
     }

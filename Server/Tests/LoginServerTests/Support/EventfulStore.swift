@@ -17,6 +17,7 @@ struct EventfulStore: RelyingPartyStore {
     let base: any RelyingPartyStore
     var before: Event = { _ in }
     var after: Event = { _ in }
+    var waiting: StoreWait { base.waiting }
 
     private func around<Value>(
         _ call: Call,

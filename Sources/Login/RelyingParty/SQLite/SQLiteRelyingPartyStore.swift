@@ -14,6 +14,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
     public let path: String
     private let queue: DatabaseQueue
     private let durability = SQLiteDurability()
+    private let waits = WaitingOperations()
 
     /// Opens the database.
     ///
@@ -55,6 +56,9 @@ public final class SQLiteRelyingPartyStore: Sendable {
         )
     }
 
+    /// The operations that wait: for their turn at the connection, or for the write of another process.
+    public var waiting: StoreWait { waits.now }
+
     /// Runs `body` in an IMMEDIATE transaction on the connection's own thread, to its end even if the task is
     /// cancelled.
     func write<Value: Sendable>(
@@ -62,13 +66,17 @@ public final class SQLiteRelyingPartyStore: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(RelyingPartyError) -> Value {
         typealias Answer = Result<Value, RelyingPartyError>
+        let wait = waits.add()
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
-            queue.asyncWriteWithoutTransaction { [durability, path] db in
+            queue.asyncWriteWithoutTransaction { [durability, waits, path] db in
                 done.resume(
                     returning: Answer(path) {
+                        // A transaction that does not begin has waited for another process in vain.
+                        defer { waits.remove(wait) }
                         try durability.change(to: level, db)
                         var value: Value?
                         try db.inTransaction(.immediate) {
+                            waits.remove(wait)
                             value = try body(db)
                             return .commit
                         }
@@ -85,8 +93,10 @@ public final class SQLiteRelyingPartyStore: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(RelyingPartyError) -> Value {
         typealias Answer = Result<Value, RelyingPartyError>
+        let wait = waits.add()
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
-            queue.asyncWriteWithoutTransaction { [path] db in
+            queue.asyncWriteWithoutTransaction { [waits, path] db in
+                waits.remove(wait)
                 done.resume(returning: Answer(path) { try body(db) })
             }
         }.get()

@@ -12,6 +12,9 @@ public import LoginAssertion
 /// Every operation throws only ``RelyingPartyError/Code/store``. An operation that throws may have taken effect all the
 /// same, if the reply of a database was lost; an operation that returns has taken effect once.
 public protocol RelyingPartyStore: Sendable {
+    /// The operations that wait for the database now: for a connection of a pool, or for the end of another's write.
+    var waiting: StoreWait { get }
+
     /// Counts a try; returns the seconds to wait if the limit is reached, and `nil` otherwise.
     func count(_ bucket: RateBucket, at now: Int) async throws(RelyingPartyError) -> Int?
 
