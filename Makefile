@@ -133,8 +133,9 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	@$(MAKE) --no-print-directory check-release
 	@$(MAKE) --no-print-directory test-system
 
-# What the optimizer cannot compile shows in no debug build. The login server's release is built each night.
-check-release: program ## builds the program for release
+# What the optimizer cannot compile shows in no debug build. Each has a folder of its own beside the debug build's products.
+check-release: program ## builds the program and the login server for release
+	$(SWIFT) build -c release $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
 
 docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
 	$(SWIFT) build
