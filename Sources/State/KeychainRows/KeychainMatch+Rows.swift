@@ -25,10 +25,9 @@ extension KeychainMatch {
         sql += "profile = ? AND agrp IN ("
         for index in groups.indices { sql += index == 0 ? "?" : ", ?" }
         sql += ") AND class = ?"
-        // Values of the database, which the statement takes without converting them one by one.
-        var arguments = [profile.databaseValue]
-        for group in groups { arguments.append(group.databaseValue) }
-        arguments.append(itemClass.rawValue.databaseValue)
+        var arguments: [(any DatabaseValueConvertible)?] = [profile]
+        for group in groups { arguments.append(group) }
+        arguments.append(itemClass.rawValue)
         for name in StoredRow.columns {
             guard let wanted = attributes[name], !wanted.isDefault else { continue }
             sql += " AND "
@@ -36,11 +35,11 @@ extension KeychainMatch {
             if case .data(let bytes) = wanted, itemClass.ofBytes.contains(name) {
                 // Rows may store the same bytes as a text.
                 sql += " IN (?, ?)"
-                arguments.append(AttributeValue.encodedText(bytes).databaseValue)
+                arguments.append(AttributeValue.encodedText(bytes))
             } else {
                 sql += " = ?"
             }
-            arguments.append(wanted.encoded.databaseValue)
+            arguments.append(wanted.encoded)
         }
         return (sql, StatementArguments(arguments))
     }
