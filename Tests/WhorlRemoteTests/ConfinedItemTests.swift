@@ -127,14 +127,6 @@ struct ConfinedItemTests {
         )
     }
 
-    private func blocking<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { done in
-            requireThread("test") { done.resume(with: Result { try body() }) }
-        }
-    }
-
     @Test func `a confined program finds the rows of its own id, whatever groups it names`() async throws {
         let machine = try await RuledMachine()
         let keychain = machine.services().keychain

@@ -23,14 +23,6 @@ struct RemoteKeychainTests {
         )
     }
 
-    private func blocking<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { done in
-            requireThread("test") { done.resume(with: Result { try body() }) }
-        }
-    }
-
     @Test func `rows are stored, found, changed and deleted, with their values`() async throws {
         let machine = try await RemoteMachine()
         let keychain = machine.services.keychain

@@ -10,6 +10,7 @@ import Synchronization
 import WhorlIPC
 import WhorlRemote
 import WhorlService
+import WhorlSupport
 import WhorlSystem
 
 /// A machine whose engine runs in a private child, the program whorld, with a simulated TPM of its own.
@@ -95,6 +96,13 @@ final class CountedTransport: ServiceTransport {
     func connect() throws(SystemCallError) -> Descriptor {
         state.withLock { $0 += 1 }
         return try transport.connect()
+    }
+}
+
+/// Runs what blocks its thread on one of its own, so that a service of this process has the pool.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in
+        requireThread("test") { done.resume(with: Result { try body() }) }
     }
 }
 

@@ -50,6 +50,13 @@ package struct BlockingCall: ~Copyable {
         }
     }
 
+    /// Gives the socket away after a call that was answered.
+    ///
+    /// - Returns: The socket; `nil` where more than the answer came in.
+    package consuming func release() -> Descriptor? {
+        waiting.isEmpty && reader.pending == 0 ? socket : nil
+    }
+
     private func send(_ bytes: [UInt8], _ descriptors: [Descriptor]) throws(SystemCallError) {
         let numbers = descriptors.map(\.number)
         var sent = 0

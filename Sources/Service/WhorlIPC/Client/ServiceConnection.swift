@@ -77,6 +77,11 @@ package final class ServiceConnection: Sendable {
 
     deinit { channel.close() }
 
+    /// Gives the socket away after a call that was answered.
+    ///
+    /// - Returns: The socket; `nil` where the connection has ended.
+    package func release() -> Descriptor? { channel.release() ? socket : nil }
+
     /// Closes the connection; a call that waits ends with `connection`.
     package func close() { channel.close() }
 

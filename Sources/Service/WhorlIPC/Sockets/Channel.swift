@@ -120,6 +120,22 @@ final class Channel: @unchecked Sendable {
         perform { end(.closed) }
     }
 
+    /// Lets the socket go without closing it; no handler is called from then on.
+    ///
+    /// - Returns: `false` where the connection has ended, or half a message is on its way.
+    func release() -> Bool {
+        var isReleased = false
+        perform {
+            guard onEnd != nil, unsent.isEmpty, reader.pending == 0 else { return }
+            onEnd = nil
+            onMessage = nil
+            registration?.cancel()
+            registration = nil
+            isReleased = true
+        }
+        return isReleased
+    }
+
     /// Does something with the connection while nothing else is done with it, on this thread; a handler of the connection
     /// that calls this is in turn already.
     func perform(_ work: () -> Void) {

@@ -58,6 +58,12 @@ package enum UnixSocket {
         return places.count { $0.revents & Int16(POLLHUP | POLLERR) != 0 }
     }
 
+    /// Whether a connection is open on both sides, and nothing has come in that was not read.
+    static func isQuiet(_ socket: Descriptor) -> Bool {
+        var place = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        return poll(&place, 1, 0) == 0
+    }
+
     /// Makes a descriptor that another program gave fit for use here: it does not wait and is not inherited.
     package static func adopt(_ descriptor: Descriptor) throws(SystemCallError) {
         let flags = fcntl(descriptor.number, F_GETFL)

@@ -67,6 +67,7 @@ final class PromptRelay: Sendable {
     private func show(_ shown: ShownPrompt, _ entry: PromptEntry) async {
         let passcodes = Task { await self.sendPasscodes(of: entry, to: shown.id) }
         let action = await presenter.show(shown.prompt, entry)
+        state.withLock { $0.entries[shown.id] = nil }
         entry.close()
         await passcodes.value
         let ending = PromptInterface.Ending(
@@ -91,7 +92,9 @@ final class PromptRelay: Sendable {
             )
             return false
         }
-        // As above.
+        // A prompt that has ended takes none in any case.
+        guard state.withLock({ $0.entries[prompt] != nil }) else { return }
+        // The prompt's time limit ends it where this does not arrive.
         _ = try? await client.call(PromptInterface.close, .init(prompt: prompt), failing: StateError.self)
     }
 

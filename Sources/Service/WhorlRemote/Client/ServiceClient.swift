@@ -4,11 +4,16 @@ import SecretMemory
 import WhorlIPC
 import WhorlService
 
-/// Calls the methods of a service, each on a connection of its own.
+/// Calls the methods of a service, each on a connection that no other call uses at the time.
 ///
-/// A connection costs some 20 µs, and none that is kept can be stale after the service has left or was updated.
+/// What may be said twice goes over a connection whose last call was answered a moment ago, where one is left. The service
+/// may have gone or been updated in between: it is then said once more. Whatever changes something, or asks the owner, gets
+/// a connection of its own, so that it is never sent twice.
 struct ServiceClient: Sendable {
     let transport: any ServiceTransport
+    private let kept = KeptSockets()
+
+    init(transport: any ServiceTransport) { self.transport = transport }
 
     /// Calls a method, and waits in a task for its reply.
     ///
@@ -27,15 +32,32 @@ struct ServiceClient: Sendable {
         failing: Failure.Type,
         update: ((Result) -> Void)? = nil
     ) async throws(Failure) -> CallReply<Result> {
-        do throws(ServiceCallError) {
-            let connection = try self.connection()
-            if transport.provesProcess { try await connection.proveProcess() }
+        /// Calls the method, and keeps the connection where it was answered.
+        func call(
+            on connection: ServiceConnection,
+            knowsProcess: Bool
+        ) async throws(ServiceCallError) -> CallReply<Result> {
+            defer { if knowsProcess, let socket = connection.release() { kept.keep(socket) } }
             return try await connection.call(
                 method.name,
                 parameters,
                 descriptors: attachments.descriptors,
                 update: update
             )
+        }
+        do throws(ServiceCallError) {
+            if method.isRepeatable, update == nil, let socket = kept.take() {
+                do throws(ServiceCallError) {
+                    return try await call(on: try connection(over: socket), knowsProcess: true)
+                } catch .connection {
+                    // The service has left since the last call.
+                }
+            }
+            let connection = try self.connection()
+            // A connection that does not know the process is of no use to the next call.
+            let knowsProcess = method.isAboutProcess || !transport.provesProcess
+            if knowsProcess, transport.provesProcess { try await connection.proveProcess() }
+            return try await call(on: connection, knowsProcess: knowsProcess)
         } catch {
             throw Failure(error)
         }
@@ -49,23 +71,55 @@ struct ServiceClient: Sendable {
         failing: Failure.Type,
         update: ((CallReply<Result>) throws(ServiceCallError) -> Void)? = nil
     ) throws(Failure) -> CallReply<Result> {
+        /// Whether a part of the answer has come.
+        var hasBegun = false
+        let begin: (CallReply<Result>) throws(ServiceCallError) -> Void = { (part) throws(ServiceCallError) in
+            hasBegun = true
+            try update?(part)
+        }
+        let told = update == nil ? nil : begin
         do throws(ServiceCallError) {
+            if method.isRepeatable, let socket = kept.take() {
+                do throws(ServiceCallError) {
+                    return try finish(BlockingCall(socket), method, parameters, attachments, told)
+                } catch {
+                    // Else the service has left since the last call.
+                    guard case .connection = error, !hasBegun else { throw error }
+                }
+            }
             var call = BlockingCall(try socket())
             if transport.provesProcess { try call.proveProcess() }
-            return try call.call(
-                method.name,
-                parameters,
-                descriptors: attachments.descriptors,
-                update: update
-            )
+            return try finish(call, method, parameters, attachments, told)
         } catch {
             throw Failure(error)
         }
     }
 
+    /// Calls a method, and keeps the connection where it was answered.
+    private func finish<Parameters, Result>(
+        _ call: consuming BlockingCall,
+        _ method: ServiceMethod<Parameters, Result>,
+        _ parameters: Parameters,
+        _ attachments: Attachments,
+        _ update: ((CallReply<Result>) throws(ServiceCallError) -> Void)?
+    ) throws(ServiceCallError) -> CallReply<Result> {
+        let reply = try call.call(
+            method.name,
+            parameters,
+            descriptors: attachments.descriptors,
+            returning: Result.self,
+            update: update
+        )
+        if let socket = call.release() { kept.keep(socket) }
+        return reply
+    }
+
     /// Opens a connection.
     func connection() throws(ServiceCallError) -> ServiceConnection {
-        let socket = try socket()
+        try connection(over: try socket())
+    }
+
+    private func connection(over socket: Descriptor) throws(ServiceCallError) -> ServiceConnection {
         do throws(SystemCallError) {
             return try ServiceConnection(socket)
         } catch {

@@ -21,11 +21,13 @@ enum FingerInterface {
         let request: ConsentRequest
     }
 
-    static let list = ServiceMethod<NoValue, Valued<[EnrolledFinger]>>("io.whorl.Fingers.List")
+    static let list = ServiceMethod<NoValue, Valued<[EnrolledFinger]>>(repeatable: "io.whorl.Fingers.List")
     static let state = ServiceMethod<Valued<ApplicationID>, Optionally<EnrollmentState>>(
-        "io.whorl.Fingers.State"
+        repeatable: "io.whorl.Fingers.State"
     )
-    static let difference = ServiceMethod<Difference, EnrollmentDifference>("io.whorl.Fingers.Difference")
+    static let difference = ServiceMethod<Difference, EnrollmentDifference>(
+        repeatable: "io.whorl.Fingers.Difference"
+    )
     static let enroll = ServiceMethod<Prompting<Enrolling>, Prompted<EnrolledFinger>>(
         "io.whorl.Fingers.Enroll"
     )
@@ -33,7 +35,7 @@ enum FingerInterface {
         "io.whorl.Fingers.Remove"
     )
     static let acceptable = ServiceMethod<NoValue, Optionally<[EnrolledFinger]>>(
-        "io.whorl.Fingers.Acceptable"
+        repeatable: "io.whorl.Fingers.Acceptable"
     )
     static let accept = ServiceMethod<Prompting<ConsentRequest>, Prompted<Optionally<AcceptedFingers>>>(
         "io.whorl.Fingers.Accept"

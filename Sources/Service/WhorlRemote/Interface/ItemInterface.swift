@@ -50,14 +50,18 @@ enum ItemInterface {
     /// Decodes an item whose bytes lie beside the call.
     static let decode = ServiceMethod<Valued<Int>, AttachedItem>("io.whorl.Items.Decode")
     static let standing = ServiceMethod<Valued<[AttachedItem]>, Valued<[VaultItem.Standing]>>(
-        "io.whorl.Items.Standing"
+        repeatable: "io.whorl.Items.Standing"
     )
     static let use = ServiceMethod<Prompting<Using>, Prompted<Product>>("io.whorl.Items.Use")
 
     static let prepare = ServiceMethod<NoValue, NoValue>("io.whorl.Items.Prepare")
     static let add = ServiceMethod<Adding, Optionally<SigningKeyPublic>>("io.whorl.Items.Add")
-    static let list = ServiceMethod<NoValue, Valued<[VaultItem]>>("io.whorl.Items.List")
-    static let access = ServiceMethod<Valued<ItemID>, Valued<AccessControl>>("io.whorl.Items.Access")
-    static let publicKey = ServiceMethod<Valued<ItemID>, Valued<SigningKeyPublic>>("io.whorl.Items.PublicKey")
+    static let list = ServiceMethod<NoValue, Valued<[VaultItem]>>(repeatable: "io.whorl.Items.List")
+    static let access = ServiceMethod<Valued<ItemID>, Valued<AccessControl>>(
+        repeatable: "io.whorl.Items.Access"
+    )
+    static let publicKey = ServiceMethod<Valued<ItemID>, Valued<SigningKeyPublic>>(
+        repeatable: "io.whorl.Items.PublicKey"
+    )
     static let delete = ServiceMethod<Valued<ItemID>, NoValue>("io.whorl.Items.Delete")
 }

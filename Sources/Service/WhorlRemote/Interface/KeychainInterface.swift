@@ -40,7 +40,7 @@ enum KeychainInterface {
     }
 
     /// Finds rows; updates bring them, some at a time, and the last reply brings none.
-    static let find = ServiceMethod<Finding, Valued<[WireRow]>>("io.whorl.Keychain.Find")
+    static let find = ServiceMethod<Finding, Valued<[WireRow]>>(repeatable: "io.whorl.Keychain.Find")
     static let add = ServiceMethod<Adding, Outcome>("io.whorl.Keychain.Add")
     static let update = ServiceMethod<Changing, Outcome>("io.whorl.Keychain.Update")
     static let delete = ServiceMethod<Deleting, Valued<Int>>("io.whorl.Keychain.Delete")

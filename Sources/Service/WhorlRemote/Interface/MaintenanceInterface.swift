@@ -5,31 +5,39 @@ import WhorlService
 
 /// The upkeep of the state and its chip (``MaintenanceService``).
 enum MaintenanceInterface {
-    static let facts = ServiceMethod<NoValue, MaintenanceFacts>("io.whorl.Maintenance.Facts")
-    static let hasState = ServiceMethod<NoValue, Valued<Bool>>("io.whorl.Maintenance.HasState")
-    static let changeMark = ServiceMethod<NoValue, Optionally<[Int]>>("io.whorl.Maintenance.ChangeMark")
-    static let status = ServiceMethod<NoValue, VaultStatus>("io.whorl.Maintenance.Status")
+    static let facts = ServiceMethod<NoValue, MaintenanceFacts>(repeatable: "io.whorl.Maintenance.Facts")
+    static let hasState = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Maintenance.HasState")
+    static let changeMark = ServiceMethod<NoValue, Optionally<[Int]>>(
+        repeatable: "io.whorl.Maintenance.ChangeMark"
+    )
+    static let status = ServiceMethod<NoValue, VaultStatus>(repeatable: "io.whorl.Maintenance.Status")
     static let provision = ServiceMethod<NoValue, NoValue>("io.whorl.Maintenance.Provision")
     static let reset = ServiceMethod<Valued<Bool>, VaultReset>("io.whorl.Maintenance.Reset")
     static let reseal = ServiceMethod<Valued<Int>, Resealing>("io.whorl.Maintenance.Reseal")
-    static let attempts = ServiceMethod<NoValue, Valued<[AttemptStatus]>>("io.whorl.Maintenance.Attempts")
-    static let log = ServiceMethod<Valued<Int>, Valued<[AuditEntry]>>("io.whorl.Maintenance.Log")
+    static let attempts = ServiceMethod<NoValue, Valued<[AttemptStatus]>>(
+        repeatable: "io.whorl.Maintenance.Attempts"
+    )
+    static let log = ServiceMethod<Valued<Int>, Valued<[AuditEntry]>>(
+        repeatable: "io.whorl.Maintenance.Log"
+    )
     static let lockFileFault = ServiceMethod<NoValue, Optionally<AuthenticationError>>(
-        "io.whorl.Maintenance.LockFileFault"
+        repeatable: "io.whorl.Maintenance.LockFileFault"
     )
 }
 
 /// The connected readers (``ReaderService``).
 enum ReaderInterface {
-    static let list = ServiceMethod<NoValue, Valued<[ReaderInfo]>>("io.whorl.Readers.List")
-    static let chosen = ServiceMethod<NoValue, ReaderInfo>("io.whorl.Readers.Chosen")
+    static let list = ServiceMethod<NoValue, Valued<[ReaderInfo]>>(repeatable: "io.whorl.Readers.List")
+    static let chosen = ServiceMethod<NoValue, ReaderInfo>(repeatable: "io.whorl.Readers.Chosen")
     /// Opens a reader and lets it go again, to see whether it can be used.
     static let tryOut = ServiceMethod<Valued<ReaderID>, NoValue>("io.whorl.Readers.TryOut")
     /// The data of the prints that a reader keeps; no template leaves the service.
     static let prints = ServiceMethod<Valued<ReaderID>, Valued<[EnrollmentMetadata]>>(
-        "io.whorl.Readers.Prints"
+        repeatable: "io.whorl.Readers.Prints"
     )
-    static let lockTrouble = ServiceMethod<NoValue, Optionally<ReaderError>>("io.whorl.Readers.LockTrouble")
+    static let lockTrouble = ServiceMethod<NoValue, Optionally<ReaderError>>(
+        repeatable: "io.whorl.Readers.LockTrouble"
+    )
     /// Gives an update for each reader that comes or goes, until the caller hangs up.
     static let watch = ServiceMethod<NoValue, NoValue>("io.whorl.Readers.Watch")
 }

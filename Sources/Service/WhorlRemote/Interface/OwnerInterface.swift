@@ -20,9 +20,11 @@ enum OwnerInterface {
         let isOptedOut: Bool
     }
 
-    static let preflight = ServiceMethod<Question, Preflight>("io.whorl.Owner.Preflight")
+    static let preflight = ServiceMethod<Question, Preflight>(repeatable: "io.whorl.Owner.Preflight")
     static let evaluate = ServiceMethod<Prompting<Asking>, Prompted<Evaluation>>("io.whorl.Owner.Evaluate")
-    static let isOptedOut = ServiceMethod<Valued<ApplicationID>, Valued<Bool>>("io.whorl.Owner.IsOptedOut")
+    static let isOptedOut = ServiceMethod<Valued<ApplicationID>, Valued<Bool>>(
+        repeatable: "io.whorl.Owner.IsOptedOut"
+    )
     static let setOptedOut = ServiceMethod<OptOut, Valued<Bool>>("io.whorl.Owner.SetOptedOut")
     /// Begins a session, whose id is the first update; it lasts until the caller hangs up, and has no reply before.
     static let session = ServiceMethod<NoValue, Valued<String>>("io.whorl.Owner.Session")

@@ -24,7 +24,7 @@ enum PasscodeInterface {
         let force: Bool
     }
 
-    static let isSet = ServiceMethod<NoValue, Valued<Bool>>("io.whorl.Passcode.IsSet")
+    static let isSet = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Passcode.IsSet")
     static let askForFinger = ServiceMethod<Prompting<Asking>, Prompted<NoValue>>(
         "io.whorl.Passcode.AskForFinger"
     )
@@ -32,7 +32,7 @@ enum PasscodeInterface {
     static let change = ServiceMethod<Changing, NoValue>("io.whorl.Passcode.Change")
     static let verify = ServiceMethod<Valued<Int>, PasscodeVerdict>("io.whorl.Passcode.Verify")
     static let itemsLostWithout = ServiceMethod<NoValue, Valued<[ItemID]>>(
-        "io.whorl.Passcode.ItemsLostWithout"
+        repeatable: "io.whorl.Passcode.ItemsLostWithout"
     )
     static let remove = ServiceMethod<Removing, Valued<[ItemID]>>("io.whorl.Passcode.Remove")
 }

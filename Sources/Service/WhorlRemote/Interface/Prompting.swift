@@ -58,11 +58,20 @@ enum PromptInterface {
     }
 
     /// Hands a passcode in; the reply says whether it will be compared.
-    static let submit = ServiceMethod<Passcode, Valued<Bool>>("io.whorl.Prompt.Submit")
+    static let submit = ServiceMethod<Passcode, Valued<Bool>>("io.whorl.Prompt.Submit", isAboutProcess: false)
     /// Reports that the person is typing.
-    static let typing = ServiceMethod<Named, Valued<Bool>>("io.whorl.Prompt.Typing")
+    static let typing = ServiceMethod<Named, Valued<Bool>>(
+        repeatable: "io.whorl.Prompt.Typing",
+        isAboutProcess: false
+    )
     /// Reports that no further passcode will come.
-    static let close = ServiceMethod<Named, Valued<Bool>>("io.whorl.Prompt.Close")
+    static let close = ServiceMethod<Named, Valued<Bool>>(
+        repeatable: "io.whorl.Prompt.Close",
+        isAboutProcess: false
+    )
     /// Reports that the prompt is no longer shown, and the button that was pressed.
-    static let ended = ServiceMethod<Ending, Valued<Bool>>("io.whorl.Prompt.Ended")
+    static let ended = ServiceMethod<Ending, Valued<Bool>>(
+        repeatable: "io.whorl.Prompt.Ended",
+        isAboutProcess: false
+    )
 }
