@@ -93,11 +93,8 @@ struct CounterRow: Sendable {
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> CounterRow? {
-        let row = try Row.fetchOne(
-            db,
-            sql: "SELECT * FROM vault_counters WHERE profile = ?",
-            arguments: [profile]
-        )
+        let statement = try db.cachedStatement(sql: "SELECT * FROM vault_counters WHERE profile = ?")
+        let row = try Row.fetchOne(statement, arguments: [profile])
         return try row.map { try CounterRow(checking: $0, seal) }
     }
 

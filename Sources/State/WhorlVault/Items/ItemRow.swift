@@ -121,11 +121,11 @@ extension ItemRow {
 
     /// Reads an item; `nil` if it does not exist.
     static func read(_ id: ItemID, _ db: Database, _ seal: RowMAC) throws -> Reading? {
-        try Row.fetchOne(
-            db,
-            sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?",
-            arguments: [id.profile, id.kind.rawValue, id.name.text]
-        ).map { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
+        let statement = try db.cachedStatement(
+            sql: "SELECT * FROM vault_items WHERE profile = ? AND kind = ? AND name = ?"
+        )
+        return try Row.fetchOne(statement, arguments: [id.profile, id.kind.rawValue, id.name.text])
+            .map { ItemRow(checking: $0, id, seal).map(Reading.sound) ?? .tampered(id) }
     }
 
     /// Reads all items of a profile, by kind and name; a row whose name itself is damaged is left out.

@@ -51,11 +51,8 @@ struct PasscodeRow: Sendable {
     ///
     /// - Throws: `SQLITE_CORRUPT` for a row that Whorl did not write.
     static func read(_ profile: String, _ db: Database, _ seal: RowMAC) throws -> PasscodeRow? {
-        let row = try Row.fetchOne(
-            db,
-            sql: "SELECT * FROM vault_passcodes WHERE profile = ?",
-            arguments: [profile]
-        )
+        let statement = try db.cachedStatement(sql: "SELECT * FROM vault_passcodes WHERE profile = ?")
+        let row = try Row.fetchOne(statement, arguments: [profile])
         guard let row else { return nil }
         let columns = Columns(row)
         guard let object = columns["object"] as Data?, let derivation = columns["derivation"] as Data?,
@@ -73,11 +70,8 @@ struct PasscodeRow: Sendable {
 extension PasscodeTries {
     /// Reads the tries of a profile; a row that cannot be read counts as the longest wait.
     static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
-        let row = try Row.fetchOne(
-            db,
-            sql: "SELECT * FROM vault_tries WHERE profile = ?",
-            arguments: [profile]
-        )
+        let statement = try db.cachedStatement(sql: "SELECT * FROM vault_tries WHERE profile = ?")
+        let row = try Row.fetchOne(statement, arguments: [profile])
         guard let row else { return PasscodeTries() }
         let columns = Columns(row)
         guard let failures = columns["failures"] as Int?, let boot = columns["last_boot"] as Int64?,
