@@ -116,4 +116,13 @@ import WhorlService
             ]
         )
     }
+
+    @Test func `names an item in words that a terminal can show, whatever a program has called it`() {
+        let text = "a\u{1B}[2J\u{202E}b\n" + String(repeating: "c", count: 5_000)
+        let name = KeychainItemName(record(["acct": .text(text)], group: "pro\u{7}gram"))
+        #expect(name.words.hasPrefix("the password a[2Jb ccc") && name.words.hasSuffix("… (program)"))
+        #expect(name.words.count < 300)
+        let unnamed = KeychainItemName(record(["acct": .data(Data([0xFF])), "svce": .text("\u{7}")]))
+        #expect(unnamed.whole == "without a name (org.example.mail)")
+    }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import WhorlService
+import WhorlSupport
 
 /// The words for a keychain item, made of its attributes; its value is no part of them.
 struct KeychainItemName: Sendable, Hashable {
@@ -29,12 +30,13 @@ struct KeychainItemName: Sendable, Hashable {
             kind = "certificate"
             words = [record.words("labl")]
         }
-        let known = words.compactMap(\.self)
-        text = known.isEmpty ? "without a name" : known.joined(separator: ", ")
+        // Programs choose the words, of any length and with any character.
+        let known = DisplayText.clean(words.compactMap(\.self).joined(separator: ", "))
+        text = known.allSatisfy(\.isWhitespace) ? "without a name" : known
     }
 
     /// The words with the program's name.
-    var whole: String { "\(text) (\(group))" }
+    var whole: String { "\(text) (\(DisplayText.clean(group)))" }
 
     /// The kind, and the words with the program's name.
     var words: String { "the \(kind) \(whole)" }
