@@ -49,8 +49,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "CommandLineTests": [
         "WhorlEngine", "ChildPipe", "WhorlFingerprint", "GreyscalePNG", "LoginServer", "MainLoopProbe",
-        "SeededGenerator", "SoftwareTPM", "SyntheticFingers", "WhorlVault", "whorl", "whorl-login-http",
-        "WhorlService",
+        "SecretMemory", "SeededGenerator", "SoftwareMachine", "SoftwareTPM", "SyntheticFingers", "WhorlVault",
+        "whorl", "whorl-login-http", "WhorlService", "WhorlSystem",
     ],
     "EnrollmentTests": [
         "WhorlEnrollment", "WhorlFingerprint", "SecretMemory", "StateStore", "WhorlService", crypto, grdb,

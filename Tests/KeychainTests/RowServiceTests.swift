@@ -57,6 +57,16 @@ import WhorlService
         }
     }
 
+    @Test func `the groups of all programs are told, with the number of rows, readable or not`() throws {
+        let nobodys = bench.rows(of: [])
+        #expect(try nobodys.stored() == ([], 0))
+        _ = try stored(new("a"), new("b", group: "team"), new("c", group: "team"))
+        #expect(try nobodys.stored() == (["org.example.app", "team"], 3))
+        try bench.execute("UPDATE keychain_items SET mac = zeroblob(32) WHERE acct = x'0163'")
+        #expect(try nobodys.stored() == (["org.example.app", "team"], 3))
+        #expect(try all().count == 2)
+    }
+
     @Test func `several items are stored together, or none of them`() throws {
         let first = try #require(try stored(new("a")).first)
         #expect(try rows.add([new("b"), new("a")], replacing: []) == .taken(by: first))

@@ -13,6 +13,7 @@ from test_g_two_sessions import from_any_place
 from whorl_client import call
 
 SOCKET = "/home/mallory/reader"
+PROBE = "/usr/local/bin/IdiomProbe"
 OWN = ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/mallory", "WHORL_SERVICE=in-process",
        f"FP_VIRTUAL_DEVICE={SOCKET}"]
 
@@ -131,3 +132,63 @@ def test_migration_without_the_touch_moves_nothing_of_it():
     assert said["moved"] == [] and [one["name"] for one in said["failed"]] == ["three"], said
     assert said["failed"][0]["error"]["code"] == "authenticationFailed", said
     assert "three" not in in_service()
+
+
+def probe(*arguments, environment=()):
+    """Runs a program that keeps items in the keychain, as the user."""
+    return subprocess.Popen(
+        ["runuser", "-u", "mallory", "--", *(environment or ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/mallory"]),
+         PROBE, *arguments],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+
+
+def printed(process):
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, (process.returncode, out, err)
+    return out.decode().strip()
+
+
+def moved_items():
+    """Returns the items that the service has already, by the command's own word."""
+    return sorted(item["name"] for item in done(own("migrate", "--dry-run", "--json"))["keychain"]["there"])
+
+
+def test_keychain_items_move_with_one_touch_and_a_killed_run_goes_on():
+    printed(probe("keep", "old", environment=OWN))
+    printed(probe("guard", "old", environment=OWN))
+    said = done(own("migrate", "--dry-run", "--json"))
+    # The passwords and the bytes of a key, then the two that a touch opens.
+    assert len(said["keychain"]["planned"]) == 5 and said["keychain"]["moved"] == [], said
+    assert all(item["group"] == "IdiomProbe" for item in said["keychain"]["planned"]), said
+    before = picture()
+    process = own("migrate", "--json")
+    # The secret that was not moved before asks first.
+    lay_own("left", 2)
+    for line in process.stdout:
+        if b'"event":"moved"' in line and b'"item"' in line:
+            break
+    subprocess.run(["pkill", "-KILL", "-u", "mallory", "-x", "whorl"])
+    process.wait()
+    there = moved_items()
+    assert 0 < len(there) <= 5, there
+    process = own("migrate", "--json")
+    if len(there) < 5:
+        lay_own("left")
+    out, _ = process.communicate(timeout=240)
+    said = json.loads(out.decode().splitlines()[-1])["result"]
+    assert len(said["keychain"]["there"] + said["keychain"]["moved"]) == 5, said
+    assert said["keychain"]["failed"] == [], said
+    assert len(moved_items()) == 5
+    assert picture() == before
+
+
+@from_any_place
+def test_keychain_item_that_moved_opens_in_the_service_for_its_program():
+    assert printed(probe("read", "old")) == "kept by old"
+    process = probe("read", "old-1")
+    lay("left")
+    assert printed(process) == "guarded 1 by old"
+    process = probe("read", "old-2", environment=OWN)
+    lay_own("left")
+    assert printed(process) == "guarded 2 by old"

@@ -36,6 +36,33 @@ import Testing
         }
     }
 
+    @Test func `that does not read what the service waits for is hung up on after a time`() async throws {
+        var limits = Channel.Limits()
+        limits.waiting = .milliseconds(50)
+        let (socket, client) = try UnixSocket.pair()
+        let channel = Channel(socket, limits: limits)
+        channel.start(onMessage: { _ in }, onEnd: { _ in })
+        channel.send(Array("{}".utf8))
+        #expect((channel.unread ?? 0) > 0)
+        await channel.untilRead()
+        #expect(channel.unread == nil)
+        // The client was there until now.
+        #expect(client.number >= 0)
+    }
+
+    @Test func `that reads lets the service go on as soon as it has read`() async throws {
+        let (socket, client) = try UnixSocket.pair()
+        let channel = Channel(socket)
+        channel.start(onMessage: { _ in }, onEnd: { _ in })
+        channel.send([UInt8](repeating: UInt8(ascii: " "), count: 100_000))
+        let waiting = Task { await channel.untilRead() }
+        var room = [UInt8](repeating: 0, count: 100_001)
+        var count = 0
+        while count < room.count { count += max(0, read(client.number, &room, room.count - count)) }
+        await waiting.value
+        #expect(channel.unread == 0)
+    }
+
     @Test func `that stops in the middle of a message is hung up on after a time`() async throws {
         try await apart {
             let service = try TestService { $0.channel.message = .milliseconds(100) }

@@ -122,7 +122,7 @@ public final class InProcessRoot: Sendable {
     }
 
     /// Returns the keychain's rows in other access groups than this program's, as a service does for its callers.
-    package func keychain(in groups: [String]) -> any KeychainRowService {
+    package func keychain(in groups: [String]) -> any KeychainPages {
         let state = state
         return KeychainRows(of: profile, in: groups) { creating async throws(StateError) in
             creating ? try await state.created() : try await state.existing()

@@ -59,41 +59,54 @@ extension KeychainMatch {
         withValues: Bool,
         limit: Int = .max
     ) throws -> [StoredRow] {
-        guard limit < .max else {
-            return try indexed(db, of: profile, keys, withValues: withValues, limit: limit)
-                .sorted { $0.id < $1.id }
-        }
-        // Items of the first group, the program's own, come before the same items in a shared group.
-        var found: [StoredRow] = []
-        for group in groups where found.count < limit {
-            var match = self
-            match.groups = [group]
-            found += try match.indexed(
-                db,
-                of: profile,
-                keys,
-                withValues: withValues,
-                limit: limit - found.count
-            )
-        }
-        return found
+        let found = try found(db, of: profile, keys, withValues: withValues, limit: limit) { $0 }
+        return limit < .max ? found : found.sorted { $0.id < $1.id }
     }
 
-    /// Returns the selected rows, in the order of an index.
-    private func indexed(
+    /// Returns the numbers of the same rows in the same order, while one row at a time is in memory.
+    func numbers(_ db: Database, of profile: String, _ keys: StateKeys, limit: Int) throws -> [Int64] {
+        let found = try found(db, of: profile, keys, withValues: false, limit: limit) { $0.id }
+        return limit < .max ? found : found.sorted()
+    }
+
+    /// Returns a part of each selected row, in the order of an index.
+    private func found<Part>(
         _ db: Database,
         of profile: String,
         _ keys: StateKeys,
         withValues: Bool,
-        limit: Int
-    ) throws -> [StoredRow] {
-        let (sql, arguments) = statement(profile, withValues: withValues)
-        let rows = try RowColumns.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
-        var found: [StoredRow] = []
-        while found.count < limit, let columns = try rows.next() {
-            guard let item = StoredRow(columns, of: profile, keys), covers(item) else { continue }
-            found.append(item)
+        limit: Int,
+        _ part: (StoredRow) -> Part
+    ) throws -> [Part] {
+        var found: [Part] = []
+        guard limit < .max else {
+            try index(db, of: profile, keys, withValues: withValues, limit: limit, part, &found)
+            return found
+        }
+        // Items of the first group, the program's own, come before the same items in a shared group.
+        for group in groups where found.count < limit {
+            var match = self
+            match.groups = [group]
+            try match.index(db, of: profile, keys, withValues: withValues, limit: limit, part, &found)
         }
         return found
+    }
+
+    /// Adds a part of each selected row, in the order of an index, until there are as many as the limit.
+    private func index<Part>(
+        _ db: Database,
+        of profile: String,
+        _ keys: StateKeys,
+        withValues: Bool,
+        limit: Int,
+        _ part: (StoredRow) -> Part,
+        _ found: inout [Part]
+    ) throws {
+        let (sql, arguments) = statement(profile, withValues: withValues)
+        let rows = try RowColumns.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        while found.count < limit, let columns = try rows.next() {
+            guard let item = StoredRow(columns, of: profile, keys), covers(item) else { continue }
+            found.append(part(item))
+        }
     }
 }

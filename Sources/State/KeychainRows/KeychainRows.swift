@@ -59,7 +59,7 @@ package final class KeychainRows: KeychainRowService {
     }
 
     /// Returns the filter without the groups that the program may not use; `nil` if none is left.
-    private func allowed(_ match: KeychainMatch) -> KeychainMatch? {
+    func allowed(_ match: KeychainMatch) -> KeychainMatch? {
         // Most filters have allowed groups alone, and are not copied.
         if match.groups.allSatisfy(groups.containsBytes) { return match.groups.isEmpty ? nil : match }
         var match = match

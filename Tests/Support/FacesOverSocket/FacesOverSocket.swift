@@ -21,7 +21,7 @@ extension ContextParts {
             services: { [hosted] _ throws(ServiceRefusal) in hosted },
             keychain: { [keychain] _, groups throws(ServiceRefusal) in
                 precondition(groups == keychain.groups, "the program's groups are those of its rows")
-                return keychain
+                return (keychain as? any KeychainPages) ?? SearchedAgain(rows: keychain)
             }
         )
         var limits = ServiceServer.Limits()

@@ -7,6 +7,8 @@ import LocalAuthentication
 //
 //     idioms          runs all idioms, and tells which were not as expected
 //     keep NAME       stores two passwords and the bytes of a key, and prints their persistent references
+//     guard NAME      stores two passwords that a touch opens
+//     read NAME       prints the password of that name
 //     find REFERENCE… prints what each reference names now
 
 func finish(_ text: String) -> Never {
@@ -48,7 +50,24 @@ case "keep" where words.count == 1:
     print(kept([kSecClass: kSecClassGenericPassword, kSecAttrService: words[0], kSecValueData: value]))
     print(kept([kSecClass: kSecClassInternetPassword, kSecAttrServer: words[0], kSecValueData: value]))
     print(kept([kSecClass: kSecClassKey, kSecAttrApplicationTag: words[0], kSecValueData: value]))
+case "guard" where words.count == 1:
+    let access = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryAny, nil)
+    for number in 1...2 {
+        _ = kept([
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "\(words[0])-\(number)",
+            kSecValueData: Data("guarded \(number) by \(words[0])".utf8),
+            kSecAttrAccessControl: access as Any,
+        ])
+    }
+case "read" where words.count == 1:
+    let query: [CFString: Any] = [
+        kSecClass: kSecClassGenericPassword, kSecAttrService: words[0], kSecReturnData: true,
+    ]
+    var found: CFTypeRef?
+    let status = SecItemCopyMatching(query as CFDictionary, &found)
+    guard status == errSecSuccess, let data = found as? Data else { finish("\(status)") }
+    print(String(data: data, encoding: .utf8) ?? "other bytes")
 case "find":
     for reference in words { print(named(reference)) }
-default: finish("usage: IdiomProbe idioms | keep NAME | find REFERENCE…")
+default: finish("usage: IdiomProbe idioms | keep NAME | guard NAME | read NAME | find REFERENCE…")
 }

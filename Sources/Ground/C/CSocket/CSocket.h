@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -136,6 +137,12 @@ static inline ssize_t whorl_receive(int fd, void *bytes, size_t count, struct wh
         }
     }
     return received;
+}
+
+/// Returns the bytes that the other side of a local socket has not read, with the kernel's own beside them (SIOCOUTQ, which is TIOCOUTQ).
+static inline int whorl_unread(int fd) {
+    int unread = 0;
+    return ioctl(fd, TIOCOUTQ, &unread) == 0 ? unread : -1;
 }
 
 /// What a watched socket can do; a hang-up counts as bytes to read, since reading tells it.

@@ -10,10 +10,11 @@ import WhorlSystem
 struct Migrate: Verb {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Moves the secrets of a directory of your own into the system's service.",
+        abstract: "Moves secrets and keychain items of a directory of your own into the system's service.",
         discussion: """
             It first names what cannot move: fingers, the passcode and keys, which are made anew in the service. \
-            Then each secret is copied after its owner has shown what opens it, with the same access control. \
+            Then each secret is copied after its owner has shown what opens it, with the same access control, and \
+            the keychain items of all programs after one touch or the passcode, as far as that opens them. \
             Nothing of the old directory is deleted or changed. A run that is ended can be repeated: what the \
             service has already is left as it is. Example:
 
@@ -50,13 +51,13 @@ struct Migrate: Verb {
         _ session: Session
     ) async -> Result<Answer, Failure> {
         do throws(Failure) {
-            let plan = try await plan(own, service)
+            let keychain = try await keychain(own, service, session)
+            let plan = try await plan(own, service, hasItems: keychain.stored.count > 0)
             // Before anything is asked for.
-            for rest in plan.rests {
-                session.console.event(["event": "stays", "stays": rest.json])
-                session.console.tell(rest.words)
-            }
-            guard !dryRun else { return .success(answer(plan, moved: [], refused: [])) }
+            for rest in plan.rests { tell(rest, session) }
+            let items = try await keychain.plan()
+            for rest in items.rests { tell(rest, session) }
+            guard !dryRun else { return .success(answer(plan, [], [], items, .init())) }
             let preset = try await passcode.preset()
             var moved: [String] = []
             var refused: [Refused] = []
@@ -70,14 +71,52 @@ struct Migrate: Verb {
                     refused.append(Refused(name: item.id.name.text, failure: error))
                 }
             }
-            return .success(answer(plan, moved: moved, refused: refused))
+            let outcome = try await keychain.move(
+                items,
+                .init(
+                    timeout: global.patience,
+                    hasOwner: plan.hasOwner,
+                    presenter: { session.presenter(handing: preset) },
+                    onAnswer: { session.console.used($0.readerKind) }
+                )
+            ) { item in
+                session.console.event(["event": "moved", "item": item.json])
+                session.console.tell("moved: \(item.words)")
+            }
+            return .success(answer(plan, moved, refused, items, outcome))
         } catch {
             return .failure(error)
         }
     }
 
-    private static func service() throws(Failure) -> Services {
-        let configuration = SystemConfiguration(environment: [:])
+    /// Names what stays.
+    private func tell(_ rest: MigrationPlan.Rest, _ session: Session) {
+        session.console.event(["event": "stays", "stays": rest.json])
+        session.console.tell(rest.words)
+    }
+
+    private func keychain(
+        _ own: Services,
+        _ service: Services,
+        _ session: Session
+    ) async throws(Failure) -> KeychainMigration {
+        let root = session.root
+        return KeychainMigration(
+            own: own,
+            stored: try await blocking { () throws(StateError) in try root.keychainOfAllPrograms() },
+            service: service,
+            keychain: { group throws(Failure) in try Self.service(for: group).keychain }
+        )
+    }
+
+    /// The system's service, as a program asks it.
+    ///
+    /// - Parameter program: The program whose keychain items are meant; `nil` is this one.
+    /// - Returns: The services.
+    /// - Throws: where no service can be asked.
+    private static func service(for program: String? = nil) throws(Failure) -> Services {
+        var configuration = SystemConfiguration(environment: [:])
+        configuration.application = program.map(ApplicationID.init(rawValue:))
         do throws(ServicePlace.Fault) {
             return try ServicePlace.system.services(InProcessRoot(configuration), configuration)
         } catch {
@@ -85,13 +124,17 @@ struct Migrate: Verb {
         }
     }
 
-    private func plan(_ own: Services, _ service: Services) async throws(Failure) -> MigrationPlan {
+    private func plan(
+        _ own: Services,
+        _ service: Services,
+        hasItems: Bool
+    ) async throws(Failure) -> MigrationPlan {
         let fingers = try await failing { () async throws(EnrollmentError) in try await own.fingers.fingers()
         }
         return try await failing { () async throws(VaultError) in
             let items = try await own.namedItems.items()
             // Without any state there is no chip to ask for.
-            let hasState = !items.isEmpty || !fingers.isEmpty
+            let hasState = hasItems || !items.isEmpty || !fingers.isEmpty
             return MigrationPlan(
                 own: items,
                 service: try await service.namedItems.items(),
@@ -138,27 +181,47 @@ struct Migrate: Verb {
         session.console.tell("moved: \(name.text)")
     }
 
-    private func answer(_ plan: MigrationPlan, moved: [String], refused: [Refused]) -> Answer {
+    private func answer(
+        _ plan: MigrationPlan,
+        _ moved: [String],
+        _ refused: [Refused],
+        _ items: KeychainMigrationPlan,
+        _ outcome: KeychainMigration.Outcome
+    ) -> Answer {
         let planned = plan.moves.map(\.id.name.text)
+        let plannedItems = items.moves.map { KeychainItemName($0.record) }
         let text =
             dryRun
-            ? planned.map { "would move: \($0)" }
+            ? (planned + plannedItems.map(\.words)).map { "would move: \($0)" }
             : refused.map { "not moved: \($0.name): \($0.failure.message) \($0.failure.recovery)" }
-        let there = plan.there.map { "there already: \($0)" }
-        let end = dryRun ? "Nothing was moved." : "Moved: \(moved.count) of \(planned.count)."
+                + outcome.refused.map {
+                    "not moved: \($0.item.words): \($0.failure.message) \($0.failure.recovery)"
+                }
+        let there = (plan.there + items.there.map(\.words)).map { "there already: \($0)" }
+        let count = moved.count + outcome.moved.count
+        let end =
+            dryRun ? "Nothing was moved." : "Moved: \(count) of \(planned.count + plannedItems.count)."
         return Answer(
             result: [
                 "dryRun": .bool(dryRun),
                 "planned": .array(planned.map(JSONValue.string)),
                 "moved": .array(moved.map(JSONValue.string)),
                 "there": .array(plan.there.map(JSONValue.string)),
-                "stays": .array(plan.rests.map(\.json)),
+                "stays": .array((plan.rests + items.rests).map(\.json)),
                 "failed": .array(
                     refused.map { ["name": .string($0.name), "error": $0.failure.json] }
                 ),
+                "keychain": [
+                    "planned": .array(plannedItems.map(\.json)),
+                    "moved": .array(outcome.moved.map(\.json)),
+                    "there": .array(items.there.map(\.json)),
+                    "failed": .array(
+                        outcome.refused.map { ["item": $0.item.json, "error": $0.failure.json] }
+                    ),
+                ],
             ],
             text: text + there + [end],
-            status: refused.isEmpty ? .success : .failure
+            status: refused.isEmpty && outcome.refused.isEmpty ? .success : .failure
         )
     }
 }

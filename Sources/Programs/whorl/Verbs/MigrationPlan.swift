@@ -19,6 +19,8 @@ struct MigrationPlan: Sendable {
     private(set) var there: [String] = []
     /// The parts that stay.
     private(set) var rests: [Rest] = []
+    /// Whether the directory has a finger or a passcode by which its owner can show himself.
+    let hasOwner: Bool
 
     /// Makes the plan.
     ///
@@ -29,6 +31,7 @@ struct MigrationPlan: Sendable {
     ///   - hasPasscode: Whether a passcode is set there.
     init(own: [VaultItem], service: [VaultItem], fingers: [Finger], hasPasscode: Bool) {
         let taken = Set(service.filter { $0.id.kind == .secret }.map(\.id.name.text))
+        hasOwner = !fingers.isEmpty || hasPasscode
         for finger in fingers { rests.append(.finger(finger)) }
         if hasPasscode { rests.append(.passcode) }
         for item in own {

@@ -12,6 +12,8 @@ package struct ServiceCall: Sendable {
     package let descriptors: [Descriptor]
     let body: [UInt8]
     let send: @Sendable ([UInt8], [Descriptor]) -> Void
+    /// Waits until the caller has read what was sent.
+    var reading: @Sendable () async -> Void = {}
 
     /// A secret that came beside the call.
     ///
@@ -26,6 +28,9 @@ package struct ServiceCall: Sendable {
             throw .invalidParameter("descriptor")
         }
     }
+
+    /// Waits until the caller has read all that was sent, or has hung up, so that long answers need little memory.
+    package func untilRead() async { await reading() }
 
     /// Sends an update before the reply; dropped where the caller takes none.
     ///

@@ -116,7 +116,8 @@ final class ServerConnection: @unchecked Sendable {
             wantsMore: head.more == true && head.oneway != true,
             descriptors: message.descriptors,
             body: message.bytes,
-            send: { [channel] in channel.send($0, $1) }
+            send: { [channel] in channel.send($0, $1) },
+            reading: { [channel] in await channel.untilRead() }
         )
         return await Self.answer(head, call, router)
     }

@@ -36,6 +36,8 @@ final class Channel: @unchecked Sendable {
         var mostUnsent = 4 << 20
         /// The time within which the peer must read something when bytes wait.
         var reading: DispatchTimeInterval = .seconds(5)
+        /// The time within which the peer must read something when a sender waits for it (``Channel/untilRead()``).
+        var waiting = Duration.seconds(5)
         /// The time within which a message must be whole after its first byte.
         var message: DispatchTimeInterval = .seconds(10)
     }
@@ -45,7 +47,7 @@ final class Channel: @unchecked Sendable {
     /// Does one thing at a time, and keeps the time limits.
     private let queue = DispatchQueue(label: "whorl.channel")
     let socket: Descriptor
-    private let limits: Limits
+    let limits: Limits
     private let budget: MemoryBudget?
     private var onMessage: ((Frame) -> Void)?
     private var onEnd: ((Ending) -> Void)?
@@ -113,6 +115,13 @@ final class Channel: @unchecked Sendable {
             unsent.append(Outgoing(bytes: (bytes + [0])[...], descriptors: descriptors))
             if !isWaitingForRoom { write() }
         }
+    }
+
+    /// The number of bytes that the peer has not read, as the kernel counts them; `nil` once the connection has ended.
+    var unread: Int? {
+        var unread: Int?
+        perform { if onEnd != nil { unread = unsentBytes + Int(max(0, whorl_unread(socket.number))) } }
+        return unread
     }
 
     /// Ends the connection; what was not sent yet is dropped.

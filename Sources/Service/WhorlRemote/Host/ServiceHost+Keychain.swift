@@ -8,19 +8,7 @@ import WhorlService
 extension ServiceHost {
     func addKeychain(_ router: inout Router) {
         router.on(KeychainInterface.find) { (asked, call) async throws(ServiceRefusal) in
-            let groups = try groups(asked.groups, call)
-            let rows = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
-                try refusing { () throws(StateError) in
-                    try keychain.rows(
-                        groups.stored(asked.match),
-                        withValues: asked.withValues,
-                        limit: asked.limit
-                    )
-                }
-            }
-            for message in RowPacker.messages(rows.map(groups.shown)) {
-                call.update(Valued(message.rows), descriptors: try Self.descriptors(of: message))
-            }
+            try await find(asked, try groups(asked.groups, call), call)
             return Valued([])
         }
         router.on(KeychainInterface.add.name) {
@@ -73,10 +61,10 @@ extension ServiceHost {
     }
 
     /// Calls the rows of the caller's program on a thread that may block, and reads the values beside the call there.
-    private func rows<Value: Sendable>(
+    func rows<Value: Sendable>(
         _ groups: CallerGroups,
         _ call: ServiceCall,
-        _ body: @escaping @Sendable (any KeychainRowService) throws(ServiceRefusal) -> Value
+        _ body: @escaping @Sendable (any KeychainPages) throws(ServiceRefusal) -> Value
     ) async throws(ServiceRefusal) -> Value {
         let keychain = try keychain(call.client.user, groups.searched)
         let queue = Self.bringsMuch(call) ? Self.largeCalls : Self.calls
@@ -113,7 +101,7 @@ extension ServiceHost {
         return new
     }
 
-    private static func descriptors(of message: RowPacker) throws(ServiceRefusal) -> [Descriptor] {
+    static func descriptors(of message: RowPacker) throws(ServiceRefusal) -> [Descriptor] {
         do { return try message.descriptors() } catch { throw ServiceRefusal("io.whorl.InternalError") }
     }
 
@@ -135,17 +123,5 @@ extension ServiceHost {
         }
         let descriptors = try descriptors(of: packer)
         return ServiceReply(.init(outcome: name, rows: packer.rows), descriptors: descriptors)
-    }
-}
-
-extension RowPacker {
-    /// Puts rows into as many messages as they need.
-    static func messages(_ rows: [KeychainRow]) -> [RowPacker] {
-        var messages = [RowPacker()]
-        for row in rows {
-            if messages[messages.count - 1].isFull { messages.append(RowPacker()) }
-            messages[messages.count - 1].add(row)
-        }
-        return messages
     }
 }

@@ -12,7 +12,7 @@ package struct ServiceHost: Sendable {
 
     /// Returns the keychain's rows of a user, in the access groups that a program of his names.
     package typealias KeychainOfUser =
-        @Sendable (PeerUser, [String]) throws(ServiceRefusal) -> any KeychainRowService
+        @Sendable (PeerUser, [String]) throws(ServiceRefusal) -> any KeychainPages
 
     let promptRules: PromptRules
     let services: ServicesOfUser

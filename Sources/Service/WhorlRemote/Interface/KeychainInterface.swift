@@ -76,8 +76,10 @@ struct RowPacker {
     private(set) var rows: [WireRow] = []
     private var bytes = Data()
 
-    /// Whether the message has as many rows as it should have.
-    var isFull: Bool { rows.count >= 32 || bytes.count >= 512 << 10 }
+    /// The most rows of one message.
+    static let mostRows = 32
+    /// The size of the values at which a message is full, in bytes.
+    static let fullBytes = 512 << 10
 
     mutating func add(_ row: KeychainRow) {
         switch row.contents {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import WhorlService
+
+extension KeychainMigration {
+    /// The way in which the owner is asked.
+    struct Asking: Sendable {
+        /// The longest wait for a touch.
+        let timeout: Duration
+        /// Whether the own directory has a finger or a passcode by which the owner can show himself there.
+        let hasOwner: Bool
+        /// Makes the presenter of one prompt.
+        let presenter: @Sendable () -> any PromptPresenter
+        /// Is told of each answer.
+        let onAnswer: @Sendable (Evaluation) -> Void
+    }
+
+    /// An item that was not moved, and the reason.
+    struct Refused: Sendable {
+        let item: KeychainItemName
+        let failure: Failure
+    }
+
+    /// The items of a plan after a run.
+    struct Outcome: Sendable {
+        var moved: [KeychainItemName] = []
+        var refused: [Refused] = []
+    }
+
+    /// The owner during one run: one touch, or the passcode once, stands for all items that it opens.
+    private struct Owner {
+        let session = OwnerSession()
+        var isShown = false
+        /// The reason for which the owner was not recognised, after which nothing is asked again.
+        var refusal: Failure?
+    }
+
+    /// Moves the items of a plan, each after its owner has shown what opens it.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan.
+    ///   - asking: The way in which the owner is asked.
+    ///   - onMove: Is told of each item that the service has stored.
+    /// - Returns: The items that were moved, and those that were not.
+    /// - Throws: a cancellation, which ends the run.
+    func move(
+        _ plan: KeychainMigrationPlan,
+        _ asking: Asking,
+        onMove: (KeychainItemName) -> Void
+    ) async throws(Failure) -> Outcome {
+        var owner = Owner()
+        var outcome = Outcome()
+        for row in plan.moves {
+            let name = KeychainItemName(row.record)
+            do throws(Failure) {
+                try await move(row, asking, &owner)
+                outcome.moved.append(name)
+                onMove(name)
+            } catch {
+                guard !error.isCancellation, error.status != .userCancel else { throw error }
+                outcome.refused.append(Refused(item: name, failure: error))
+            }
+        }
+        return outcome
+    }
+
+    private func move(_ row: KeychainRow, _ asking: Asking, _ owner: inout Owner) async throws(Failure) {
+        if let refusal = owner.refusal { throw refusal }
+        guard let present = try await value(of: row) else { throw .changedMeanwhile }
+        let contents: NewKeychainContents
+        switch (present, row.contents) {
+        case (.value(let value), .encrypted):
+            try await ask(asking, &owner)
+            contents = .plain(value)
+        case (.sealed, .sealed(let item)): contents = .sealed(try await resealed(item, asking, &owner))
+        default: throw .changedMeanwhile
+        }
+        let new = NewKeychainRow(row.record, contents)
+        let rows = try keychain(row.record.accessGroup)
+        let stored = try await blocking { () throws(StateError) in try rows.add([new], replacing: []) }
+        switch stored {
+        case .stored: return
+        case .taken: throw .takenMeanwhile
+        case .noPasscode: throw Failure(VaultError(.passcodeNotSet, service.profile))
+        case .stale, .groupRefused: throw .changedMeanwhile
+        }
+    }
+
+    /// Asks the owner once, for the items that ask no one: in the own directory, or in the service where the directory
+    /// has neither a finger nor a passcode.
+    private func ask(_ asking: Asking, _ owner: inout Owner) async throws(Failure) {
+        guard !owner.isShown else { return }
+        var request = request(asking)
+        if asking.hasOwner { request.session = owner.session }
+        do throws(AuthenticationError) {
+            let asked = asking.hasOwner ? own.owner : service.owner
+            asking.onAnswer(try await asked.evaluate(request, presenter: asking.presenter()))
+        } catch {
+            owner.refusal = Failure(error)
+            throw Failure(error)
+        }
+        owner.isShown = true
+    }
+
+    /// Opens an item in the own directory and seals it in the service, with the same access control; its value is in locked
+    /// memory alone.
+    private func resealed(
+        _ item: SealedItem,
+        _ asking: Asking,
+        _ owner: inout Owner
+    ) async throws(Failure) -> SealedItem {
+        var request = request(asking)
+        request.session = owner.session
+        let released: Released<SecretBox>
+        do throws(ReleaseError) {
+            released = try await own.items.secret(
+                in: .sealed(item),
+                ReleaseRequest(request),
+                presenter: asking.presenter()
+            )
+        } catch {
+            // The vault's refusal concerns this item alone; the owner's concerns all that follow.
+            if case .evaluation(let error) = error { owner.refusal = Failure(error) }
+            throw Failure(error)
+        }
+        for evaluation in released.evaluations { asking.onAnswer(evaluation) }
+        return try await failing { () async throws(VaultError) in
+            try await service.items.seal(released.product, access: item.access, applicationPassword: nil)
+        }
+    }
+
+    private func request(_ asking: Asking) -> EvaluationRequest {
+        EvaluationRequest(
+            policy: .deviceOwner,
+            reason: "move the keychain's items into the service",
+            application: own.application,
+            timeout: asking.timeout
+        )
+    }
+}
+
+extension Failure {
+    /// The failure of an item that another program changed after the plan was made.
+    fileprivate static let changedMeanwhile = Failure(
+        code: "changedMeanwhile",
+        rawValue: nil,
+        status: .failure,
+        message: "A program changed the item after it was read.",
+        reason: "",
+        recovery: "Run `whorl migrate` again: it goes on where it was."
+    )
+
+    /// The failure of an item that a program stored in the service after the plan was made.
+    fileprivate static let takenMeanwhile = Failure(
+        code: "itemExists",
+        rawValue: nil,
+        status: .existsAlready,
+        message: "The service has such an item by now, which is left as it is.",
+        reason: "",
+        recovery: "Nothing is to do if it is the right one; otherwise the program saves it again."
+    )
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import WhorlService
+
+/// The keychain items of a user's own directory that move into the system's service, and those that stay, decided before
+/// any moves.
+struct KeychainMigrationPlan: Sendable {
+    /// An item of the own directory, without its value.
+    struct Own: Sendable {
+        let row: KeychainRow
+        /// Whether the value can be had, as far as that is known without asking the owner.
+        let standing: VaultItem.Standing
+    }
+
+    /// The conditions in the service that an item's access control may need.
+    struct Conditions: Sendable {
+        var hasPasscode: Bool
+        var hasFingers: Bool
+    }
+
+    /// The items to move: first those that ask no one, then those whose owner is asked.
+    private(set) var moves: [KeychainRow] = []
+    /// The items that the service has already; they are left as they are.
+    private(set) var there: [KeychainItemName] = []
+    /// The items that stay.
+    private(set) var rests: [MigrationPlan.Rest] = []
+
+    /// Makes the plan.
+    ///
+    /// - Parameters:
+    ///   - own: The items of the user's own directory.
+    ///   - unreadable: The number of rows there that were changed from outside, so that no program finds them.
+    ///   - service: The items that the service has for the user, in the same access groups.
+    ///   - conditions: The conditions in the service.
+    init(own: [Own], unreadable: Int, service: [KeychainRow], conditions: Conditions) {
+        let taken = Set(service.map { PrimaryKey($0.record) })
+        var protected: [KeychainRow] = []
+        for item in own {
+            let row = item.row
+            if let rest = MigrationPlan.Rest(notOutside: row) {
+                rests.append(rest)
+            } else if taken.contains(PrimaryKey(row.record)) {
+                there.append(KeychainItemName(row.record))
+            } else if let rest = MigrationPlan.Rest(item, conditions) {
+                rests.append(rest)
+            } else if row.contents.item == nil {
+                moves.append(row)
+            } else {
+                protected.append(row)
+            }
+        }
+        moves += protected
+        if unreadable > 0 { rests.append(.unreadable(unreadable)) }
+    }
+}
+
+/// The attributes by which two items of a keychain are the same one.
+private struct PrimaryKey: Hashable {
+    private let itemClass: KeychainClass
+    private let group: Data
+    private let isSynchronizable: Bool
+    private let values: [Data]
+
+    init(_ record: KeychainRecord) {
+        itemClass = record.itemClass
+        group = Data(record.accessGroup.utf8)
+        isSynchronizable = record.isSynchronizable
+        values = record.itemClass.identifying.map { name in
+            // A missing attribute and an empty one are the same.
+            record.attributes[name].flatMap { $0.isDefault ? nil : $0 }?.encoded ?? Data()
+        }
+    }
+}
+
+extension MigrationPlan.Rest {
+    /// Makes the word on an item that is bound to its chip's object, or of use only with one; `nil` for any other.
+    fileprivate init?(notOutside row: KeychainRow) {
+        let name = KeychainItemName(row.record)
+        let service = row.record.itemClass == .genericPassword ? row.record.words("svce") : nil
+        if let service, service.hasPrefix("whorl login ") || service == "whorl biometric keys" {
+            self.init(
+                kind: "login",
+                name: name.whole,
+                reason: "its key never leaves the chip's object that was made for this directory",
+                remedy: "whorl login enable"
+            )
+        } else if service == "whorl.right" {
+            self.init(
+                kind: "saved right",
+                name: name.whole,
+                reason: "its key never leaves the chip's object that was made for this directory",
+                remedy: "the program saves it again"
+            )
+        } else if row.contents.item?.kind == .key {
+            self.init(
+                kind: "keychain key",
+                name: name.whole,
+                reason: "its private half never leaves the chip's object that was made for this directory",
+                remedy: "the program makes a new one, and hands out its public half"
+            )
+        } else {
+            return nil
+        }
+    }
+
+    /// Makes the word on an item that cannot move now, or never; `nil` for one that can.
+    fileprivate init?(_ item: KeychainMigrationPlan.Own, _ conditions: KeychainMigrationPlan.Conditions) {
+        let access = item.row.contents.item?.access ?? .none
+        let again = "the program saves it again"
+        let (reason, remedy): (String, String)
+        if item.standing == .enrollmentChanged {
+            (reason, remedy) = ("it never opens again: the fingers changed", again)
+        } else if item.standing == .tampered {
+            (reason, remedy) = ("it was changed from outside", again)
+        } else if access.needsApplicationPassword {
+            (reason, remedy) = ("it has a password of its own", again)
+        } else if !conditions.hasPasscode, access.takesPasscode || item.row.record.accessible == "akpu" {
+            (reason, remedy) = ("it needs a passcode, and the service has none", "whorl passcode set")
+        } else if !conditions.hasFingers, access.isBoundToCurrentSet {
+            (reason, remedy) = ("it is bound to the fingers, and the service has none", "whorl enroll")
+        } else {
+            return nil
+        }
+        let name = KeychainItemName(item.row.record)
+        self.init(kind: "keychain \(name.kind)", name: name.whole, reason: reason, remedy: remedy)
+    }
+
+    fileprivate static func unreadable(_ count: Int) -> Self {
+        Self(
+            kind: "number of keychain items",
+            name: "\(count)",
+            reason: "they were changed from outside, so that no program finds them",
+            remedy: "the programs save them again"
+        )
+    }
+}
