@@ -73,7 +73,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam deb build-deb test-deb build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib deb build-deb test-deb build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -130,6 +130,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/test-install debug
 	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory test-pam
+	@$(MAKE) --no-print-directory test-lib
 	@$(MAKE) --no-print-directory check-release
 	@$(MAKE) --no-print-directory test-system
 
@@ -311,6 +312,34 @@ uninstall-pam: ## takes the PAM module out of the stacks that pam-auth-update ma
 		echo "error: these files name pam_whorl.so; take the lines out first" >&2; exit 1; fi
 	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl; fi
 	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
+
+# --- libwhorl, for programs in C and what calls C: Docs/Embedding.md ------------------------------------------------------
+
+LIB_BUILD = .build-lib
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+
+lib: ## builds libwhorl, and looks what it needs
+	Library/build $(LIB_BUILD)
+	Library/check $(LIB_BUILD)/libwhorl.so.1
+
+test-lib: lib setup-test ## tests libwhorl with the service of the debug build
+	$(SWIFT) build $(SWIFT_TEST_FLAGS) --product whorld
+	Library/test $(LIB_BUILD)/libwhorl.so.1 .build/debug/whorld
+
+install-lib: ## installs libwhorl, its header and its pkg-config file, after make lib
+	@test -f $(LIB_BUILD)/libwhorl.so.1 || { echo "libwhorl is not built: run make lib first" >&2; exit 1; }
+	install -D -m 644 $(LIB_BUILD)/libwhorl.so.1 "$(DESTDIR)$(LIBDIR)/libwhorl.so.1"
+	ln -sf libwhorl.so.1 "$(DESTDIR)$(LIBDIR)/libwhorl.so"
+	install -D -m 644 Library/Headers/whorl.h "$(DESTDIR)$(INCLUDEDIR)/whorl.h"
+	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig"
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|' \
+		-e "s|@VERSION@|$$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Ground/WhorlSupport/WhorlVersion.swift)|" \
+		Library/deploy/whorl.pc.in >"$(DESTDIR)$(LIBDIR)/pkgconfig/whorl.pc"
+
+uninstall-lib: ## removes what install-lib put there
+	rm -f "$(DESTDIR)$(LIBDIR)/libwhorl.so.1" "$(DESTDIR)$(LIBDIR)/libwhorl.so" "$(DESTDIR)$(INCLUDEDIR)/whorl.h" \
+		"$(DESTDIR)$(LIBDIR)/pkgconfig/whorl.pc"
 
 # --- Debian packages: Docs/Packages.md -------------------------------------------------------------------------------------
 

@@ -43,7 +43,16 @@ let package = Package(
     products: [.library(name: "pam_whorl", type: .dynamic, targets: ["PamWhorl"])],
     targets: [
         .systemLibrary(name: "CPAM"),
-        .target(name: "PamWhorl", dependencies: ["CPAM"], swiftSettings: swift, linkerSettings: linker),
+        // The folder Wire is a part of the library for C too, which is another package.
+        .target(
+            name: "PamWhorl",
+            dependencies: ["CPAM"],
+            path: "Sources",
+            exclude: ["CPAM"],
+            sources: ["PamWhorl", "Wire"],
+            swiftSettings: swift,
+            linkerSettings: linker
+        ),
     ]
         + (fuzzes
             ? [

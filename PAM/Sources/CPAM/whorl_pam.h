@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "whorl_connect.h"
+
 /* --- PAM ---------------------------------------------------------------------------------------------------------- */
 
 /* Texts are bytes, since Swift has them so; each ends in a zero. */
@@ -48,17 +50,7 @@ static inline int64_t whorl_uid(pam_handle_t *handle, const char *name) {
     return entry ? (int64_t)entry->pw_uid : -1;
 }
 
-/* --- Memory and time ---------------------------------------------------------------------------------------------- */
-
-static inline void whorl_wipe(void *bytes, size_t count) {
-    volatile unsigned char *next = (volatile unsigned char *)bytes;
-    while (count--) *next++ = 0;
-}
-
-static inline int64_t whorl_milliseconds(void) {
-    struct timespec now;
-    return clock_gettime(CLOCK_MONOTONIC, &now) ? 0 : (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+/* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 /* Waits for the service, the keyboard and the signals, none of which is looked at where it is negative; the bits 1, 2 and
  * 4 say which of them has something. A signal that nothing holds back is the host's, and ends the wait. */
@@ -69,37 +61,6 @@ static inline int whorl_poll(int service, int keyboard, int signals, int millise
 }
 
 /* --- The service's socket ----------------------------------------------------------------------------------------- */
-
-/* stat(2) by its number: the C library's function has a version newer than the oldest system that the module is for. */
-static inline int whorl_stat(const char *path, struct stat *found, int flags) {
-    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, found, flags);
-}
-
-struct whorl_peer { pid_t pid; uid_t uid; gid_t gid; };
-
-/* Connects without waiting, and only to a socket that root has put there: its folder is root's, and who listens is root
- * or the user to whom the socket belongs. -1 otherwise. */
-static inline int whorl_connect(const uint8_t *folder_, const uint8_t *path_) {
-    const char *folder = (const char *)folder_, *path = (const char *)path_;
-    struct stat place, file;
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    if (strlen(path) >= sizeof address.sun_path) return -1;
-    if (whorl_stat(folder, &place, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(place.st_mode) || place.st_uid ||
-        (place.st_mode & (S_IWGRP | S_IWOTH))) return -1;
-    if (whorl_stat(path, &file, AT_SYMLINK_NOFOLLOW) || !S_ISSOCK(file.st_mode)) return -1;
-    strcpy(address.sun_path, path);
-    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (made < 0) return -1;
-    struct whorl_peer peer;
-    socklen_t size = sizeof peer;
-    if (connect(made, (const struct sockaddr *)&address, sizeof address) ||
-        getsockopt(made, SOL_SOCKET, SO_PEERCRED, &peer, &size) || size != sizeof peer ||
-        (peer.uid != 0 && peer.uid != file.st_uid)) {
-        close(made);
-        return -1;
-    }
-    return made;
-}
 
 /* Whether all bytes were taken at once; a message of ours is smaller than any socket's buffer. */
 static inline int whorl_send(int socket, const void *bytes, size_t count) {

@@ -148,26 +148,3 @@ struct Login: Equatable {
         return !remoteHost.isEmpty && !remoteHost.isText("localhost")
     }
 }
-
-/// Puts messages together from the bytes of a stream.
-struct Framing {
-    private var rest: Bytes = []
-    /// Whether a message was too long; the stream is of no use then.
-    private(set) var isBroken = false
-
-    /// Takes a byte, and returns the message that it ends.
-    mutating func take(_ byte: UInt8) -> Bytes? {
-        guard !isBroken else { return nil }
-        if byte == 0 {
-            let message = rest
-            rest = []
-            return message
-        }
-        guard rest.count < JSONReader.longest else {
-            isBroken = true
-            return nil
-        }
-        rest.append(byte)
-        return nil
-    }
-}

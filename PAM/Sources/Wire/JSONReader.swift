@@ -8,15 +8,20 @@ struct NotJSON: Error {}
 /// It is total: no input makes it read outside the bytes, nest without a bound, or end otherwise than with a value or
 /// ``NotJSON``.
 struct JSONReader {
-    /// The largest message that is read, in bytes.
+    /// The largest message that a login reads, in bytes.
     static let longest = 16_384
     /// The number of objects and lists that may be in one another.
     static let deepest = 16
 
     private let bytes: Bytes
+    private let longest: Int
     private var place = 0
 
-    init(_ bytes: Bytes) { self.bytes = bytes }
+    /// Makes a reader of bytes, which may not be more than so many.
+    init(_ bytes: Bytes, longest: Int = JSONReader.longest) {
+        self.bytes = bytes
+        self.longest = longest
+    }
 
     /// Reads an object that is all there is.
     ///
@@ -25,7 +30,7 @@ struct JSONReader {
     mutating func whole(
         _ member: (inout JSONReader, Bytes) throws(NotJSON) -> Void
     ) throws(NotJSON) {
-        guard bytes.count <= Self.longest else { throw NotJSON() }
+        guard bytes.count <= longest else { throw NotJSON() }
         try object(depth: 1, member)
         skipSpace()
         guard place == bytes.count else { throw NotJSON() }
@@ -74,36 +79,56 @@ struct JSONReader {
         switch bytes[place] {
         case UInt8(ascii: "{"):
             try object(depth: depth) { (reader, _) throws(NotJSON) in try reader.skip(depth: depth + 1) }
-        case UInt8(ascii: "["): try list(depth: depth)
+        case UInt8(ascii: "["):
+            try list(depth: depth) { (reader) throws(NotJSON) in try reader.skip(depth: depth + 1) }
         case UInt8(ascii: "\""): _ = try string()
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): number()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = number()
         default: guard word("true") || word("false") || word("null") else { throw NotJSON() }
         }
     }
 
-    private mutating func list(depth: Int) throws(NotJSON) {
+    /// The byte with which the next value begins, which says its kind.
+    mutating func first() throws(NotJSON) -> UInt8 {
+        skipSpace()
+        guard place < bytes.count else { throw NotJSON() }
+        return bytes[place]
+    }
+
+    /// Reads a list.
+    ///
+    /// - Parameters:
+    ///   - depth: The number of objects and lists that this one is in, and one.
+    ///   - element: Is called for each element, and reads it.
+    /// - Throws: ``NotJSON``.
+    mutating func list(
+        depth: Int = 2,
+        _ element: (inout JSONReader) throws(NotJSON) -> Void
+    ) throws(NotJSON) {
+        guard depth <= Self.deepest else { throw NotJSON() }
         try expect(UInt8(ascii: "["))
         skipSpace()
         if take(UInt8(ascii: "]")) { return }
         while true {
-            try skip(depth: depth + 1)
+            try element(&self)
             skipSpace()
             if take(UInt8(ascii: "]")) { return }
             guard take(UInt8(ascii: ",")) else { throw NotJSON() }
         }
     }
 
-    /// Passes a number, whose digits mean nothing here.
-    private mutating func number() {
+    /// Passes a number, and returns its characters, which may be in any order.
+    mutating func number() -> ArraySlice<UInt8> {
+        let start = place
         while place < bytes.count {
             switch bytes[place] {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
                 UInt8(ascii: "."),
                 UInt8(ascii: "e"), UInt8(ascii: "E"):
                 place += 1
-            default: return
+            default: return bytes[start..<place]
             }
         }
+        return bytes[start..<place]
     }
 
     private mutating func string() throws(NotJSON) -> Bytes {

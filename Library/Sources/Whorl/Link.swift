@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorl
+
+/// A connection to the service, on which nothing waits; it first proves this process where the kernel does not name it.
+final class Link {
+    /// The next thing that came from the service.
+    enum Arrival {
+        case message(JSONValue)
+        case nothing
+        /// The service has hung up.
+        case end
+        /// The service has sent what is no message.
+        case nonsense
+    }
+
+    private enum Phase { case challenged, proving, ready }
+
+    private let descriptor: Int32
+    private let watch: Int32
+    private var phase: Phase
+    /// The calls that are sent when the process has proven itself, each with the memory file that goes with it, or -1.
+    private var waiting: [(call: Bytes, file: Int32)] = []
+    private var framing = Framing(longest: JSONValue.longest)
+    private var room = Bytes(repeating: 0, count: 4096)
+    private var place = 0
+    private var count = 0
+    /// The memory files that came beside messages, in their order.
+    private var files: [Int32] = []
+
+    /// Connects, and lets a descriptor of epoll(7) watch the socket; `nil` where no service of the system is there.
+    init?(path: Bytes, watch: Int32) {
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        let folder = slash > 0 ? Bytes(path[0..<slash]) : Bytes("/")
+        let opened = unsafe whorl_connect(folder.terminated, path.terminated)
+        guard opened >= 0 else { return nil }
+        guard whorl_watch_set(watch, opened, 0, Int32(WHORL_READABLE), 0) == 0 else {
+            close(opened)
+            return nil
+        }
+        descriptor = opened
+        self.watch = watch
+        phase = library_is_named(opened) == 1 ? .ready : .challenged
+        if phase == .challenged { _ = write(Bytes(#"{"method":"io.whorl.Connection.Challenge"}"#), -1) }
+    }
+
+    /// Sends a call, and takes a memory file over that goes with it.
+    ///
+    /// - Returns: `false` where the service has gone, or does not read.
+    func send(_ call: Bytes, file: Int32 = -1) -> Bool {
+        guard phase == .ready else {
+            waiting.append((call, file))
+            return true
+        }
+        return write(call, file)
+    }
+
+    private func write(_ call: Bytes, _ file: Int32) -> Bool {
+        let message = call + [0]
+        var beside = file
+        let sent = unsafe message.withUnsafeBytes { bytes in
+            unsafe whorl_send(descriptor, bytes.baseAddress, bytes.count, &beside, file >= 0 ? 1 : 0)
+        }
+        guard sent == message.count else {
+            if file >= 0 { library_secret_drop(file) }
+            return false
+        }
+        if file >= 0 { close(file) }
+        return true
+    }
+
+    /// Whether bytes were read that no message was made of yet.
+    var hasMore: Bool { place < count }
+
+    /// Returns the next message that has come.
+    func receive() -> Arrival {
+        while true {
+            while place < count {
+                place += 1
+                let message = framing.take(room[place - 1])
+                if framing.isBroken { return .nonsense }
+                guard let message else { continue }
+                guard let value = JSONValue(message) else { return .nonsense }
+                if phase == .ready { return .message(value) }
+                if !prove(value) { return .end }
+            }
+            (place, count) = (0, 0)
+            switch fill() {
+            case .message: continue
+            case let other: return other
+            }
+        }
+    }
+
+    /// Reads what has come; an empty message stands for bytes.
+    private func fill() -> Arrival {
+        var control = whorl_control()
+        let got = unsafe room.withUnsafeMutableBytes {
+            unsafe whorl_receive(descriptor, $0.baseAddress, $0.count, &control)
+        }
+        let isWaiting = got < 0 && library_is_waiting() == 1
+        let descriptors = control.descriptors
+        let all = [
+            descriptors.0, descriptors.1, descriptors.2, descriptors.3, descriptors.4, descriptors.5,
+            descriptors.6, descriptors.7,
+        ]
+        for index in 0..<min(max(Int(control.descriptor_count), 0), all.count) { files.append(all[index]) }
+        if isWaiting { return .nothing }
+        guard got > 0, got <= room.count else { return .end }
+        // A service sends one memory file with an answer, and not without end.
+        guard control.is_truncated == 0, files.count <= all.count else { return .nonsense }
+        count = got
+        return .message(.null)
+    }
+
+    /// Goes on with the proof; `false` where the service has gone.
+    private func prove(_ reply: JSONValue) -> Bool {
+        // A service that knows no challenge does not need it, and one that does not believe it says so to the call.
+        if phase == .challenged, !reply.has("error"), let question = reply["parameters"]?["question"]?.text {
+            phase = .proving
+            var call = Bytes(#"{"method":"io.whorl.Connection.Prove","parameters":{"answer":"#)
+            call.append(text: question)
+            call.append("}}")
+            return write(call, -1)
+        }
+        phase = .ready
+        let calls = waiting
+        waiting = []
+        for (call, file) in calls where !write(call, file) { return false }
+        return true
+    }
+
+    /// Takes the memory file at a place out, which is the caller's then; -1 where none is there.
+    func take(_ place: Int64) -> Int32 {
+        guard let place = Int(exactly: place), files.indices.contains(place) else { return -1 }
+        let file = files[place]
+        files[place] = -1
+        return file
+    }
+
+    /// Hangs up.
+    ///
+    /// - Parameter isChild: Whether this process is a child of the one that connected, which goes on with the connection.
+    func end(isChild: Bool = false) {
+        if isChild {
+            close(descriptor)
+            for file in files where file >= 0 { close(file) }
+            for (_, file) in waiting where file >= 0 { close(file) }
+        } else {
+            _ = whorl_watch_remove(watch, descriptor)
+            library_hang_up(descriptor)
+            for file in files where file >= 0 { library_secret_drop(file) }
+            for (_, file) in waiting where file >= 0 { library_secret_drop(file) }
+        }
+        files = []
+        waiting = []
+    }
+}

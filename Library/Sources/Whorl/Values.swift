@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CWhorl
+
+/// A text or bytes for C, which are freed with this object; a zero byte follows them.
+@safe final class CText {
+    let start: UnsafeMutablePointer<CChar>?
+    let count: Int
+
+    init(_ bytes: Bytes) {
+        unsafe start = unsafe library_copy(bytes, bytes.count)
+        count = bytes.count
+    }
+
+    deinit { unsafe free(start) }
+}
+
+/// The values of an event, a result, or a row.
+struct Values {
+    private struct Entry {
+        let which: Int32
+        let number: Int64
+        let text: CText?
+    }
+
+    /// Bytes are kept beside texts, under numbers that no text has.
+    private static let bytes: Int32 = 1 << 16
+
+    private var entries: [Entry] = []
+
+    @inline(never) private mutating func add(_ which: Int32, _ number: Int64, _ text: CText?) {
+        entries.append(Entry(which: which, number: number, text: text))
+    }
+
+    /// Sets a text, if there is one.
+    @inline(never) mutating func set(_ which: Int32, _ text: Bytes?) {
+        // A text that C reads ends at its first zero byte.
+        if let text { add(which, -1, CText(text)) }
+    }
+
+    /// Sets a number, if there is one.
+    @inline(never) mutating func set(_ which: Int32, _ number: Int64?) {
+        if let number { add(which, number, nil) }
+    }
+
+    /// Sets bytes, if there are some.
+    @inline(never) mutating func set(bytes which: Int32, _ bytes: Bytes?) {
+        if let bytes { add(which | Self.bytes, -1, CText(bytes)) }
+    }
+
+    @inline(never) private func find(_ which: Int32, hasText: Bool) -> Entry? {
+        for entry in entries where entry.which == which && (entry.text != nil) == hasText { return entry }
+        return nil
+    }
+
+    /// Returns a text; an empty one where there is none.
+    @unsafe func text(_ which: Int32) -> UnsafePointer<CChar> {
+        if let start = unsafe find(which, hasText: true)?.text?.start { return unsafe UnsafePointer(start) }
+        return unsafe library_empty()
+    }
+
+    /// Returns a number; -1 where there is none.
+    func number(_ which: Int32) -> Int64 { find(which, hasText: false)?.number ?? -1 }
+
+    /// Returns bytes; `nil` where there are none.
+    func bytes(_ which: Int32) -> CText? { find(which | Self.bytes, hasText: true)?.text }
+}
+
+// The names that the header gives to values have types of their own in Swift.
+extension Values {
+    mutating func set(_ which: whorl_text, _ text: Bytes?) { set(Int32(which.rawValue), text) }
+    mutating func set(_ which: whorl_number, _ number: Int64?) { set(Int32(which.rawValue), number) }
+    mutating func set(_ which: whorl_bytes_of, _ bytes: Bytes?) { set(bytes: Int32(which.rawValue), bytes) }
+
+    mutating func set(_ which: whorl_number, _ flag: Bool) { set(Int32(which.rawValue), flag ? 1 : 0) }
+}
+
+// The members of an object that become values, where they are there.
+extension Values {
+    @inline(never) mutating func take(_ which: Int32, text name: StaticString, of object: JSONValue?) {
+        set(which, object?[name]?.text)
+    }
+
+    /// Takes a text that is shown to people.
+    @inline(never) mutating func take(_ which: Int32, shown name: StaticString, of object: JSONValue?) {
+        set(which, object?[name]?.text?.shown)
+    }
+
+    /// Takes a number, or a flag as 1 or 0.
+    @inline(never) mutating func take(_ which: Int32, number name: StaticString, of object: JSONValue?) {
+        guard let value = object?[name] else { return }
+        if let flag = value.flag { set(which, flag ? 1 : 0) } else { set(which, value.number) }
+    }
+
+    mutating func take(_ which: whorl_text, _ name: StaticString, of object: JSONValue?) {
+        take(Int32(which.rawValue), text: name, of: object)
+    }
+
+    mutating func take(_ which: whorl_text, shown name: StaticString, of object: JSONValue?) {
+        take(Int32(which.rawValue), shown: name, of: object)
+    }
+
+    mutating func take(_ which: whorl_number, _ name: StaticString, of object: JSONValue?) {
+        take(Int32(which.rawValue), number: name, of: object)
+    }
+
+    mutating func take(_ which: whorl_row, _ name: StaticString, of object: JSONValue?) {
+        take(Int32(which.rawValue), text: name, of: object)
+    }
+
+    mutating func take(_ which: whorl_row, shown name: StaticString, of object: JSONValue?) {
+        take(Int32(which.rawValue), shown: name, of: object)
+    }
+
+    mutating func take(_ which: whorl_row, number name: StaticString, of object: JSONValue?) {
+        take(Int32(which.rawValue), number: name, of: object)
+    }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The way to the service's socket, which the PAM module and the library for C have in common, and the clock and the
+ * wiping that they need. */
+#ifndef WHORL_CONNECT_H
+#define WHORL_CONNECT_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline void whorl_wipe(void *bytes, size_t count) {
+    volatile unsigned char *next = (volatile unsigned char *)bytes;
+    while (count--) *next++ = 0;
+}
+
+static inline int64_t whorl_milliseconds(void) {
+    struct timespec now;
+    return clock_gettime(CLOCK_MONOTONIC, &now) ? 0 : (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* stat(2) by its number: the C library's function has a version newer than the oldest system that the module is for. */
+static inline int whorl_stat(const char *path, struct stat *found, int flags) {
+    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, found, flags);
+}
+
+struct whorl_peer { pid_t pid; uid_t uid; gid_t gid; };
+
+/* Connects without waiting, and only to a socket that root has put there: its folder is root's, and who listens is root
+ * or the user to whom the socket belongs. -1 otherwise. */
+static inline int whorl_connect(const uint8_t *folder_, const uint8_t *path_) {
+    const char *folder = (const char *)folder_, *path = (const char *)path_;
+    struct stat place, file;
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    if (strlen(path) >= sizeof address.sun_path) return -1;
+    if (whorl_stat(folder, &place, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(place.st_mode) || place.st_uid ||
+        (place.st_mode & (S_IWGRP | S_IWOTH))) return -1;
+    if (whorl_stat(path, &file, AT_SYMLINK_NOFOLLOW) || !S_ISSOCK(file.st_mode)) return -1;
+    strcpy(address.sun_path, path);
+    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (made < 0) return -1;
+    struct whorl_peer peer;
+    socklen_t size = sizeof peer;
+    if (connect(made, (const struct sockaddr *)&address, sizeof address) ||
+        getsockopt(made, SOL_SOCKET, SO_PEERCRED, &peer, &size) || size != sizeof peer ||
+        (peer.uid != 0 && peer.uid != file.st_uid)) {
+        close(made);
+        return -1;
+    }
+    return made;
+}
+
+#endif
