@@ -68,7 +68,7 @@ ifneq ($(wildcard ../shared/prints),)
 export WHORL_PRINTS ?= $(abspath ../shared/prints)
 endif
 
-FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Package.swift Server/Package.swift PAM/Package.swift
+FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Library/Sources Package.swift Server/Package.swift PAM/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
@@ -130,7 +130,7 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	scripts/test-install debug
 	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory test-pam
-	@$(MAKE) --no-print-directory test-lib
+	@$(MAKE) --no-print-directory test-lib SWIFT_TEST_FLAGS="$(STRICT)"
 	@$(MAKE) --no-print-directory check-release
 	@$(MAKE) --no-print-directory test-system
 

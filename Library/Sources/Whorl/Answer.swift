@@ -54,7 +54,8 @@ struct Answer {
     }
 
     private mutating func readPreflight(_ parameters: JSONValue) -> whorl_status {
-        guard let hasReader = parameters["hasReader"]?.flag, let isSet = parameters["isPasscodeSet"]?.flag else {
+        guard let hasReader = parameters["hasReader"]?.flag, let isSet = parameters["isPasscodeSet"]?.flag
+        else {
             return WHORL_NOT_UNDERSTOOD
         }
         var status = WHORL_OK

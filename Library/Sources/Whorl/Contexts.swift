@@ -54,7 +54,10 @@ enum Entry {
 
 /// Opens a context for the service of this system.
 @c @implementation
-public func whorl_open(_ application: UnsafePointer<CChar>!, _ context: UnsafeMutablePointer<UInt64>!) -> Int32 {
+public func whorl_open(
+    _ application: UnsafePointer<CChar>!,
+    _ context: UnsafeMutablePointer<UInt64>!
+) -> Int32 {
     unsafe open(Bytes("/run/whorl/io.whorl"), application, context)
 }
 
