@@ -89,7 +89,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareTPM",
     ],
     "RelyingPartyTests": [
-        "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto, grdb,
+        "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto, cryptoExtras, grdb,
     ],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [

@@ -86,7 +86,8 @@ let package = Package(
         .testTarget(
             name: "LoginServerTests",
             dependencies: [
-                "LoginServer", "whorl-login-server", assertion, crypto, httpTypes, hummingbirdCore, lifecycle,
+                "LoginServer", "whorl-login-server", assertion, crypto, cryptoExtras, httpTypes,
+                hummingbirdCore, lifecycle,
                 logging, nio, nioPosix, relyingParty,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),

@@ -4,7 +4,7 @@
 
 usage: attestation.py make > attestation.json    writes the vectors anew, with new signatures
        attestation.py check attestation.json     verifies each vector, and says which has another result
-       attestation.py open < credential          takes the secret out of {"credential", "ephemeral", "key", "name"}
+       attestation.py open < credential          takes the secret out of {"credential", "secret", "key", "name"}
 
 It is written from the protocol and from the TPM 2.0 Library alone. The TPM of the vectors is made of software: its keys
 come from the words below.
@@ -19,9 +19,9 @@ import sys
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key, load_der_public_key
 
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 ECC, KEYEDHASH, SHA256, NULL, AES, CFB, ECDSA, HMAC, P256 = 0x23, 8, 0x0B, 0x10, 6, 0x43, 0x18, 5, 3
@@ -243,26 +243,53 @@ def seed_of(shared, ephemeral, endorsement):
     return digest(struct.pack(">I", 1), shared, b"IDENTITY\0", coordinates(ephemeral)[0], coordinates(endorsement)[0])
 
 
+def seal(seed, secret, name):
+    cipher = Cipher(algorithms.AES(kdfa(seed, b"STORAGE", name, 128)), modes.CFB(bytes(16))).encryptor()
+    sealed = cipher.update(sized(secret)) + cipher.finalize()
+    return sized(hmac.new(kdfa(seed, b"INTEGRITY", b"", 256), sealed + name, "sha256").digest()) + sealed
+
+
 def make_credential(secret, name, endorsement, ephemeral):
     """TPM2_MakeCredential for P-256, with a given ephemeral key."""
     own = ephemeral.public_key().public_numbers()
     other = endorsement.public_key().public_numbers()
     shared = ephemeral.exchange(ec.ECDH(), endorsement.public_key())
     seed = seed_of(shared, (own.x, own.y), (other.x, other.y))
-    cipher = Cipher(algorithms.AES(kdfa(seed, b"STORAGE", name, 128)), modes.CFB(bytes(16))).encryptor()
-    sealed = cipher.update(sized(secret)) + cipher.finalize()
-    code = hmac.new(kdfa(seed, b"INTEGRITY", b"", 256), sealed + name, "sha256").digest()
-    return sized(code) + sealed, b"".join(sized(number) for number in coordinates((own.x, own.y)))
+    return seal(seed, secret, name), b"".join(sized(number) for number in coordinates((own.x, own.y)))
 
 
-def open_credential(credential, ephemeral, endorsement, name):
-    """TPM2_ActivateCredential for P-256; the endorsement key's private half is given."""
-    reader = Reader(ephemeral)
+def mask(seed, count):
+    """MGF1 with SHA-256."""
+    return b"".join(digest(seed, struct.pack(">I", block)) for block in range(count // 32 + 1))[:count]
+
+
+def combined(one, other):
+    return bytes(left ^ right for left, right in zip(one, other))
+
+
+def make_rsa_credential(secret, name, modulus, seed, random):
+    """TPM2_MakeCredential for RSA of 2,048 bits, with a given seed and given random bytes of the padding."""
+    block = digest(b"IDENTITY\0") + bytes(256 - 66 - len(seed)) + b"\1" + seed
+    masked = combined(block, mask(random, len(block)))
+    number = int.from_bytes(b"\0" + combined(random, mask(masked, 32)) + masked, "big")
+    return seal(seed, secret, name), pow(number, 65537, modulus).to_bytes(256, "big")
+
+
+def seed_for(encrypted, endorsement):
+    """The seed that an endorsement key reads; its private half is given."""
+    if isinstance(endorsement, rsa.RSAPrivateKey):
+        return endorsement.decrypt(encrypted, padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), b"IDENTITY\0"))
+    reader = Reader(encrypted)
     point = (int.from_bytes(reader.sized(), "big"), int.from_bytes(reader.sized(), "big"))
     reader.end()
     other = endorsement.public_key().public_numbers()
     shared = endorsement.exchange(ec.ECDH(), ec.EllipticCurvePublicNumbers(*point, ec.SECP256R1()).public_key())
-    seed = seed_of(shared, point, (other.x, other.y))
+    return seed_of(shared, point, (other.x, other.y))
+
+
+def open_credential(credential, encrypted, endorsement, name):
+    """TPM2_ActivateCredential; the endorsement key's private half is given."""
+    seed = seed_for(encrypted, endorsement)
     reader = Reader(credential)
     code = reader.sized()
     sealed = reader.take(len(credential) - reader.at)
@@ -431,6 +458,29 @@ def vectors():
     ]
 
 
+def is_prime(number):
+    """Miller and Rabin, for the first 24 primes: enough for numbers that no one has chosen to deceive it."""
+    twos = (number - 1 & 1 - number).bit_length() - 1
+    for base in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89):
+        power = pow(base, number - 1 >> twos, number)
+        if power != 1 and all(pow(power, 1 << time, number) != number - 1 for time in range(twos)):
+            return False
+    return True
+
+
+def private_rsa(words):
+    def prime(name):
+        number = int.from_bytes(hashlib.shake_256(f"{words} {name}".encode()).digest(128), "big") | 3 << 1022 | 1
+        while number % 65537 == 1 or not is_prime(number):
+            number += 2
+        return number
+
+    p, q = prime("p"), prime("q")
+    d = pow(65537, -1, (p - 1) * (q - 1))
+    return rsa.RSAPrivateNumbers(p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p),
+                                 rsa.RSAPublicNumbers(65537, p * q)).private_key()
+
+
 def credentials():
     found = []
     for words in ("one", "another"):
@@ -441,7 +491,17 @@ def credentials():
         own = endorsement.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         scalar = ephemeral.private_numbers().private_value.to_bytes(32, "big")
         found.append({"name": b64(name), "secret": b64(secret), "endorsementPoint": b64(own),
-                      "ephemeralPrivate": b64(scalar), "credential": b64(credential), "ephemeral": b64(point)})
+                      "ephemeralPrivate": b64(scalar), "credential": b64(credential), "encryptedSeed": b64(point)})
+    for words in ("one of RSA", "another of RSA"):
+        endorsement = private_rsa(f"endorsement {words}")
+        modulus = endorsement.public_key().public_numbers().n
+        secret, name = digest(words.encode()), name_of(words.encode())
+        seed, random = digest(b"seed ", words.encode()), digest(b"random ", words.encode())
+        credential, encrypted = make_rsa_credential(secret, name, modulus, seed, random)
+        assert open_credential(credential, encrypted, endorsement, name) == secret
+        found.append({"name": b64(name), "secret": b64(secret), "endorsementModulus": b64(modulus.to_bytes(256, "big")),
+                      "seed": b64(seed), "padding": b64(random), "credential": b64(credential),
+                      "encryptedSeed": b64(encrypted)})
     return found
 
 
@@ -461,8 +521,8 @@ def main(command, *arguments):
         return len(wrong) > 0
     elif command == "open":
         given = json.load(sys.stdin)
-        key = ec.derive_private_key(int.from_bytes(unb64(given["key"]), "big"), ec.SECP256R1())
-        print(b64(open_credential(unb64(given["credential"]), unb64(given["ephemeral"]), key, unb64(given["name"]))))
+        key = load_der_private_key(unb64(given["key"]), None)
+        print(b64(open_credential(unb64(given["credential"]), unb64(given["secret"]), key, unb64(given["name"]))))
     else:
         print(__doc__, file=sys.stderr)
         return 2

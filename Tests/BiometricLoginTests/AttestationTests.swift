@@ -49,6 +49,18 @@ struct `A login whose key is attested` {
         #expect(try tpm.leaks().filter { $0 >> 24 == 0x80 }.count <= 2, "what stays loaded for speed")
     }
 
+    @Test(arguments: [SoftwareTPM.Endorsement.rsa2048, .keptRSA2048])
+    func `is enabled where the TPM has a certificate for RSA alone`(_ kind: SoftwareTPM.Endorsement)
+        async throws
+    {
+        let tpm = try SoftwareTPM()
+        let server = try RealServer(of: ada, trusting: [try tpm.certify(kind)])
+        let machine = try await Machine(tpm: tpm)
+        _ = try await enable(client(of: server, on: machine))
+        #expect(machine.prompts.count == 1)
+        #expect(try await server.party.devices(of: ada).first?.attestation?.opensFor == ["current_fingers"])
+    }
+
     @Test func `is told apart where any finger opens it, and where the passcode does`() async throws {
         let server = try RealServer(of: ada, trusting: [certificate])
         _ = try await enable(client(of: server) { $0.fingers = .any })
@@ -97,9 +109,12 @@ struct `A login whose key is attested` {
         #expect(code == .refused(.attestationRefused))
     }
 
-    @Test func `is not enabled by a credential that was made for another TPM`() async throws {
+    @Test(arguments: [SoftwareTPM.Endorsement.p256, .rsa2048])
+    func `is not enabled by a credential that was made for another TPM`(_ kind: SoftwareTPM.Endorsement)
+        async throws
+    {
         let other = try SoftwareTPM()
-        let certificates = [certificate, try other.certify()]
+        let certificates = [certificate, try other.certify(kind)]
         let machines = [machine, try await Machine(tpm: other)]
         let server = try RealServer(of: ada, trusting: certificates)
         let credential = Mutex<LoginResponse?>(nil)

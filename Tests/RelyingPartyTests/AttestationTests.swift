@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import CryptoExtras
 import Foundation
 import LoginAssertion
 import Testing
@@ -22,6 +23,47 @@ import Testing
         #expect(try await bank.party.devices(of: device.user).map(\.attestation) == [proven])
         #expect(try await bank.signIn(bank.answer(device)).device.attestation == proven)
         #expect(try await bank.reasons(device.user).contains("attested tpm"))
+    }
+
+    @Test func `keeps what a chip with an endorsement key of RSA has proven`() async throws {
+        let chip = try SoftChip(.rsa2048)
+        let bank = try await Bank(trusting: chip)
+        let enabled = try await bank.enable(device, with: chip.attest(device, at: bank))
+        #expect(enabled.attestation?.opensFor == ["any_finger"])
+    }
+
+    @Test func `makes no credential for an endorsement key of one kind by the certificate of the other`()
+        async throws
+    {
+        let other = try SoftChip(.rsa2048)
+        let bank = try await Bank(trusting: chip, other)
+        for (endorsed, certified) in [(chip, other), (other, chip)] {
+            var mixed = endorsed
+            mixed.certificate = certified.certificate
+            let refused = await code { () async throws(RelyingPartyError) in
+                _ = try await mixed.credential(for: device, at: bank)
+            }
+            #expect(refused == .attestationRefused(.endorsement))
+        }
+    }
+
+    @Test func `makes no credential for a key of RSA that is none of the TCG's template`() async throws {
+        let chip = try SoftChip(.rsa2048)
+        let bank = try await Bank(trusting: chip)
+        let area = chip.endorsementKey
+        // Attributes, the policy, the symmetric algorithm, the scheme, the size, the exponent, and a shorter modulus.
+        let faults = [7, 10, 43, 49, 51, 55, 57].map { place in
+            var area = area
+            area[place] ^= 1
+            return area
+        }
+        for area in faults + [area.dropLast(), area + [0], Data(area.dropLast(256).dropLast(2))] {
+            let refused = await code { () async throws(RelyingPartyError) in
+                _ = try await chip.credential(for: device, at: bank, endorsementKey: area)
+            }
+            #expect([.attestationRefused(.endorsement), .attestationRefused(.malformed)].contains(refused))
+        }
+        _ = try await chip.credential(for: device, at: bank)
     }
 
     @Test(arguments: StoreKind.all)
@@ -114,8 +156,9 @@ import Testing
         #expect(await distrusting.refusal(device, with: statement) == .attestationRefused(.endorsement))
     }
 
-    @Test func `refuses one chip's statement beside another's endorsement key`() async throws {
-        let other = SoftChip()
+    @Test(arguments: SoftChip.Kind.allCases)
+    func `refuses one chip's statement beside another's endorsement key`(_ kind: SoftChip.Kind) async throws {
+        let other = try SoftChip(kind)
         let bank = try await Bank(trusting: chip, other)
         var statement = try await chip.attest(device, at: bank)
         (statement.endorsementKey, statement.certificate) = (other.endorsementKey, other.certificate)
@@ -149,7 +192,17 @@ import Testing
 
 /// A TPM made of software whose answers a test makes up; Python opens its credentials.
 struct SoftChip: Sendable {
-    let endorsement = P256.KeyAgreement.PrivateKey()
+    enum Kind: CaseIterable {
+        case p256
+        case rsa2048
+    }
+
+    enum Endorsement {
+        case p256(P256.KeyAgreement.PrivateKey)
+        case rsa2048(_RSA.Signing.PrivateKey)
+    }
+
+    let endorsement: Endorsement
     let signer = P256.Signing.PrivateKey()
     var certificate = Data(UUID().uuidString.utf8)
     /// fixedTPM, fixedParent, sensitiveDataOrigin, userWithAuth, noDA, restricted, sign.
@@ -160,13 +213,32 @@ struct SoftChip: Sendable {
         0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
     ]
 
+    /// A chip with an endorsement key of P-256.
+    init() { endorsement = .p256(P256.KeyAgreement.PrivateKey()) }
+
+    init(_ kind: Kind) throws {
+        endorsement =
+            switch kind {
+            case .p256: .p256(P256.KeyAgreement.PrivateKey())
+            case .rsa2048: .rsa2048(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+            }
+    }
+
+    var endorsed: EndorsementKey {
+        switch endorsement {
+        case .p256(let key): .p256(point: key.publicKey.x963Representation)
+        case .rsa2048(let key): .rsa2048(modulus: known(try? key.publicKey.getKeyPrimitives()).modulus)
+        }
+    }
+
     var endorsementKey: Data {
-        key(
-            0x300b2,
-            policy: Self.endorsementPolicy,
-            [0, 6, 0, 128, 0, 0x43, 0, 0x10],
-            endorsement.publicKey.x963Representation
-        )
+        let aes: [UInt8] = [0, 6, 0, 128, 0, 0x43, 0, 0x10]
+        switch endorsed {
+        case .p256(let point): return key(0x300b2, policy: Self.endorsementPolicy, aes, point)
+        case .rsa2048(let modulus):
+            let heading: [UInt8] = [0, 1, 0, 0x0b, 0, 3, 0, 0xb2, 0, 32]
+            return Data(heading + Self.endorsementPolicy + aes + [8, 0, 0, 0, 0, 0, 1, 0]) + modulus
+        }
     }
 
     var attestationKey: Data {
@@ -181,13 +253,15 @@ struct SoftChip: Sendable {
         ) + unique
     }
 
-    func credential(for device: Device, at bank: Bank) async throws(RelyingPartyError)
-        -> AttestationCredential
-    {
+    func credential(
+        for device: Device,
+        at bank: Bank,
+        endorsementKey: Data? = nil
+    ) async throws(RelyingPartyError) -> AttestationCredential {
         try await bank.party.credential(
             for: device.user,
             device: device.name,
-            endorsementKey: endorsementKey,
+            endorsementKey: endorsementKey ?? self.endorsementKey,
             attestationKey: attestationKey,
             certificate: certificate,
             from: ""
@@ -232,9 +306,14 @@ struct SoftChip: Sendable {
     }
 
     private func open(_ credential: AttestationCredential) throws -> Data {
+        let key =
+            switch endorsement {
+            case .p256(let key): key.derRepresentation
+            case .rsa2048(let key): key.derRepresentation
+            }
         let given = [
-            "credential": credential.credential, "ephemeral": credential.secret,
-            "key": endorsement.rawRepresentation, "name": TPMAlgorithm.name(of: attestationKey),
+            "credential": credential.credential, "secret": credential.secret, "key": key,
+            "name": TPMAlgorithm.name(of: attestationKey),
         ].mapValues { Base64URL.encode($0) }
         let answer = try AttestationVectors.python(["open"], input: JSONEncoder().encode(given))
         return try #require(Base64URL.decode(answer))
@@ -245,7 +324,7 @@ struct SoftChip: Sendable {
 struct KnownChips: EndorsementAuthority {
     let chips: [SoftChip]
 
-    func endorsedPoint(in certificate: Data) async -> Data? {
-        chips.first { $0.certificate == certificate }?.endorsement.publicKey.x963Representation
+    func endorsedKey(in certificate: Data) async -> EndorsementKey? {
+        chips.first { $0.certificate == certificate }?.endorsed
     }
 }

@@ -15,23 +15,54 @@ struct `The identity of a TPM` {
         try await bench.expectNothingLeft()
     }
 
-    @Test func `is the endorsement key that tpm2-tools make, and the certificate without what follows it`()
-        async throws
-    {
+    @Test(arguments: SoftwareTPM.Endorsement.allCases)
+    func `is the endorsement key that tpm2-tools make, and the certificate without what follows it`(
+        _ kind: SoftwareTPM.Endorsement
+    ) async throws {
         let bench = try await Bench()
-        let certificate = try bench.chip.certify(padding: 100)
+        let certificate = try bench.chip.certify(kind, padding: 100)
         let endorsement = try #require(
             try await bench.run { tpm throws(TPMError) in try tpm.endorsement() }
         )
         #expect(endorsement.certificate == certificate)
         // tpm2-tools write a size before the area.
         #expect(endorsement.publicArea == Array(try bench.chip.read("ek.pub").dropFirst(2)))
+        #expect(EndorsementKind(publicArea: endorsement.publicArea) == (kind == .p256 ? .p256 : .rsa2048))
         try await bench.expectNothingLeft()
     }
 
-    @Test func `opens a credential of tpm2-tools for the key that it names, and for no other`() async throws {
+    @Test func `is the key of P-256 where its maker has certified both`() async throws {
         let bench = try await Bench()
-        try bench.chip.certify()
+        try bench.chip.certify(.rsa2048)
+        let certificate = try bench.chip.certify(.p256)
+        let endorsement = try await bench.run { tpm throws(TPMError) in try tpm.endorsement() }
+        #expect(endorsement?.certificate == certificate)
+        #expect(endorsement.flatMap { EndorsementKind(publicArea: $0.publicArea) } == .p256)
+        try await bench.expectNothingLeft()
+    }
+
+    @Test func `is made again where another key lies at the place of the maker's`() async throws {
+        let bench = try await Bench()
+        try bench.chip.certify(.rsa2048)
+        let area = try bench.chip.read("ek.pub").dropFirst(2)
+        for arguments in [
+            ["createprimary", "-Q", "-C", "e", "-G", "rsa2048", "-c", "other.ctx"],
+            ["evictcontrol", "-Q", "-C", "o", "-c", "other.ctx", "0x81010001"], ["flushcontext", "-t"],
+        ] {
+            let result = try bench.chip.tool(arguments: arguments)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        let endorsement = try await bench.run { tpm throws(TPMError) in try tpm.endorsement() }
+        #expect(endorsement?.publicArea == Array(area))
+        try await bench.expectNothingLeft()
+    }
+
+    @Test(arguments: SoftwareTPM.Endorsement.allCases)
+    func `opens a credential of tpm2-tools for the key that it names, and for no other`(
+        _ kind: SoftwareTPM.Endorsement
+    ) async throws {
+        let bench = try await Bench()
+        try bench.chip.certify(kind)
         let root = bench.root
         let (key, other) = try await bench.run { tpm throws(TPMError) in
             (try tpm.createAttestationKey(under: root), try tpm.createAttestationKey(under: root))
@@ -57,10 +88,17 @@ struct `The identity of a TPM` {
         let blob = try bench.chip.read("blob")
         let middle = 10 + Int(blob[8]) << 8 + Int(blob[9])
         let credential = Array(blob[10..<middle])
-        let ephemeral = Array(blob[(middle + 2)...])
+        let seed = Array(blob[(middle + 2)...])
+        let endorsement: EndorsementKind = kind == .p256 ? .p256 : .rsa2048
         @Sendable func activate(_ credential: [UInt8], for key: TPMObject) async throws(TPMError) -> [UInt8] {
             try await bench.run { tpm throws(TPMError) in
-                try tpm.activate(credential: credential, ephemeral: ephemeral, for: key, under: root).copy
+                try tpm.activate(
+                    credential: credential,
+                    seed: seed,
+                    to: endorsement,
+                    for: key,
+                    under: root
+                ).copy
             }
         }
         #expect(try await activate(credential, for: key) == secret)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import CryptoExtras
 import Foundation
 import LoginAssertion
 import RelyingParty
@@ -29,8 +30,32 @@ struct `Attestations at the server` {
 
     @Test func `a certificate of a maker in the file is taken, and gives its key`() async throws {
         let roots = try roots(Maker().certificate, maker.certificate)
-        let point = await roots.endorsedPoint(in: try bytes(maker.certify(key.publicKey)))
-        #expect(point == key.publicKey.x963Representation)
+        let found = await roots.endorsedKey(in: try bytes(maker.certify(key.publicKey)))
+        #expect(found == .p256(point: key.publicKey.x963Representation))
+    }
+
+    @Test func `a certificate for RSA is taken, for the one size and exponent that TPMs are certified for`()
+        async throws
+    {
+        let roots = try roots(maker.certificate)
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048).publicKey
+        let certificate = try bytes(maker.certify(.init(key)))
+        let modulus = try key.getKeyPrimitives().modulus
+        #expect(await roots.endorsedKey(in: certificate) == .rsa2048(modulus: modulus))
+        let larger = try _RSA.Signing.PrivateKey(keySize: .bits3072).publicKey
+        #expect(await roots.endorsedKey(in: try bytes(maker.certify(.init(larger)))) == nil)
+        let other = try _RSA.Signing.PublicKey(n: modulus, e: Data([0x80, 0, 1]))
+        #expect(await roots.endorsedKey(in: try bytes(maker.certify(.init(other)))) == nil)
+        #expect(await roots.endorsedKey(in: try bytes(Maker().certify(.init(key)))) == nil)
+        let curve = try bytes(maker.certify(.init(P384.Signing.PrivateKey().publicKey)))
+        #expect(await roots.endorsedKey(in: curve) == nil)
+    }
+
+    @Test func `a certificate that a maker's key of RSA has signed is taken`() async throws {
+        let root = try Maker(rsa: .bits2048)
+        let certificate = try bytes(root.certify(key.publicKey))
+        #expect(await (try roots(root.certificate)).endorsedKey(in: certificate) != nil)
+        #expect(await (try roots(Maker(rsa: .bits2048).certificate)).endorsedKey(in: certificate) == nil)
     }
 
     @Test func `an authority below a root is enough, and one that the file does not name is not`()
@@ -38,13 +63,13 @@ struct `Attestations at the server` {
     {
         let below = Maker(under: maker)
         let certificate = try bytes(below.certify(key.publicKey))
-        #expect(await (try roots(below.certificate)).endorsedPoint(in: certificate) != nil)
-        #expect(await (try roots(maker.certificate)).endorsedPoint(in: certificate) == nil)
+        #expect(await (try roots(below.certificate)).endorsedKey(in: certificate) != nil)
+        #expect(await (try roots(maker.certificate)).endorsedKey(in: certificate) == nil)
     }
 
     @Test func `a certificate of another maker of the same name is refused`() async throws {
         let certificate = try bytes(Maker().certify(key.publicKey))
-        #expect(await (try roots(maker.certificate)).endorsedPoint(in: certificate) == nil)
+        #expect(await (try roots(maker.certificate)).endorsedKey(in: certificate) == nil)
     }
 
     @Test func `a certificate that has ended, has not begun, or is for something else is refused`()
@@ -60,7 +85,7 @@ struct `Attestations at the server` {
             maker.certificate,
         ]
         for certificate in refused {
-            #expect(await roots.endorsedPoint(in: try bytes(certificate)) == nil)
+            #expect(await roots.endorsedKey(in: try bytes(certificate)) == nil)
         }
     }
 
@@ -77,7 +102,7 @@ struct `Attestations at the server` {
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
             refused.append(changed)
         }
-        for certificate in refused { #expect(await roots.endorsedPoint(in: certificate) == nil) }
+        for certificate in refused { #expect(await roots.endorsedKey(in: certificate) == nil) }
     }
 
     @Test func `a file without certificates, and no file, is told at the start`() throws {
@@ -112,6 +137,24 @@ struct `Attestations at the server` {
             let thief = P256.Signing.PrivateKey().publicKey
             let stolen = try await credential(client, certificate: bytes(maker.certify(thief)))
             #expect(stolen.status == 403 && stolen.code == "attestation_refused")
+        }
+    }
+
+    @Test func `a credential is made for a chip with a key of RSA, and its certificate is no other chip's`()
+        async throws
+    {
+        try await withServer(.allow) { _, client in
+            let keys = try (0..<2).map { _ in try _RSA.Signing.PrivateKey(keySize: .bits2048).publicKey }
+            let areas = try keys.map { try Self.area(ofRSA: $0) }
+            let certificate = try bytes(maker.certify(.init(keys[0])))
+            let made = try await credential(client, certificate: certificate, endorsementKey: areas[0])
+            #expect(made.status == 201, "\(made.text)")
+            let seed = try #require((made.json["secret"] as? String).flatMap { Base64URL.decode($0) })
+            #expect(seed.count == 256)
+            for area in [areas[1], nil] {
+                let stolen = try await credential(client, certificate: certificate, endorsementKey: area)
+                #expect(stolen.status == 403 && stolen.code == "attestation_refused")
+            }
         }
     }
 
@@ -164,6 +207,19 @@ struct `Attestations at the server` {
 
     // MARK: Parts
 
+    /// PolicySecret of the endorsement hierarchy.
+    private static let policy: [UInt8] = [
+        0x83, 0x71, 0x97, 0x67, 0x44, 0x84, 0xb3, 0xf8, 0x1a, 0x90, 0xcc, 0x8d, 0x46, 0xa5, 0xd7, 0x24, 0xfd,
+        0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
+    ]
+
+    /// The public area of an endorsement key of the TCG's template for RSA.
+    private static func area(ofRSA key: _RSA.Signing.PublicKey) throws -> [UInt8] {
+        let parameters: [UInt8] = [0, 6, 0, 128, 0, 0x43, 0, 0x10, 8, 0, 0, 0, 0, 0, 1, 0]
+        return [0, 1, 0, 0x0b, 0, 3, 0, 0xb2, 0, 32] + policy + parameters
+            + (try key.getKeyPrimitives().modulus)
+    }
+
     private func withServer(
         _ policy: RelyingParty.Configuration.AttestationPolicy = .none,
         _ work: @Sendable (TestServer, TestClient) async throws -> Void
@@ -180,22 +236,22 @@ struct `Attestations at the server` {
         try await server.run { client in try await work(server, client) }
     }
 
-    private func credential(_ client: TestClient, certificate: Data) async throws -> TestClient.Answer {
+    private func credential(
+        _ client: TestClient,
+        certificate: Data,
+        endorsementKey: [UInt8]? = nil
+    ) async throws -> TestClient.Answer {
         let point = key.publicKey.x963Representation
         let unique = [0, 32] + point[1..<33] + [0, 32] + point[33...]
-        let policy: [UInt8] = [
-            0x83, 0x71, 0x97, 0x67, 0x44, 0x84, 0xb3, 0xf8, 0x1a, 0x90, 0xcc, 0x8d, 0x46, 0xa5, 0xd7, 0x24,
-            0xfd,
-            0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
-        ]
         // The TCG's template, and a restricted key that signs.
         let endorsement: [UInt8] =
-            [0, 0x23, 0, 0x0b, 0, 3, 0, 0xb2, 0, 32] + policy
+            [0, 0x23, 0, 0x0b, 0, 3, 0, 0xb2, 0, 32] + Self.policy
             + [0, 6, 0, 128, 0, 0x43, 0, 0x10, 0, 3, 0, 0x10] + unique
         let attestation: [UInt8] =
             [0, 0x23, 0, 0x0b, 0, 5, 4, 0x72, 0, 0, 0, 0x10, 0, 0x18, 0, 0x0b, 0, 3, 0, 0x10] + unique
         let json = [
-            "user": "anna", "device": "laptop", "endorsementKey": Base64URL.encode(endorsement),
+            "user": "anna", "device": "laptop",
+            "endorsementKey": Base64URL.encode(endorsementKey ?? endorsement),
             "certificate": Base64URL.encode(certificate), "attestationKey": Base64URL.encode(attestation),
         ]
         return try await client.send("POST", "/v1/attestations", json: json)
@@ -237,38 +293,56 @@ extension TestServer {
 
 /// An authority of a maker of TPMs.
 private struct Maker: Sendable {
-    private let key: P256.Signing.PrivateKey
+    private let key: Certificate.PrivateKey
     let certificate: Certificate
 
     /// Makes a root, or an authority below one.
     init(under root: Maker? = nil) {
-        let key = P256.Signing.PrivateKey()
+        self.init(key: .init(P256.Signing.PrivateKey()), under: root)
+    }
+
+    /// Makes a root with a key of RSA.
+    init(rsa size: _RSA.Signing.KeySize) throws {
+        self.init(key: .init(try _RSA.Signing.PrivateKey(keySize: size)), under: nil)
+    }
+
+    private init(key: Certificate.PrivateKey, under root: Maker?) {
         self.key = key
+        let isRSA = key.publicKey.description.hasPrefix("RSA")
         let name = root == nil ? "A maker of TPMs" : "A plant of the maker"
         do {
             certificate = try Certificate(
                 version: .v3,
                 serialNumber: .init(),
-                publicKey: .init(key.publicKey),
+                publicKey: key.publicKey,
                 notValidBefore: Date() - 1_000,
                 notValidAfter: Date() + 1_000_000,
                 issuer: try root?.certificate.subject ?? DistinguishedName { CommonName(name) },
                 subject: try DistinguishedName { CommonName(name) },
-                signatureAlgorithm: .ecdsaWithSHA256,
+                signatureAlgorithm: isRSA ? .sha256WithRSAEncryption : .ecdsaWithSHA256,
                 extensions: try .init {
                     Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
                     Critical(KeyUsage(keyCertSign: true))
                 },
-                issuerPrivateKey: .init(root?.key ?? key)
+                issuerPrivateKey: root?.key ?? key
             )
         } catch {
             preconditionFailure("a test's own certificate: \(error)")
         }
     }
 
-    /// Certifies an endorsement key, with an empty subject and a critical alternative name, as the TCG wants it.
     func certify(
         _ endorsement: P256.Signing.PublicKey,
+        from: Date = Date() - 1_000,
+        to: Date = Date() + 1_000,
+        for purpose: [UInt]? = [2, 23, 133, 8, 1]
+    ) throws -> Certificate {
+        try certify(.init(endorsement), from: from, to: to, for: purpose)
+    }
+
+    /// Certifies an endorsement key, with an empty subject and a critical alternative name, as the TCG wants it.
+    func certify(
+        _ endorsement: Certificate.PublicKey,
         from: Date = Date() - 1_000,
         to: Date = Date() + 1_000,
         for purpose: [UInt]? = [2, 23, 133, 8, 1]
@@ -276,15 +350,15 @@ private struct Maker: Sendable {
         try Certificate(
             version: .v3,
             serialNumber: .init(),
-            publicKey: .init(endorsement),
+            publicKey: endorsement,
             notValidBefore: from,
             notValidAfter: to,
             issuer: certificate.subject,
             subject: DistinguishedName(),
-            signatureAlgorithm: .ecdsaWithSHA256,
+            signatureAlgorithm: certificate.signatureAlgorithm,
             extensions: try .init {
                 Critical(BasicConstraints.notCertificateAuthority)
-                Critical(KeyUsage(keyAgreement: true))
+                Critical(KeyUsage(keyEncipherment: true, keyAgreement: true))
                 Critical(
                     SubjectAlternativeNames([.directoryName(try DistinguishedName { CommonName("swtpm") })])
                 )
@@ -292,7 +366,7 @@ private struct Maker: Sendable {
                     try ExtendedKeyUsage([.init(oid: .init(elements: purpose))])
                 }
             },
-            issuerPrivateKey: .init(key)
+            issuerPrivateKey: key
         )
     }
 }

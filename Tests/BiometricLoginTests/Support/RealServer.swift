@@ -115,19 +115,27 @@ final class RealServer: LoginTransport {
     }
 }
 
-/// Trusts these certificates, whose keys are of P-256.
+/// Trusts these certificates, whose keys are of P-256 or RSA.
 private struct KnownCertificates: EndorsementAuthority {
     let certificates: [[UInt8]]
 
-    func endorsedPoint(in certificate: Data) async -> Data? {
+    func endorsedKey(in certificate: Data) async -> EndorsementKey? {
+        guard certificates.contains(Array(certificate)) else { return nil }
         // id-ecPublicKey, prime256v1, and a bit string of 66 bytes.
         let heading = Data([
             0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
             0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
         ])
-        guard certificates.contains(Array(certificate)), let start = certificate.range(of: heading) else {
-            return nil
+        if let start = certificate.range(of: heading) {
+            return .p256(point: Data(certificate[start.upperBound...].prefix(65)))
         }
-        return Data(certificate[start.upperBound...].prefix(65))
+        // rsaEncryption, and a bit string with a modulus of 257 bytes, of which the first is zero.
+        let rsaHeading = Data([
+            0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00, 0x03,
+            0x82, 0x01, 0x0f, 0x00, 0x30, 0x82, 0x01, 0x0a, 0x02, 0x82, 0x01, 0x01, 0x00,
+        ])
+        return certificate.range(of: rsaHeading).map { start in
+            .rsa2048(modulus: Data(certificate[start.upperBound...].prefix(256)))
+        }
     }
 }

@@ -31,7 +31,7 @@ extension FuzzTarget {
         if let area = TPMPublicArea(bytes) {
             try promise(area.name == Data([0, 11]) + SHA256.hash(data: bytes), "a name of other bytes")
             let parts = [
-                area.endorsementPoint != nil, area.attestationPoint != nil, area.guardedPoint != nil,
+                area.endorsementKey != nil, area.attestationPoint != nil, area.guardedPoint != nil,
                 area.isAuthority,
             ]
             try promise(parts.count { $0 } <= 1, "an object that is two things")

@@ -2,8 +2,20 @@
 
 /// The maker of a simulated TPM, which certifies its endorsement key as the makers of real ones do.
 extension SoftwareTPM {
-    /// The index where a maker puts the certificate of the endorsement key for P-256.
-    private static let certificateIndex = "0x1c0000a"
+    /// The kinds of endorsement keys that makers certify.
+    public enum Endorsement: Sendable, CaseIterable {
+        case p256
+        case rsa2048
+        /// RSA, and the key stays in the chip, where makers and firmware put it.
+        case keptRSA2048
+
+        fileprivate var algorithm: String { self == .p256 ? "ecc" : "rsa" }
+        /// What tpm2-tools use the key by, once it was made.
+        fileprivate var context: String { self == .keptRSA2048 ? "0x81010001" : "ek.ctx" }
+        /// The index where a maker puts the certificate.
+        fileprivate var certificateIndex: String { self == .p256 ? "0x1c0000a" : "0x1c00002" }
+        fileprivate var usage: String { self == .p256 ? "keyAgreement" : "keyEncipherment" }
+    }
 
     /// Has openssl make a maker's authority, and a certificate of the endorsement key, which is put into the TPM.
     ///
@@ -11,14 +23,20 @@ extension SoftwareTPM {
     ///
     /// - Parameters:
     ///   - maker: The directory of a chip whose maker certifies this one too; `nil` for a maker of its own.
+    ///   - key: The kind of the endorsement key.
     ///   - days: The days for which the certificate is valid.
     ///   - padding: The number of bytes behind the certificate in the TPM.
     /// - Returns: The certificate, X.509 in DER.
     /// - Throws: When a tool fails.
     @discardableResult
-    public func certify(by maker: SoftwareTPM? = nil, days: Int = 30, padding: Int = 0) throws -> [UInt8] {
-        try must(tool("createek", "-Q", "-G", "ecc", "-c", "ek.ctx", "-u", "ek.pub"))
-        try must(tool("readpublic", "-Q", "-c", "ek.ctx", "-f", "pem", "-o", "ek.pem"))
+    public func certify(
+        by maker: SoftwareTPM? = nil,
+        _ key: Endorsement = .p256,
+        days: Int = 30,
+        padding: Int = 0
+    ) throws -> [UInt8] {
+        try must(tool("createek", "-Q", "-G", key.algorithm, "-c", key.context, "-u", "ek.pub"))
+        try must(tool("readpublic", "-Q", "-c", key.context, "-f", "pem", "-o", "ek.pem"))
         try must(tool("flushcontext", "-t"))
         if let maker {
             for name in ["maker.pem", "maker.key"] { try write(maker.read(name), to: name) }
@@ -28,7 +46,7 @@ extension SoftwareTPM {
         // As the TCG's profile wants it: no subject, and the TPM's maker, model and version in the alternative name.
         let extensions = """
             basicConstraints = critical, CA:FALSE
-            keyUsage = critical, keyAgreement
+            keyUsage = critical, \(key.usage)
             extendedKeyUsage = 2.23.133.8.1
             subjectAltName = critical, dirName:tpm
             [tpm]
@@ -67,7 +85,7 @@ extension SoftwareTPM {
             tool(
                 "nvdefine",
                 "-Q",
-                Self.certificateIndex,
+                key.certificateIndex,
                 "-C",
                 "o",
                 "-s",
@@ -76,7 +94,7 @@ extension SoftwareTPM {
                 "ownerread|ownerwrite|authread|no_da"
             )
         )
-        try must(tool("nvwrite", "-Q", Self.certificateIndex, "-C", "o", "-i", "ek.nv"))
+        try must(tool("nvwrite", "-Q", key.certificateIndex, "-C", "o", "-i", "ek.nv"))
         return certificate
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
+internal import CryptoExtras
 internal import Foundation
 internal import RelyingParty
 internal import SwiftASN1
@@ -37,19 +38,29 @@ struct EndorsementRoots: EndorsementAuthority {
     /// Returns the key of an endorsement certificate that one of the makers has signed.
     ///
     /// The time is the machine's own: a certificate that has expired is refused.
-    func endorsedPoint(in certificate: Data) async -> Data? {
+    func endorsedKey(in certificate: Data) async -> EndorsementKey? {
         // What is no certificate is refused, whatever it is.
         guard let leaf = try? Certificate(derEncoded: Array(certificate)),
-            Self.endsWithWholeBytes(certificate), let key = P256.Signing.PublicKey(leaf.publicKey)
+            Self.endsWithWholeBytes(certificate), let key = Self.key(leaf.publicKey)
         else { return nil }
         var verifier = Verifier(rootCertificates: roots) {
             RFC5280Policy()
             EndorsementPolicy()
         }
         switch await verifier.validate(leaf: leaf, intermediates: CertificateStore()) {
-        case .validCertificate: return key.x963Representation
+        case .validCertificate: return key
         case .couldNotValidate: return nil
         }
+    }
+
+    /// Returns an endorsement key of a size that is known; `nil` for any other key.
+    private static func key(_ key: Certificate.PublicKey) -> EndorsementKey? {
+        if let key = P256.Signing.PublicKey(key) { return .p256(point: key.x963Representation) }
+        // A key whose numbers cannot be told is none.
+        guard let numbers = try? _RSA.Signing.PublicKey(key)?.getKeyPrimitives(),
+            numbers.modulus.count == 256, numbers.publicExponent == Data([1, 0, 1])
+        else { return nil }
+        return .rsa2048(modulus: numbers.modulus)
     }
 
     /// Whether all bits of a certificate's signature are used, as in every signature.

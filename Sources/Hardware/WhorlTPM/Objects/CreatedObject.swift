@@ -17,11 +17,3 @@ public struct SignedStatement: Sendable, Hashable {
     /// The signature over it.
     public let signature: ECDSASignature
 }
-
-/// The identity of a TPM: the key that its maker has certified.
-public struct Endorsement: Sendable, Hashable {
-    /// The public area of the endorsement key, TPMT_PUBLIC.
-    public let publicArea: [UInt8]
-    /// The maker's certificate, X.509 in DER.
-    public let certificate: [UInt8]
-}

@@ -100,11 +100,11 @@ enum PublicArea {
         return area
     }
 
-    /// Returns the template of the endorsement key for P-256, which the maker's certificate is about.
+    /// Returns the template of an endorsement key, which the maker's certificate is about.
     ///
-    /// Source: TCG EK Credential Profile 2.x, template L-2, and B.6.2 "PolicyA" for the policy.
-    static func endorsementKey() throws(TPMError) -> TPM2B_PUBLIC {
-        var area = storageRoot()
+    /// Source: TCG EK Credential Profile 2.x, templates L-2 and L-1, and B.6.2 "PolicyA" for the policy.
+    static func endorsementKey(_ kind: EndorsementKind) throws(TPMError) -> TPM2B_PUBLIC {
+        var area = kind == .p256 ? storageRoot() : storageRSA()
         area.publicArea.objectAttributes =
             bound | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_ADMINWITHPOLICY | TPMA_OBJECT_RESTRICTED
             | TPMA_OBJECT_DECRYPT
@@ -112,6 +112,18 @@ enum PublicArea {
             0x83, 0x71, 0x97, 0x67, 0x44, 0x84, 0xb3, 0xf8, 0x1a, 0x90, 0xcc, 0x8d, 0x46, 0xa5, 0xd7, 0x24,
             0xfd, 0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
         ])
+        return area
+    }
+
+    private static func storageRSA() -> TPM2B_PUBLIC {
+        var area = empty(TPM2_ALG_RSA, attributes: storageRootAttributes)
+        area.publicArea.parameters.rsaDetail.symmetric.algorithm = TPM2_ALG_AES
+        area.publicArea.parameters.rsaDetail.symmetric.keyBits.aes = 128
+        area.publicArea.parameters.rsaDetail.symmetric.mode.aes = TPM2_ALG_CFB
+        area.publicArea.parameters.rsaDetail.scheme.scheme = TPM2_ALG_NULL
+        area.publicArea.parameters.rsaDetail.keyBits = 2048
+        // 256 zero bytes, as in the template.
+        area.publicArea.unique.rsa.size = 256
         return area
     }
 

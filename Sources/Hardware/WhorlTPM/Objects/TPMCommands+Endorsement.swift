@@ -5,28 +5,33 @@ public import SecretMemory
 
 /// The identity of the TPM.
 extension TPMCommands {
-    /// Returns the endorsement key for P-256 and its certificate; `nil` if the maker has put none into the TPM.
+    /// Returns an endorsement key and its certificate, of P-256 if there is one and otherwise of RSA; `nil` if the maker
+    /// has put neither into the TPM.
     ///
-    /// The key is made again from the TCG's template, and nothing stays in the TPM. The key identifies the machine for as
-    /// long as it exists.
+    /// The key is made again from the TCG's template unless the TPM keeps it, and nothing more stays there. The key
+    /// identifies the machine for as long as it exists.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/unsupported`` if the endorsement hierarchy has an authorization value, and
     ///   what any command throws.
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_CreatePrimary; TCG EK Credential Profile 2.x, 2.2.1.4 and B.3.
     public func endorsement() throws(TPMError) -> Endorsement? {
-        guard let certificate = try connection.endorsementCertificate() else { return nil }
-        return try connection.sequence { () throws(TPMError) in
-            let key = try EndorsementKey(on: connection)
-            return Endorsement(publicArea: try key.publicArea(), certificate: certificate)
+        for kind in EndorsementKind.allCases {
+            guard let certificate = try connection.certificate(at: kind.certificateIndex) else { continue }
+            return try connection.sequence { () throws(TPMError) in
+                let key = try EndorsementKey(kind, on: connection)
+                return Endorsement(publicArea: try key.publicArea(), certificate: certificate)
+            }
         }
+        return nil
     }
 
     /// Takes the secret out of a credential that was made for this TPM and an attestation key.
     ///
     /// - Parameters:
     ///   - credential: The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
-    ///   - ephemeral: The ephemeral point, TPMS_ECC_POINT.
+    ///   - seed: The seed that it is encrypted with: an ephemeral point, TPMS_ECC_POINT, or for RSA the encrypted seed.
+    ///   - kind: The kind of the endorsement key that it was made for.
     ///   - key: The attestation key.
     ///   - root: The attestation key's parent.
     /// - Returns: The secret, at most 32 bytes; it crosses the bus encrypted.
@@ -36,7 +41,8 @@ extension TPMCommands {
     /// Source: TPM 2.0 Library Part 3, TPM2_ActivateCredential.
     public func activate(
         credential: [UInt8],
-        ephemeral: [UInt8],
+        seed: [UInt8],
+        to kind: EndorsementKind,
         for key: TPMObject,
         under root: StorageRoot
     ) throws(TPMError) -> SecretBytes {
@@ -44,46 +50,25 @@ extension TPMCommands {
             // Three slots are all that a chip may have, and the endorsement key takes one of the cache's.
             connection.cache.flushIdle(on: connection)
             let loaded = try LoadedObject(key, under: root, on: connection)
-            let endorsement = try EndorsementKey(on: connection)
+            let endorsement = try EndorsementKey(kind, on: connection)
             var session = try Session(.policy, saltedTo: root, on: connection)
             try connection.showEndorsement(to: session.handle)
             return try session.spend(.encryptsResponse) { (session) throws(TPMError) in
-                try connection.activate(credential, ephemeral, loaded.handle, endorsement.handle, session)
+                try connection.activate(credential, seed, loaded.handle, endorsement.handle, session)
             }
         }
     }
 }
 
-/// The endorsement key in one of the TPM's slots, for the lifetime of this value.
-private struct EndorsementKey: ~Copyable {
-    let handle: ESYS_TR
-    private let connection: Connection
-
-    init(on connection: Connection) throws(TPMError) {
-        self.connection = connection
-        do throws(TPMError) {
-            handle = try connection.createPrimary(PublicArea.endorsementKey(), in: Fixed.endorsement)
-        } catch {
-            throw error.code == .authFailed ? error.told(as: .unsupported) : error
-        }
-    }
-
-    func publicArea() throws(TPMError) -> [UInt8] { try connection.publicAreaBytes(of: handle) }
-
-    deinit { connection.flush(handle) }
-}
-
 extension Connection {
-    /// The index of the certificate of the endorsement key for P-256.
-    private static let certificateIndex: UInt32 = 0x01c0_000a
     /// The largest certificate that is read, in bytes.
     private static let largestCertificate = 4096
     /// The number of bytes that are read at once, which every TPM can.
     private static let chunk: UInt16 = 512
 
-    fileprivate func endorsementCertificate() throws(TPMError) -> [UInt8]? {
+    fileprivate func certificate(at index: UInt32) throws(TPMError) -> [UInt8]? {
         do throws(TPMError) {
-            return try withPublic(Self.certificateIndex) { (index) throws(TPMError) in
+            return try withPublic(index) { (index) throws(TPMError) in
                 let size = try publicArea(ofIndex: index).dataSize
                 guard size <= Self.largestCertificate else { return nil }
                 var bytes: [UInt8] = []
@@ -122,18 +107,6 @@ extension Connection {
         return bytes
     }
 
-    fileprivate func publicAreaBytes(of object: ESYS_TR) throws(TPMError) -> [UInt8] {
-        var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
-        try call("TPM2_ReadPublic") {
-            Esys_ReadPublic($0, object, Fixed.none, Fixed.none, Fixed.none, &area, nil, nil)
-        }
-        defer { CMemory.release(area) }
-        guard let area else {
-            throw TPMError(.other, command: "TPM2_ReadPublic", cause: "no value after success")
-        }
-        return Array(try Marshalling.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal, of: area).dropFirst(2))
-    }
-
     /// Meets the policy of endorsement keys: the endorsement hierarchy's value, which is empty.
     fileprivate func showEndorsement(to policy: ESYS_TR) throws(TPMError) {
         try call("TPM2_PolicySecret") {
@@ -156,7 +129,7 @@ extension Connection {
 
     fileprivate func activate(
         _ credential: [UInt8],
-        _ ephemeral: [UInt8],
+        _ seed: [UInt8],
         _ key: ESYS_TR,
         _ endorsement: ESYS_TR,
         _ session: ESYS_TR
@@ -165,9 +138,9 @@ extension Connection {
         try credential.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
             try Sized.fill(&blob.credential, &blob.size, with: bytes)
         }
-        var point = TPM2B_ENCRYPTED_SECRET()
-        try ephemeral.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
-            try Sized.fill(&point.secret, &point.size, with: bytes)
+        var encrypted = TPM2B_ENCRYPTED_SECRET()
+        try seed.span.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
+            try Sized.fill(&encrypted.secret, &encrypted.size, with: bytes)
         }
         var secret: UnsafeMutablePointer<TPM2B_DIGEST>?
         do throws(TPMError) {
@@ -180,7 +153,7 @@ extension Connection {
                     session,
                     Fixed.none,
                     &blob,
-                    &point,
+                    &encrypted,
                     &secret
                 )
             }

@@ -20,7 +20,7 @@ extension LoginDesk {
             attestedFor: ChipCredential(
                 for: identity,
                 credential: answer.credential,
-                ephemeral: answer.secret,
+                seed: answer.secret,
                 preface: AttestationStatement.preface(nonce: answer.nonce)
             )
         )

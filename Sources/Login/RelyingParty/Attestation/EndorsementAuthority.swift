@@ -9,8 +9,8 @@ public protocol EndorsementAuthority: Sendable {
     /// Returns the key of a certificate that an authority of the operator's has signed, and that is valid now.
     ///
     /// - Parameter certificate: X.509 in DER, at most 4 KiB, from outside.
-    /// - Returns: The point, 4, x, y; `nil` for any other certificate.
-    func endorsedPoint(in certificate: Data) async -> Data?
+    /// - Returns: The key; `nil` for any other certificate.
+    func endorsedKey(in certificate: Data) async -> EndorsementKey?
 }
 
 /// The authority of a server that trusts no maker.
@@ -19,5 +19,5 @@ public struct NoEndorsements: EndorsementAuthority {
     public init() {}
 
     /// Returns `nil`.
-    public func endorsedPoint(in _: Data) async -> Data? { nil }
+    public func endorsedKey(in _: Data) async -> EndorsementKey? { nil }
 }

@@ -39,14 +39,15 @@ extension RelyingParty {
             let nonce = Nonce(expiresAt: now + Self.credentialLifetime)
             let terms = terms(user, device, .enable)
             let secret = try await keys.seal(at: now, from: store).secret(nonce, for: terms, chip: chip.names)
-            guard let sealed = CredentialSeal(secret, for: chip.attestationName, to: chip.endorsementPoint)
+            guard let seed = CredentialSeed(for: chip.endorsement),
+                let sealed = CredentialSeal(secret, for: chip.attestationName, under: seed.key)
             else {
                 throw RelyingPartyError(.attestationRefused(.endorsement))
             }
             return AttestationCredential(
                 nonce: nonce.bytes,
                 credential: sealed.credential,
-                secret: sealed.ephemeral,
+                secret: seed.encrypted,
                 expiresAt: nonce.expiresAt
             )
         }
@@ -83,7 +84,7 @@ extension RelyingParty {
 
     /// The keys of a chip whose maker the operator trusts.
     private struct Chip {
-        let endorsementPoint: Data
+        let endorsement: EndorsementKey
         let attestationName: Data
         let names: Data
     }
@@ -101,11 +102,11 @@ extension RelyingParty {
         guard attestation.attestationPoint != nil else {
             throw RelyingPartyError(.attestationRefused(.statement))
         }
-        guard let point = endorsement.endorsementPoint, certificate.count <= Self.largestCertificate,
-            await endorsements.endorsedPoint(in: certificate) == point
+        guard let key = endorsement.endorsementKey, certificate.count <= Self.largestCertificate,
+            await endorsements.endorsedKey(in: certificate) == key
         else { throw RelyingPartyError(.attestationRefused(.endorsement)) }
         return Chip(
-            endorsementPoint: point,
+            endorsement: key,
             attestationName: attestation.name,
             names: endorsement.name + attestation.name
         )

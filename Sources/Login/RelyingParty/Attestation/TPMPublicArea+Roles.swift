@@ -14,12 +14,16 @@ extension TPMPublicArea {
         0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
     ])
 
-    /// The point of an endorsement key of the TCG's template for P-256 (L-2); `nil` for any other object.
-    var endorsementPoint: Data? {
-        guard case .key(TPMAlgorithm.null, .aes128CFB, let point) = kind, policy == Self.endorsementPolicy,
+    /// The endorsement key of one of the TCG's templates, for P-256 (L-2) or RSA (L-1); `nil` for any other object.
+    var endorsementKey: EndorsementKey? {
+        guard policy == Self.endorsementPolicy,
             attributes == Self.bound.union([.adminWithPolicy, .restricted, .decrypt])
         else { return nil }
-        return point
+        return switch kind {
+        case .key(TPMAlgorithm.null, .aes128CFB, let point): .p256(point: point)
+        case .storageRSA(let modulus): .rsa2048(modulus: modulus)
+        default: nil
+        }
     }
 
     /// The point of a key that signs only what its TPM states; `nil` for any other object.

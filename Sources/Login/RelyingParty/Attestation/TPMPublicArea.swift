@@ -4,8 +4,8 @@ internal import Crypto
 internal import Foundation
 internal import WhorlSupport
 
-/// The public area of an object in a TPM, TPMT_PUBLIC, as far as devices send it: a P-256 key or an HMAC key, named by
-/// SHA-256.
+/// The public area of an object in a TPM, TPMT_PUBLIC, as far as devices send it: a P-256 key, an RSA key for children
+/// or credentials, or an HMAC key, named by SHA-256.
 ///
 /// Source: TPM 2.0 Library Part 2, 12.2 "Public Area Structures".
 struct TPMPublicArea: Sendable, Hashable {
@@ -37,6 +37,9 @@ struct TPMPublicArea: Sendable, Hashable {
         /// A P-256 key: its scheme, ``TPMAlgorithm/null`` for none; the symmetric algorithm for its children or
         /// credentials; and the point, 4, x, y.
         case key(scheme: UInt16, symmetric: Symmetric, point: Data)
+        /// An RSA key of 2,048 bits with the exponent 65,537, without a scheme, and AES-128-CFB for its children or
+        /// credentials: the modulus, 256 bytes.
+        case storageRSA(modulus: Data)
         /// An HMAC key with SHA-256.
         case hmac
     }
@@ -63,6 +66,7 @@ struct TPMPublicArea: Sendable, Hashable {
         let kind: Kind?
         switch type {
         case TPMAlgorithm.ecc: kind = Self.key(&bytes)
+        case TPMAlgorithm.rsa: kind = Self.storageRSA(&bytes)
         case TPMAlgorithm.keyedHash: kind = Self.hmac(&bytes)
         default: kind = nil
         }
@@ -78,9 +82,7 @@ struct TPMPublicArea: Sendable, Hashable {
         switch bytes.number(UInt16.self) {
         case TPMAlgorithm.null: symmetric = .none
         case TPMAlgorithm.aes:
-            guard bytes.number(UInt16.self) == 128, bytes.number(UInt16.self) == TPMAlgorithm.cfb else {
-                return nil
-            }
+            guard isAES128CFB(&bytes) else { return nil }
             symmetric = .aes128CFB
         default: return nil
         }
@@ -103,6 +105,20 @@ struct TPMPublicArea: Sendable, Hashable {
         return [x, y].reduce(into: Data([4])) { $0 += Data(count: 32 - $1.count) + $1 }
     }
 
+    private static func isAES128CFB(_ bytes: inout ByteReader<Data>) -> Bool {
+        bytes.number(UInt16.self) == 128 && bytes.number(UInt16.self) == TPMAlgorithm.cfb
+    }
+
+    private static func storageRSA(_ bytes: inout ByteReader<Data>) -> Kind? {
+        guard bytes.number(UInt16.self) == TPMAlgorithm.aes, isAES128CFB(&bytes),
+            bytes.number(UInt16.self) == TPMAlgorithm.null, bytes.number(UInt16.self) == 2048,
+            // 0 stands for 65,537.
+            bytes.number(UInt32.self) == 0,
+            let modulus = bytes.sized(by: UInt16.self), modulus.count == 256
+        else { return nil }
+        return .storageRSA(modulus: Data(modulus))
+    }
+
     private static func hmac(_ bytes: inout ByteReader<Data>) -> Kind? {
         guard bytes.number(UInt16.self) == TPMAlgorithm.hmac,
             bytes.number(UInt16.self) == TPMAlgorithm.sha256,
@@ -114,6 +130,7 @@ struct TPMPublicArea: Sendable, Hashable {
 
 /// The numbers of algorithms, TPM_ALG_ID and TPM_ECC_CURVE (Part 2, 6.3 and 6.4).
 enum TPMAlgorithm {
+    static let rsa: UInt16 = 0x0001
     static let hmac: UInt16 = 0x0005
     static let aes: UInt16 = 0x0006
     static let keyedHash: UInt16 = 0x0008

@@ -44,11 +44,12 @@ extension Vault {
         let owner = LooseItem.owner(.key, of: profile)
         // What does not have the form of an object is none of this service's.
         guard let signer = try? TPMObject(serialized: [UInt8](credential.identity.sealed)),
-            signer.kind == .attestationKey
+            signer.kind == .attestationKey,
+            let kind = EndorsementKind(publicArea: [UInt8](credential.identity.endorsementKey))
         else { throw VaultError(.credentialRefused) }
         return try await sealing { authority throws(VaultError) in
             // First, since a credential for another chip ends it.
-            let proof = try await self.proof(of: credential, by: signer, under: authority.root)
+            let proof = try await self.proof(of: credential, to: kind, by: signer, under: authority.root)
             let (binding, created) = try await bind(owner, access, nil, under: authority) {
                 (commands, policy, _) throws(TPMError) in
                 try commands.createCertifiableKey(under: authority.root, policy: policy)
@@ -80,6 +81,7 @@ extension Vault {
     /// Returns the digest of the credential's preface and its secret, which does not leave this function.
     private func proof(
         of credential: ChipCredential,
+        to kind: EndorsementKind,
         by signer: TPMObject,
         under root: StorageRoot
     ) async throws(VaultError) -> [UInt8] {
@@ -87,7 +89,8 @@ extension Vault {
             return try await device.perform { commands throws(TPMError) in
                 let secret = try commands.activate(
                     credential: [UInt8](credential.credential),
-                    ephemeral: [UInt8](credential.ephemeral),
+                    seed: [UInt8](credential.seed),
+                    to: kind,
                     for: signer,
                     under: root
                 )

@@ -17,7 +17,7 @@ extension VaultError {
         case .chipLockedOut:
             "The TPM compares no passcode and no application password for now: too many were wrong."
         case .counterLost: "The counter that binds keys to the enrolled fingers is gone from the TPM."
-        case .noEndorsement: "The TPM holds no certificate of its maker for a P-256 key."
+        case .noEndorsement: "The TPM holds no certificate of its maker for a key of P-256 or RSA."
         case .credentialRefused: "The server's credential is for another TPM."
         case .nameRefused(let refusal): refusal.message
         case .noSuchItem: "There is no \(subject)."
@@ -74,7 +74,7 @@ extension VaultError {
             "With the passcode: `whorl fingers accept`. Without: `whorl remove --all`, then `whorl enroll`; keys bound to "
                 + "the old set are lost."
         case .noEndorsement:
-            "Enable the login without `--attest`; `tpm2_getcap handles-nv-index` shows whether 0x1C0000A is there."
+            "Enable the login without `--attest`; `tpm2_getcap handles-nv-index` shows whether 0x1C0000A or 0x1C00002 is there."
         case .credentialRefused: "Try again; if it stays so, the server made it for another machine."
         case .nameRefused: "Name it with letters, digits, spaces and `-_.@+:`, as in `github-token`."
         case .noSuchItem: "`whorl secret list` and `whorl key list` show what there is."

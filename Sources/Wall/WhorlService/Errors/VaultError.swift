@@ -23,7 +23,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The counter that binds keys to a set of fingers was removed from the chip, or was replaced by a new one.
         case counterLost
 
-        /// The chip has no certificate of its maker for a P-256 endorsement key.
+        /// The chip has no certificate of its maker for an endorsement key of P-256 or RSA.
         case noEndorsement
         /// A server's credential is for another chip, or for another attestation key.
         case credentialRefused

@@ -30,16 +30,17 @@ public struct ChipCredential: Sendable, Hashable, Codable {
     public let identity: ChipIdentity
     /// The integrity HMAC and the encrypted secret, TPMS_ID_OBJECT.
     public let credential: Data
-    /// The ephemeral point, TPMS_ECC_POINT.
-    public let ephemeral: Data
+    /// The seed that it is encrypted with: for an endorsement key of P-256 an ephemeral point, TPMS_ECC_POINT; for one of RSA
+    /// the encrypted seed.
+    public let seed: Data
     /// Bytes that are hashed before the secret; the chip's statement repeats the SHA-256 digest.
     public let preface: Data
 
     /// Takes a credential from a server.
-    public init(for identity: ChipIdentity, credential: Data, ephemeral: Data, preface: Data) {
+    public init(for identity: ChipIdentity, credential: Data, seed: Data, preface: Data) {
         self.identity = identity
         self.credential = credential
-        self.ephemeral = ephemeral
+        self.seed = seed
         self.preface = preface
     }
 }
