@@ -5,6 +5,8 @@ import Foundation
 import Testing
 import WhorlService
 
+@testable import WhorlRemote
+
 /// The forms of values between processes, which clients of other versions rely on.
 @Suite("The forms of values")
 struct FormTests {
@@ -21,6 +23,21 @@ struct FormTests {
         decoder.dateDecodingStrategy = .secondsSince1970
         #expect(try decoder.decode(Value.self, from: Data(expected.utf8)) == value)
     }
+
+    @Test func `a signature and a named key are lists of their bytes' numbers, as described`() throws {
+        let bytes = (1...64).map(\.description).joined(separator: ",")
+        try same(try #require(Signature(raw: Data(1...64))), "[\(bytes)]")
+        let point = try #require(Data(base64Encoded: Self.point))
+        let key = try #require(SigningKeyPublic(x963: point))
+        try same(key, "[\(point.map(\.description).joined(separator: ","))]")
+        let items = try #require(InterfaceText.all.first { $0.name == "io.whorl.Items" }).text
+        #expect(items.contains("method PublicKey(value: Name) -> (value: []int)"))
+        #expect(items.contains("signature: ?[]int"))
+    }
+
+    /// A public key of P-256 in Base64, uncompressed.
+    private static let point =
+        "BEMKBO8b1KzPCImZHE9tIzr2bR6xYbzARwgDpDlOz08nmQ1vPqigYb4whcMovsf17Vnfvmdssw/MP28SZiVB3pI="
 
     @Test func `errors name their code, and the values that belong to it`() throws {
         try same(VaultError(.noSuchItem, "key \"k\""), #"{"code":"noSuchItem","subject":"key \"k\""}"#)
