@@ -291,7 +291,10 @@ let house: KeyValuePairs<String, [Part]> = [
         // fprintd's interface on the system's D-Bus, which only the service links.
         library(
             "WhorlFprint",
-            uses: ["GLibRuntime", "LibfprintReader", "LoginManager", "WhorlFingerprint", "WhorlSupport"]
+            uses: [
+                "GLibRuntime", "LibfprintReader", "LoginManager", "WhorlFingerprint", "WhorlService",
+                "WhorlSupport", "WhorlSystem",
+            ]
         ),
         // The administrator's file, which the service takes and `whorl doctor` checks.
         library("WhorlConfiguration", uses: ["GLibRuntime", "WhorlRemote", "WhorlService", "WhorlSupport"]),

@@ -35,6 +35,18 @@ package enum ThisProcess {
         }
     }
 
+    /// Returns the number of the user with a name, from the user database; `nil` if there is none.
+    package static func userNumber(of name: String) -> UInt32? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { room in
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            guard let place = room.baseAddress, getpwnam_r(name, &entry, place, room.count, &found) == 0,
+                found != nil
+            else { return nil }
+            return entry.pw_uid
+        }
+    }
+
     /// The home folder of the process's effective user, from the user database; `nil` if it has none.
     package static var homeFolder: String? {
         guard let entry = getpwuid(geteuid()), let folder = entry.pointee.pw_dir else { return nil }

@@ -51,6 +51,18 @@ struct InProcessFingers: FingerService {
             return enroller
         }
         let consent = try await consent(to: .add(finger.finger), request, presenter)
+        return try await enroll(finger, enroller, on: reader, consent, request.timeout, observer)
+    }
+
+    /// Enrolls a finger to which the owner has agreed, where that is needed.
+    func enroll(
+        _ finger: NewFinger,
+        _ enroller: FingerEnroller,
+        on reader: any FingerprintReader,
+        _ consent: OwnerConsent?,
+        _ timeout: Duration,
+        _ observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> EnrolledFinger {
         observer(.began(await reader.info))
         return try await interruptible { () async throws(EnrollmentError) in
             try await enroller.enroll(
@@ -59,7 +71,7 @@ struct InProcessFingers: FingerService {
                 profile: self.profile,
                 on: reader,
                 consent: consent,
-                timeout: request.timeout,
+                timeout: timeout,
                 observer: observer
             )
         }
@@ -138,13 +150,13 @@ extension InProcessFingers {
         }
     }
 
-    private func existingEnroller(
+    func existingEnroller(
         for application: ApplicationID
     ) async throws(EnrollmentError) -> FingerEnroller? {
         try await existingStore().map { engine.enroller($0, for: application) }
     }
 
-    private func newEnroller(
+    func newEnroller(
         for request: ConsentRequest
     ) async throws(EnrollmentError) -> FingerEnroller {
         do throws(StateError) {
@@ -188,13 +200,13 @@ extension InProcessFingers {
         return try await ofFingers { () async throws(EnrollmentError) in try outcome.get() }
     }
 
-    private func ofOwner<Value>(
+    func ofOwner<Value>(
         _ body: () async throws(AuthenticationError) -> Value
     ) async throws(FingerChangeError) -> Value {
         do { return try await body() } catch { throw .owner(error) }
     }
 
-    private func ofFingers<Value>(
+    func ofFingers<Value>(
         _ body: () async throws(EnrollmentError) -> Value
     ) async throws(FingerChangeError) -> Value {
         do { return try await body() } catch { throw .fingers(error) }

@@ -2,7 +2,7 @@
 
 package import WhorlEngine
 package import WhorlEnrollment
-import WhorlFingerprint
+package import WhorlFingerprint
 internal import KeychainRows
 package import StateStore
 package import WhorlVault
@@ -108,17 +108,30 @@ public final class InProcessRoot: Sendable {
             items: engine,
             namedItems: InProcessItems(profile: profile, state: state),
             keychain: keychain,
-            fingers: InProcessFingers(
-                engine: engine,
-                application: application,
-                state: state,
-                generations: generations,
-                readers: choice
-            ),
+            fingers: fingers(by: engine),
             passcode: InProcessPasscode(engine: engine, state: state),
             readers: choice,
             maintenance: InProcessMaintenance(engine: engine, state: state, chip: chip)
         )
+    }
+
+    /// Returns the enrolled fingers, whose owner an engine asks.
+    private func fingers(by engine: AuthenticationEngine) -> InProcessFingers {
+        InProcessFingers(
+            engine: engine,
+            application: application,
+            state: state,
+            generations: generations,
+            readers: choice
+        )
+    }
+
+    /// Returns the fingers of the profile on one reader, for programs that the system's rules know.
+    package func account(on reader: any FingerprintReader) -> AccountFingers {
+        let engine = engine.with(reader: { [choice] () async throws(AuthenticationError) in
+            try await choice.reachable(reader)
+        })
+        return AccountFingers(engine, fingers(by: engine), on: reader)
     }
 
     /// Returns the keychain's rows in other access groups than this program's, as a service does for its callers.

@@ -101,7 +101,7 @@ final class ReaderChoice: ReaderService {
     /// Returns a reader that can be touched.
     ///
     /// - Throws: `biometryNotAvailable` for a built-in reader under a shut lid.
-    private func reachable(
+    func reachable(
         _ reader: any FingerprintReader
     ) async throws(AuthenticationError) -> any FingerprintReader {
         if let obstacle = await reach.obstacle(to: reader) { throw obstacle }

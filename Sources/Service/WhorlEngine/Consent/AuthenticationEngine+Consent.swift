@@ -84,7 +84,7 @@ extension AuthenticationEngine {
         _ = try await evaluate(evaluation, presenter: presenter)
     }
 
-    private func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {
+    func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {
         do throws(EnrollmentError) {
             let database: StateDatabase?
             do throws(StateError) { database = try await state.existing() } catch {
@@ -149,7 +149,7 @@ extension OwnerConsent.Change {
     }
 
     /// The change as the end of a sentence, for prompts and the log.
-    fileprivate var spoken: String {
+    var spoken: String {
         switch self {
         case .add(let finger): "enroll the \(finger.spokenName)"
         case .remove(.print): "remove a finger"

@@ -94,19 +94,22 @@ public final class AuthenticationEngine: AuthenticationService {
         self.time = time
     }
 
-    /// Returns the same engine with another authority for the passcode.
-    func with(_ passcode: any PasscodeAuthority) -> AuthenticationEngine {
+    /// Returns the same engine with another authority for the passcode, or another reader.
+    package func with(
+        _ passcode: (any PasscodeAuthority)? = nil,
+        reader: ReaderProvider? = nil
+    ) -> AuthenticationEngine {
         AuthenticationEngine(
             profile: profile,
             state: state,
-            passcode: passcode,
+            passcode: passcode ?? self.passcode,
             vault: vault,
             texts: texts,
             time: time,
             interruptions: interruptions,
             obstacle: obstacle,
             rules: rules,
-            reader: reader
+            reader: reader ?? self.reader
         )
     }
 

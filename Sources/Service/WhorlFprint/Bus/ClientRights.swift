@@ -11,11 +11,16 @@ package protocol ClientRights: Sendable {
     func allow(_ action: FprintAction, to client: String) async -> Bool
 }
 
-/// The actions of polkit that fprintd has.
+/// The actions of polkit that clients of the bus need: those of fprintd, and those that the enrollment set needs in
+/// addition.
 package enum FprintAction: String, Sendable, CaseIterable {
     case verify = "net.reactivated.fprint.device.verify"
     case enroll = "net.reactivated.fprint.device.enroll"
     case setUserName = "net.reactivated.fprint.device.setusername"
+    /// Enrolling the first finger, where no passcode is set.
+    case enrollFirst = "io.whorl.enroll"
+    /// Adding a finger to those of an owner, or removing one.
+    case changeFingers = "io.whorl.change-fingers"
 }
 
 /// The rights as the bus and polkit tell them.

@@ -3,15 +3,18 @@
 package import GLibRuntime
 internal import LibfprintReader
 internal import LoginManager
-internal import WhorlFingerprint
+package import WhorlFingerprint
 internal import WhorlSupport
 
 /// fprintd's place on the bus: its manager and the readers.
 package actor FprintService {
     private let bus: BusServer
-    private let prints: any PrintStore
     private let rights: any ClientRights
+    /// Returns the work of a reader; `nil` for one that is not served.
+    private let work: @Sendable (LibfprintReader) async -> (any DeviceWork)?
     private let report: @Sendable (String) -> Void
+    /// Whether it suspends the readers itself before the machine's sleep.
+    private let followsSleep: Bool
     private var devices: [(device: FprintDevice, registration: UInt32)] = []
     private var nextNumber = 0
 
@@ -20,7 +23,9 @@ package actor FprintService {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Makes a service that serves nothing yet.
+    /// Makes a service with the prints of a store, which serves nothing yet.
+    ///
+    /// It does as fprintd does, and releases nothing.
     ///
     /// - Parameters:
     ///   - bus: The bus.
@@ -33,10 +38,44 @@ package actor FprintService {
         rights: any ClientRights = SystemRights(),
         report: @escaping @Sendable (String) -> Void
     ) {
+        self.init(on: bus, rights, report) { DirectWork($0, prints: prints, log: report) }
+    }
+
+    /// Makes a service with the fingers of the accounts, which serves nothing yet.
+    ///
+    /// Tries are charged, and the set of enrolled fingers changes with each finger.
+    ///
+    /// - Parameters:
+    ///   - bus: The bus.
+    ///   - accounts: Returns the fingers of the user with a name on a reader; `nil` where there is no such user.
+    ///   - isServed: Returns whether a reader may be used.
+    ///   - rights: The rights of clients.
+    ///   - report: Takes sentences for the log.
+    package init(
+        on bus: BusServer,
+        accounts: @escaping FingersOfAccount,
+        isServed: @escaping @Sendable (ReaderInfo) -> Bool,
+        rights: any ClientRights = SystemRights(),
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.init(on: bus, rights, report, followsSleep: false) { reader in
+            guard isServed(await reader.info) else { return nil }
+            return EnrolledWork(reader, accounts: accounts, log: report)
+        }
+    }
+
+    private init(
+        on bus: BusServer,
+        _ rights: any ClientRights,
+        _ report: @escaping @Sendable (String) -> Void,
+        followsSleep: Bool = true,
+        work: @escaping @Sendable (LibfprintReader) async -> (any DeviceWork)?
+    ) {
         self.bus = bus
-        self.prints = prints
         self.rights = rights
         self.report = report
+        self.followsSleep = followsSleep
+        self.work = work
     }
 
     /// Looks for readers, serves them, and takes the name on the bus then: a client that sees it sees the readers.
@@ -59,7 +98,7 @@ package actor FprintService {
         Task(executorPreference: GLibTaskExecutor.shared) {
             for await change in changes { await self.follow(change) }
         }
-        Task(executorPreference: GLibTaskExecutor.shared) { await self.followSleep() }
+        if followsSleep { Task(executorPreference: GLibTaskExecutor.shared) { await self.followSleep() } }
         bus.own(FprintInterface.name, lost: lost)
     }
 
@@ -80,12 +119,13 @@ package actor FprintService {
     // MARK: - Readers that come and go
 
     private func add(_ reader: LibfprintReader) async throws {
-        guard !devices.contains(where: { $0.device.reader === reader }) else { return }
+        guard let work = await work(reader),
+            !devices.contains(where: { $0.device.reader === reader })
+        else { return }
         let device = FprintDevice(
-            reader,
+            work,
             path: FprintInterface.root + "/Device/\(nextNumber)",
             on: bus,
-            prints: prints,
             rights: rights,
             report: report
         ) { [weak self] device in

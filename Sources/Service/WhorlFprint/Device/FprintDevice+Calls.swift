@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GLibRuntime
+internal import GLibRuntime
 internal import WhorlFingerprint
 
 extension FprintDevice: ServedObject {
-    package nonisolated func call(
+    nonisolated func call(
         _ method: String,
         _ parameters: BusValue,
         from client: String,
@@ -16,7 +16,7 @@ extension FprintDevice: ServedObject {
         }
     }
 
-    package nonisolated func property(_ name: String) -> BusContent? {
+    nonisolated func property(_ name: String) -> BusContent? {
         assumeIsolated { $0.properties()[name] }
     }
 

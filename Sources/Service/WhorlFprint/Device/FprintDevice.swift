@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GLibRuntime
-package import LibfprintReader
+internal import LibfprintReader
 internal import WhorlFingerprint
 internal import WhorlSupport
 
 /// One reader on the bus.
 ///
 /// It lives on the GLib thread, as the reader does: between two of its awaits it sees both as they are.
-package actor FprintDevice {
-    package nonisolated let path: String
-    package nonisolated let reader: LibfprintReader
+actor FprintDevice {
+    nonisolated let path: String
+    nonisolated var reader: LibfprintReader { work.reader }
     nonisolated let bus: BusServer
-    nonisolated let prints: any PrintStore
+    nonisolated let work: any DeviceWork
     nonisolated let rights: any ClientRights
     nonisolated let report: @Sendable (String) -> Void
     /// Called when the reader was unplugged and no client needs it.
@@ -21,8 +21,6 @@ package actor FprintDevice {
     var state = ClaimState()
     /// The verification or enrollment that was begun and not stopped.
     var operation = Operation()
-    /// Whether the reader's storage was compared with the prints here.
-    var hasComparedStorage = false
     /// The number of calls that were not answered yet; some wait for a person who types a password.
     var callsUnderWay = 0
     private var watch: ClientWatch?
@@ -31,34 +29,34 @@ package actor FprintDevice {
     private var isUnplugged = false
 
     /// The work of an action, and what clients were told of it.
-    struct Operation {
+    struct Operation: Sendable {
         var task: Task<Void, Never>?
-        /// Whether the status that ends it was sent.
-        var isReported = false
-        /// Whether the present attempt's failure was told already.
-        var isRetryTold = false
+        var report: StatusReport?
+
+        func cancel() {
+            report?.cancel()
+            task?.cancel()
+        }
     }
 
     init(
-        _ reader: LibfprintReader,
+        _ work: any DeviceWork,
         path: String,
         on bus: BusServer,
-        prints: any PrintStore,
         rights: any ClientRights,
         report: @escaping @Sendable (String) -> Void,
         gone: @escaping @Sendable (FprintDevice) -> Void
     ) {
-        self.reader = reader
+        self.work = work
         self.path = path
         self.bus = bus
-        self.prints = prints
         self.rights = rights
         self.report = report
         self.gone = gone
     }
 
     /// The GLib thread.
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
@@ -76,11 +74,11 @@ package actor FprintDevice {
             guard let self else { return }
             Task(executorPreference: GLibTaskExecutor.shared) { await self.left(client) }
         }
-        do throws(DirectFailure) {
-            try await reader.openDirectly()
+        do throws(FprintError) {
+            try await work.open()
         } catch {
             drop()
-            throw .internal("Open failed with error: \(error.cause)")
+            throw error
         }
         if !state.endOpening() { await left(client) }
     }
@@ -94,11 +92,7 @@ package actor FprintDevice {
         try state.beginClosing(client)
         if state.action != .delete { await endOperation() }
         defer { drop() }
-        do throws(DirectFailure) {
-            try await reader.closeDirectly()
-        } catch {
-            throw .internal("Release failed with error: \(error.cause)")
-        }
+        try await work.close()
     }
 
     /// Frees the reader of a client that is gone.
@@ -113,7 +107,7 @@ package actor FprintDevice {
 
     /// Cancels what runs, and waits for its end.
     private func endOperation() async {
-        operation.task?.cancel()
+        operation.cancel()
         await operation.task?.value
         state.end(.verify)
         state.end(.enroll)
@@ -131,14 +125,14 @@ package actor FprintDevice {
     func stop(_ action: ClaimState.Action, _ client: String) async throws(FprintError) {
         try state.requireHeld(by: client)
         try state.beginStop(action)
-        let task = operation.task
-        if action == .verify, operation.isReported {
+        let stopping = operation
+        if action == .verify, stopping.report?.hasEnded == true {
             // A finger that lies on the reader has a second to go.
-            OffPoolTimer.run(after: .seconds(1)) { task?.cancel() }
+            OffPoolTimer.run(after: .seconds(1)) { stopping.cancel() }
         } else {
-            task?.cancel()
+            stopping.cancel()
         }
-        await task?.value
+        await stopping.task?.value
         // A release has ended it already where one came in between.
         guard state.action == action, state.isStopping else { return }
         state.end(action)
@@ -174,10 +168,9 @@ package actor FprintDevice {
     func properties() -> [String: BusContent] {
         let info = reader.assumeIsolated { $0.info }
         let finger = reader.assumeIsolated { $0.fingerStatus }
-        let stages = info.enrollStages + (info.features.contains(.identify) ? 1 : 0)
         return [
             "name": .text(info.name),
-            "num-enroll-stages": .number(Int32(clamping: stages)),
+            "num-enroll-stages": .number(Int32(clamping: work.stages)),
             "scan-type": .text(info.scanType.rawValue),
             "finger-present": .flag(finger.present),
             "finger-needed": .flag(finger.needed),

@@ -8,7 +8,8 @@ public import WhorlService
 
 /// The owner's consent to one change of the enrolled fingers.
 ///
-/// Only the engine of `WhorlEngine` makes one, after an enrolled finger matched or the passcode was verified. It is
+/// Only the engine of `WhorlEngine` makes one, after an enrolled finger matched, the passcode was verified, or the
+/// system's rules allowed the change to a program that can show no prompt for either. It is
 /// valid for one change of one profile, in the state that the fingers had before the owner was asked: the transaction
 /// that makes the change compares all of these. Every change makes a new state, so no consent counts twice.
 public struct OwnerConsent: Sendable {
@@ -21,6 +22,8 @@ public struct OwnerConsent: Sendable {
         case finger
         /// The passcode was verified.
         case passcode
+        /// The system's rules allowed the change, as after the account's password.
+        case account
     }
 
     let profile: String

@@ -5,28 +5,23 @@ internal import GLibRuntime
 internal import LibfprintReader
 internal import WhorlFingerprint
 
-extension FprintDevice {
-    func startEnrollment(_ client: String, _ name: String, _ reply: BusReply) async throws(FprintError) {
-        let user = try await userOfHolder(client)
-        guard let finger = Finger(rawValue: name) else { throw .invalidFingername(name) }
-        try state.begin(.enroll)
-        operation = Operation()
-        operation.task = Task(executorPreference: GLibTaskExecutor.shared) {
-            await self.enroll(finger, user, reply)
-        }
-    }
-
-    private func enroll(_ finger: Finger, _ user: String, _ reply: BusReply) async {
+extension DirectWork {
+    func enroll(
+        _ finger: Finger,
+        _ user: String,
+        _ report: StatusReport,
+        _ begun: @escaping @Sendable () -> Void
+    ) async {
         // A reader that could not begin has told its status.
-        defer { reply.answer() }
+        defer { begun() }
         await makeRoom(for: finger, user)
         let metadata = EnrollmentMetadata(finger: finger, userName: user, date: .today)
         let known = allPrints.map(\.template)
         if features.contains(.identify) {
-            guard await isNew(among: known, reply) else { return }
-            tell(.stagePassed)
+            guard await isNew(among: known, report, begun) else { return }
+            report.tell(.stagePassed)
         }
-        tell(await enrolled(metadata, reply))
+        report.tell(await enrolled(metadata, report, begun))
     }
 
     /// Deletes the finger's former print, and what a reader that lists nothing keeps of people who have no print here.
@@ -46,53 +41,61 @@ extension FprintDevice {
     }
 
     /// Returns whether no user has the finger, and answers when the reader has begun; otherwise the status that ends the enrollment was told.
-    private func isNew(among known: [Template], _ reply: BusReply) async -> Bool {
+    private func isNew(
+        among known: [Template],
+        _ report: StatusReport,
+        _ begun: @escaping @Sendable () -> Void
+    ) async -> Bool {
         while true {
             do throws(DirectFailure) {
-                let found = try await reader.identifyDirectly(known, begun: { reply.answer() }) { _ in }
+                let found = try await reader.identifyDirectly(known, begun: begun) { _ in }
                 if found.match != nil {
-                    tell(.duplicate)
+                    report.tell(.duplicate)
                     return false
                 }
                 guard features.contains(.storage), let stranger = found.scanned else { return true }
-                return await isDeleted(stranger)
+                return await isDeleted(stranger, report)
             } catch {
                 if error.kind == .printNotFound { return true }
-                tell(.enroll(Task.isCancelled ? .cancelled : error.kind))
+                report.tell(.enroll(Task.isCancelled ? .cancelled : error.kind))
                 guard case .retry = error.kind, !Task.isCancelled else { return false }
             }
         }
     }
 
     /// Deletes a print from the reader that no user here has; returns whether it is gone.
-    private func isDeleted(_ stranger: Template) async -> Bool {
+    private func isDeleted(_ stranger: Template, _ report: StatusReport) async -> Bool {
         guard let ours = allPrintsForCertain(), !ours.contains(where: { isSame($0, stranger) }) else {
-            tell(.duplicate)
+            report.tell(.duplicate)
             return false
         }
         do throws(DirectFailure) {
             try await reader.deleteDirectly(stranger)
             return true
         } catch {
-            tell(error.kind == .cancelled ? .failed : .duplicate)
+            report.tell(error.kind == .cancelled ? .failed : .duplicate)
             return false
         }
     }
 
     /// Returns the status that ends the enrollment, and answers when the reader has begun, where that was not done yet.
-    private func enrolled(_ metadata: EnrollmentMetadata, _ reply: BusReply) async -> FprintStatus {
+    private func enrolled(
+        _ metadata: EnrollmentMetadata,
+        _ report: StatusReport,
+        _ begun: @escaping @Sendable () -> Void
+    ) async -> FprintStatus {
         while true {
             do throws(DirectFailure) {
-                let template = try await reader.enrollDirectly(metadata, begun: { reply.answer() }) {
+                let template = try await reader.enrollDirectly(metadata, begun: begun) {
                     [weak self] stage in
-                    self?.assumeIsolated { $0.hear(stage) }
+                    self?.assumeIsolated { $0.hear(stage, report) }
                 }
                 return Task.isCancelled ? .failed : saved(template, metadata)
             } catch {
                 if error.kind == .storageFull, await madeRoomInReader() { continue }
                 if Task.isCancelled { return .failed }
                 guard case .retry = error.kind else { return .enroll(error.kind) }
-                tell(.enroll(error.kind))
+                report.tell(.enroll(error.kind))
             }
         }
     }
@@ -108,27 +111,20 @@ extension FprintDevice {
             try prints.save(template, finger, of: user, on: key)
             return .completed
         } catch {
-            report("The new print could not be written: \(error.cause)")
+            log("The new print could not be written: \(error.cause)")
             return .failed
         }
     }
 
-    private func hear(_ stage: Result<Int, DirectFailure>) {
+    private func hear(_ stage: Result<Int, DirectFailure>, _ report: StatusReport) {
         switch stage {
         case .success(let completed):
             // The last one is told with the end; a reader may change their number as late as at the first.
-            if completed < reader.assumeIsolated({ $0.info.enrollStages }) { tell(.stagePassed) }
+            if completed < reader.assumeIsolated({ $0.info.enrollStages }) { report.tell(.stagePassed) }
         case .failure(let failure):
             // Other failures come again as the end.
-            if case .retry = failure.kind { tell(.enroll(failure.kind)) }
+            if case .retry = failure.kind { report.tell(.enroll(failure.kind)) }
         }
-    }
-
-    private func tell(_ status: FprintStatus) {
-        guard !operation.isReported else { return }
-        operation.isReported = status.isDone
-        let parts: [BusContent] = [.text(status.word), .flag(status.isDone)]
-        bus.emit("EnrollStatus", of: FprintInterface.device, at: path, parts)
     }
 }
 

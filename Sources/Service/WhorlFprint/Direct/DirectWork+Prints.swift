@@ -3,7 +3,7 @@
 internal import LibfprintReader
 internal import WhorlFingerprint
 
-extension FprintDevice {
+extension DirectWork {
     /// A print that can be used with this reader.
     struct UsablePrint {
         let user: String
@@ -41,14 +41,14 @@ extension FprintDevice {
                 guard let template = prints.template(finger, of: user, on: key),
                     reader.assumeIsolated({ $0.metadata(of: template) }) != nil
                 else {
-                    report("The reader keeps its prints: the \(finger.rawValue) of \(user) cannot be read.")
+                    log("The reader keeps its prints: the \(finger.rawValue) of \(user) cannot be read.")
                     return nil
                 }
                 templates.append(template)
             }
             return templates
         } catch {
-            report("The reader keeps its prints: those here cannot be listed: \(error.cause)")
+            log("The reader keeps its prints: those here cannot be listed: \(error.cause)")
             return nil
         }
     }
@@ -57,55 +57,19 @@ extension FprintDevice {
         reader.assumeIsolated { $0.isSamePrint(first, second) }
     }
 
-    func list(_ client: String, _ name: String) async throws(FprintError) -> [Finger] {
-        let user = try await user(named: name, by: client)
-        try await require(.verify, client)
-        let fingers = usablePrints(of: user).map(\.finger)
-        guard !fingers.isEmpty else { throw .noEnrolledPrints }
-        return fingers
-    }
-
     // MARK: - Deleting
 
-    func deleteAll(_ client: String, ofUser name: String) async throws(FprintError) {
-        try state.requireFreeOrHeld(by: client)
-        let user = try await user(named: name, by: client)
-        try await require(.enroll, client)
-        try state.requireFreeOrHeld(by: client)
-        try await delete(prints.fingers(of: user, on: key), of: user)
-    }
-
-    func deleteAll(_ client: String) async throws(FprintError) {
-        let user = try await userOfHolder(client)
-        try await delete(prints.fingers(of: user, on: key), of: user)
-    }
-
-    func delete(_ client: String, _ name: String) async throws(FprintError) {
-        let user = try await userOfHolder(client)
-        guard let finger = Finger(rawValue: name) else { throw .invalidFingername(name) }
-        try await delete(prints.fingers(of: user, on: key).filter { $0 == finger }, of: user)
-    }
-
-    /// Returns the user for whom a client has claimed the reader, if it may enroll.
-    func userOfHolder(_ client: String) async throws(FprintError) -> String {
-        try state.requireHeld(by: client)
-        try await require(.enroll, client)
-        try state.requireHeld(by: client)
-        return state.holder?.user ?? ""
-    }
-
-    private func delete(_ fingers: [Finger], of user: String) async throws(FprintError) {
-        try state.requireIdle()
-        guard !fingers.isEmpty else { throw .noEnrolledPrints }
+    func delete(
+        _ fingers: [Finger],
+        of user: String,
+        _ isClaimed: @Sendable () -> Bool
+    ) async throws(FprintError) {
         var isGoneFromReader = true
         if features.contains(.storage) {
-            try state.begin(.delete)
-            isGoneFromReader = try await deleteFromReader(fingers, of: user)
+            isGoneFromReader = try await deleteFromReader(fingers, of: user, isClaimed)
         }
         // No wait from here to the end: no client sees a part of it.
         let stay = fingers.filter { !removed($0, of: user) }
-        state.end(.delete)
-        leaveIfUnplugged()
         guard stay.isEmpty else { throw .printsNotDeleted }
         guard isGoneFromReader else { throw .printsNotDeletedFromDevice }
     }
@@ -113,32 +77,29 @@ extension FprintDevice {
     /// Deletes prints from the reader's own storage, which is opened for that where no client has it.
     ///
     /// - Returns: Whether all are gone.
-    private func deleteFromReader(_ fingers: [Finger], of user: String) async throws(FprintError) -> Bool {
-        let isOurs = state.holder == nil
-        if isOurs {
-            do throws(DirectFailure) {
-                try await reader.openDirectly()
-            } catch {
-                state.end(.delete)
-                throw .internal("Open failed with error: \(error.cause)")
-            }
-        }
+    private func deleteFromReader(
+        _ fingers: [Finger],
+        of user: String,
+        _ isClaimed: @Sendable () -> Bool
+    ) async throws(FprintError) -> Bool {
+        let isOurs = !isClaimed()
+        if isOurs { try await open() }
         var areGone = true
         for finger in fingers {
             guard let template = prints.template(finger, of: user, on: key) else { continue }
             do throws(DirectFailure) {
                 try await reader.deleteDirectly(template)
             } catch {
-                report("The print of the \(finger.rawValue) stays in the reader: \(error.cause)")
+                log("The print of the \(finger.rawValue) stays in the reader: \(error.cause)")
                 areGone = false
             }
         }
         // Also after a client that released the reader in between, which could not be closed then.
-        if isOurs || state.holder == nil, await reader.isOpen {
+        if isOurs || !isClaimed(), await reader.isOpen {
             do throws(DirectFailure) {
                 try await reader.closeDirectly()
             } catch {
-                report("The reader could not be closed: \(error.cause)")
+                log("The reader could not be closed: \(error.cause)")
             }
         }
         return areGone
@@ -150,7 +111,7 @@ extension FprintDevice {
             try prints.remove(finger, of: user, on: key)
             return true
         } catch {
-            report("The print of the \(finger.rawValue) could not be deleted: \(error.cause)")
+            log("The print of the \(finger.rawValue) could not be deleted: \(error.cause)")
             return false
         }
     }
@@ -167,10 +128,10 @@ extension FprintDevice {
         do throws(DirectFailure) {
             known = try await reader.listDirectly()
         } catch {
-            return report("The reader did not list its prints: \(error.cause)")
+            return log("The reader did not list its prints: \(error.cause)")
         }
         for print in allPrints where !known.contains(where: { isSame($0.template, print.template) }) {
-            report(
+            log(
                 "The reader has lost the \(print.finger.rawValue) of \(print.user); it is deleted here too."
             )
             _ = removed(print.finger, of: print.user)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GLibRuntime
+internal import LibfprintReader
+package import WhorlFingerprint
+internal import WhorlService
+package import WhorlSystem
+
+/// Returns the fingers of the user with a name on a reader; `nil` where there is no such user.
+package typealias FingersOfAccount = @Sendable (String, any FingerprintReader) -> AccountFingers?
+
+/// The work on the fingers of accounts: tries are charged, prints are sealed, and the set changes with each finger.
+///
+/// The reader is opened for each touch, not for a claim: until a client begins something, other programs may ask for a
+/// finger.
+actor EnrolledWork: DeviceWork {
+    nonisolated let reader: LibfprintReader
+    private let accounts: FingersOfAccount
+    /// Takes sentences for the log.
+    private let log: @Sendable (String) -> Void
+
+    init(
+        _ reader: LibfprintReader,
+        accounts: @escaping FingersOfAccount,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.reader = reader
+        self.accounts = accounts
+        self.log = log
+    }
+
+    /// The GLib thread.
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// libfprint's stages, and the touch that confirms them.
+    nonisolated var stages: Int { reader.assumeIsolated { $0.info }.enrollStages + 1 }
+
+    var isBusyWhileDeleting: Bool { true }
+
+    func open() {}
+
+    func close() {}
+
+    func enrolledFingers(of user: String) async throws(FprintError) -> [Finger] {
+        guard let account = accounts(user, reader) else { return [] }
+        do throws(EnrollmentError) {
+            return try await account.enrolled()
+        } catch {
+            log("The fingers of \(user) cannot be read: \(error)")
+            throw .internal(error.message)
+        }
+    }
+
+    func deletableFingers(of user: String) async throws(FprintError) -> [Finger] {
+        try await enrolledFingers(of: user)
+    }
+
+    func verification(of name: String, for user: String) async throws(FprintError) -> (told: String, Scan) {
+        let enrolled = try await enrolledFingers(of: user)
+        let wanted = Finger(rawValue: name)
+        guard let account = accounts(user, reader), !enrolled.isEmpty, wanted.map(enrolled.contains) ?? true
+        else { throw .noEnrolledPrints }
+        let told = wanted ?? (enrolled.count == 1 ? enrolled[0] : nil)
+        return (told?.rawValue ?? "any", { await self.verify(wanted, account, $0) })
+    }
+
+    private func verify(_ wanted: Finger?, _ account: AccountFingers, _ report: StatusReport) async {
+        while true {
+            let begin = ContinuousClock.now
+            do throws(AuthenticationError) {
+                let found = try await account.verify(TouchTeller(report))
+                return report.tell(wanted == nil || wanted == found ? .match : .noMatch)
+            } catch {
+                // A client waits for as long as it likes. What ends earlier does not begin again by itself.
+                let isTimeout =
+                    error.code == .systemCancel && ContinuousClock.now - begin >= AccountFingers.patience
+                if isTimeout, !Task.isCancelled { continue }
+                let status = Task.isCancelled ? .noMatch : FprintStatus.verify(error)
+                if status != .noMatch { log("A finger was not compared: \(error.message) \(error.cause)") }
+                return report.tell(status)
+            }
+        }
+    }
+
+    func enrollment(
+        of finger: Finger,
+        for user: String,
+        _ asking: Asking,
+        begun: @escaping @Sendable () -> Void
+    ) async throws(FprintError) -> Scan {
+        let account = try account(of: user)
+        let consent = try await agreed(to: .add(finger), account, asking)
+        return { report in
+            // A reader that could not begin has told its status.
+            defer { begun() }
+            let teller = StageTeller(report, begun)
+            do throws(FingerChangeError) {
+                try await account.enroll(finger, consent) { teller.tell($0) }
+                report.tell(.completed)
+            } catch {
+                report.tell(Task.isCancelled ? .failed : .enroll(error))
+            }
+        }
+    }
+
+    func deletion(
+        of fingers: [Finger],
+        for user: String,
+        _ asking: Asking,
+        isClaimed: @escaping @Sendable () -> Bool
+    ) async throws(FprintError) -> Deletion {
+        let account = try account(of: user)
+        guard await asking(.changeFingers) else {
+            throw .permissionDenied(FprintAction.changeFingers.rawValue)
+        }
+        return { [log] () async throws(FprintError) in
+            do throws(FingerChangeError) {
+                try await account.remove(fingers)
+            } catch {
+                log("Not all fingers of \(user) were deleted: \(error)")
+                throw error.isOfReader ? .printsNotDeletedFromDevice : .printsNotDeleted
+            }
+        }
+    }
+
+    private func account(of user: String) throws(FprintError) -> AccountFingers {
+        guard let account = accounts(user, reader) else { throw .permissionDenied("there is no such user") }
+        return account
+    }
+
+    private func agreed(
+        to change: FingerChange,
+        _ account: AccountFingers,
+        _ asking: Asking
+    ) async throws(FprintError) -> AccountFingers.Consent {
+        do throws(AuthenticationError) {
+            return try await account.consent(to: change) { isFirst in
+                await asking(isFirst ? .enrollFirst : .changeFingers)
+            }
+        } catch {
+            guard error.code == .authenticationFailed else { throw .internal(error.message) }
+            throw .permissionDenied(error.cause)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlEngine
+internal import WhorlEnrollment
+package import WhorlFingerprint
+package import WhorlService
+
+/// The fingers of one account on one reader, for programs that the system's rules know, and that can show no prompt of
+/// ours.
+///
+/// A match opens nothing here; it only says that the account's owner touched the reader.
+package struct AccountFingers: Sendable {
+    /// The time within which a touch has to come.
+    package static let patience = Duration.seconds(60)
+    /// The name of the programs in the log.
+    private static let application = ApplicationID(rawValue: "net.reactivated.Fprint")
+
+    /// The consent to a change, for the fingers as they were before somebody was asked.
+    package struct Consent: Sendable {
+        fileprivate let owner: OwnerConsent?
+    }
+
+    /// The engine, which asks this reader.
+    private let engine: AuthenticationEngine
+    private let fingers: InProcessFingers
+    private let reader: any FingerprintReader
+
+    init(_ engine: AuthenticationEngine, _ fingers: InProcessFingers, on reader: any FingerprintReader) {
+        self.engine = engine
+        self.fingers = fingers
+        self.reader = reader
+    }
+
+    /// Returns the fingers that are enrolled on this reader, in the order of their numbers.
+    ///
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    package func enrolled() async throws(EnrollmentError) -> [Finger] {
+        let id = await reader.info.id
+        let here = try await fingers.fingers().filter { $0.reader == id }
+        return here.map(\.finger).sorted { $0.number < $1.number }
+    }
+
+    /// Asks for one touch, which is charged as a try.
+    ///
+    /// - Parameter presenter: Hears of the touch; nothing that it does makes a match.
+    /// - Returns: The finger that matched.
+    /// - Throws: the errors of `AuthenticationEngine.evaluate(_:presenter:)`; `authenticationFailed` for a finger that
+    ///   matched none.
+    package func verify(_ presenter: some PromptPresenter) async throws(AuthenticationError) -> Finger {
+        var request = EvaluationRequest(
+            policy: .biometrics,
+            reason: "touch the reader, as another program asks",
+            application: Self.application,
+            fallbackTitle: "",
+            timeout: Self.patience
+        )
+        request.patience = .seconds(2)
+        request.mostTries = 1
+        let evaluation = try await engine.evaluate(request, presenter: presenter)
+        guard evaluation.method == .biometry, !evaluation.isReused, let finger = evaluation.finger else {
+            throw AuthenticationError(.authenticationFailed, cause: "no finger was touched")
+        }
+        return finger
+    }
+
+    /// Asks whether the system's rules allow a change.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - isAllowed: Returns whether the rules allow it; its argument tells whether nothing says yet who the owner is.
+    /// - Returns: The consent.
+    /// - Throws: `authenticationFailed` where they do not; `enrollmentTampered`, `enrollmentRolledBack`, `storeFailed`.
+    package func consent(
+        to change: FingerChange,
+        _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
+    ) async throws(AuthenticationError) -> Consent {
+        Consent(owner: try await engine.consent(to: change, for: Self.application, byAccount: isAllowed))
+    }
+
+    /// Enrolls a finger.
+    ///
+    /// - Throws: `fingers`, as ``FingerService/enroll(_:_:presenter:observer:)``.
+    package func enroll(
+        _ finger: Finger,
+        _ consent: Consent,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) {
+        let enroller = try await fingers.ofFingers { () async throws(EnrollmentError) in
+            try await fingers.newEnroller(for: ConsentRequest(application: Self.application))
+        }
+        _ = try await fingers.enroll(
+            NewFinger(finger),
+            enroller,
+            on: reader,
+            consent.owner,
+            Self.patience,
+            observer
+        )
+    }
+
+    /// Removes fingers from this reader, one by one; the rules have allowed it.
+    ///
+    /// - Throws: `owner` and `fingers`, as ``FingerService/remove(_:force:_:presenter:)``, where some were not removed.
+    package func remove(_ those: [Finger]) async throws(FingerChangeError) {
+        let id = await reader.info.id
+        for finger in those {
+            let selection = FingerSelection.finger(finger, on: id)
+            let consent = try await fingers.ofOwner { () async throws(AuthenticationError) -> Consent in
+                try await self.consent(to: .remove(selection)) { _ in true }
+            }
+            try await fingers.ofFingers { () async throws(EnrollmentError) -> Void in
+                guard let enroller = try await fingers.existingEnroller(for: Self.application) else {
+                    throw EnrollmentError(.noSuchFinger)
+                }
+                _ = try await enroller.remove(
+                    selection,
+                    profile: engine.profile,
+                    readers: [reader],
+                    consent: consent.owner
+                )
+            }
+        }
+    }
+}
