@@ -55,6 +55,9 @@ PAMCONFIGDIR ?= /usr/share/pam-configs
 
 # polkit reads actions from here alone.
 POLKITDIR ?= /usr/share/polkit-1/actions
+# The bus reads its rules from here, whatever the prefix is.
+DBUSDIR ?= /usr/share/dbus-1
+FPRINTD_PLACE = DESTDIR="$(DESTDIR)" DBUSDIR="$(DBUSDIR)" POLKITDIR="$(POLKITDIR)" scripts/fprintd-place
 
 PRODUCTS = .build/$(CONFIG)
 WHORL = $(PRODUCTS)/whorl
@@ -73,7 +76,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib deb build-deb test-deb build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib deb build-deb test-deb build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -264,9 +267,13 @@ install-service:
 	chmod 644 "$(DESTDIR)$(UNITDIR)/whorld.service"; \
 	if [ ! -e "$(DESTDIR)$(CONFDIR)/whorld.conf" ]; then \
 		install -D -m 644 systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; fi; \
+	$(FPRINTD_PLACE) take-free; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 		systemd-sysusers "$(SYSUSERSDIR)/whorl.conf" "$(SYSUSERSDIR)/whorld.conf"; systemctl daemon-reload; fi
+
+install-fprintd: ## gives the service the place of an installed fprintd on the bus, after make install; uninstall gives it back
+	$(FPRINTD_PLACE) take
 
 uninstall: ## removes what install put there (the group fingerprint and a changed configuration stay)
 	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
@@ -286,6 +293,7 @@ uninstall: ## removes what install put there (the group fingerprint and a change
 		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(MAN8DIR)/whorld.8" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
 	if cmp -s systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; then \
 		rm -f "$(DESTDIR)$(CONFDIR)/whorld.conf"; rmdir "$(DESTDIR)$(CONFDIR)" 2>/dev/null || true; fi; \
+	$(FPRINTD_PLACE) give-back; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi
 

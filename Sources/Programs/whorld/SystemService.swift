@@ -40,10 +40,12 @@ struct SystemService {
         await followSleep(roots.interruptions)
         try server.listen(on: listener)
         ServiceManager.notify("READY=1")
+        let place = FprintPlace(of: roots, readers: servesOverBus)
+        place.take()
         Watchdog.begin { await roots.pulse() }
         // A start for which no client comes ends too.
         count.set(0)
-        await count.waitUntilIdle { await wait() }
+        await count.waitUntilIdle { await wait(for: place) }
         // Clients that connect from now on wait in the socket, for which systemd starts the service again.
         server.stopListening()
         while server.connectionCount > 0 { await OffPoolTimer.waitUncancelled(.milliseconds(50)) }
@@ -51,11 +53,20 @@ struct SystemService {
         await roots.close()
     }
 
-    private func wait() async {
-        guard configuration.idleSeconds > 0 else {
-            while true { await OffPoolTimer.waitUncancelled(.seconds(86_400)) }
-        }
-        await OffPoolTimer.waitUncancelled(.seconds(configuration.idleSeconds))
+    /// Returns after the time without use, in which no client of the bus has a reader either.
+    private func wait(for place: FprintPlace) async {
+        repeat {
+            guard configuration.idleSeconds > 0 else {
+                while true { await OffPoolTimer.waitUncancelled(.seconds(86_400)) }
+            }
+            await OffPoolTimer.waitUncancelled(.seconds(configuration.idleSeconds))
+        } while await !place.isFree()
+    }
+
+    /// Returns whether a reader has a place on the bus: as for all other programs, only one that the file names, if it does.
+    private func servesOverBus(_ reader: ReaderInfo) -> Bool {
+        guard allowsVirtualReaders || reader.kind == .hardware else { return false }
+        return configuration.reader.map { $0 == reader.id.rawValue } ?? true
     }
 
     /// The rules of prompts that the configuration chooses.
@@ -97,7 +108,7 @@ struct SystemService {
 }
 
 /// The engines of the users who have connected, each made at the first call.
-private final class RootsOfUsers: Sendable {
+final class RootsOfUsers: Sendable {
     let interruptions = Interruptions()
     private let service: SystemService
     private let reach: ReaderReach

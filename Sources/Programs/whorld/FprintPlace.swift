@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GLibRuntime
+import Synchronization
+import WhorlFingerprint
+import WhorlFprint
+import WhorlSupport
+import WhorlSystem
+
+/// fprintd's place on the bus, taken by the service of the whole system with the fingers of its users.
+final class FprintPlace: Sendable {
+    private let roots: RootsOfUsers
+    private let isServed: @Sendable (ReaderInfo) -> Bool
+    private let service = Mutex<FprintService?>(nil)
+
+    init(of roots: RootsOfUsers, readers isServed: @escaping @Sendable (ReaderInfo) -> Bool) {
+        self.roots = roots
+        self.isServed = isServed
+    }
+
+    /// Takes the place, where there is a bus that gives it.
+    ///
+    /// Clients of the service's own socket do not wait for that.
+    func take() {
+        Task {
+            do {
+                let service = FprintService(
+                    on: try await SystemBus.shared.server(),
+                    accounts: { [roots] name, reader in
+                        ThisProcess.userNumber(of: name).map { roots.root(of: $0).account(on: reader) }
+                    },
+                    isServed: isServed
+                ) { ServiceManager.log(.notice, $0) }
+                try await service.begin {
+                    let reason = "fprintd's name on the bus is taken, or not given to this service."
+                    ServiceManager.log(.notice, reason)
+                }
+                self.service.withLock { $0 = service }
+            } catch {
+                ServiceManager.log(.notice, "fprintd's interface is not served: \(error)")
+            }
+        }
+    }
+
+    /// Returns whether no client of the bus needs a reader now.
+    func isFree() async -> Bool {
+        guard let service = service.withLock(\.self) else { return true }
+        return await service.isFree()
+    }
+}
