@@ -34,19 +34,23 @@ package struct AccountFingers: Sendable {
     /// Returns the fingers that are enrolled on this reader, in the order of their numbers.
     ///
     /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
-    package func enrolled() async throws(EnrollmentError) -> [Finger] {
+    package func enrolled() async throws(EnrollmentError) -> [EnrolledFinger] {
         let id = await reader.info.id
         let here = try await fingers.fingers().filter { $0.reader == id }
-        return here.map(\.finger).sorted { $0.number < $1.number }
+        return here.sorted { $0.finger.number < $1.finger.number }
     }
 
     /// Asks for one touch, which is charged as a try.
     ///
-    /// - Parameter presenter: Hears of the touch; nothing that it does makes a match.
-    /// - Returns: The finger that matched.
+    /// - Parameters:
+    ///   - finger: The only finger that counts; `nil` for any that is enrolled.
+    ///   - presenter: Hears of the touch; nothing that it does makes a match.
     /// - Throws: the errors of `AuthenticationEngine.evaluate(_:presenter:)`; `authenticationFailed` for a finger that
     ///   matched none.
-    package func verify(_ presenter: some PromptPresenter) async throws(AuthenticationError) -> Finger {
+    package func verify(
+        _ finger: Finger?,
+        _ presenter: some PromptPresenter
+    ) async throws(AuthenticationError) {
         var request = EvaluationRequest(
             policy: .biometrics,
             reason: "touch the reader, as another program asks",
@@ -56,11 +60,11 @@ package struct AccountFingers: Sendable {
         )
         request.patience = .seconds(2)
         request.mostTries = 1
+        request.finger = finger
         let evaluation = try await engine.evaluate(request, presenter: presenter)
-        guard evaluation.method == .biometry, !evaluation.isReused, let finger = evaluation.finger else {
-            throw AuthenticationError(.authenticationFailed, cause: "no finger was touched")
-        }
-        return finger
+        guard evaluation.method == .biometry, !evaluation.isReused, let found = evaluation.finger,
+            finger == nil || found == finger
+        else { throw AuthenticationError(.authenticationFailed, cause: "no such finger was touched") }
     }
 
     /// Asks whether the system's rules allow a change.

@@ -172,7 +172,9 @@ struct EvaluationSession: Sendable {
         } catch {
             throw AuthenticationError(error)
         }
-        let gallery = fingers.gallery(on: info.id)
+        let gallery = fingers.gallery(on: info.id).filter { entry in
+            request.finger.map { $0 == fingers.finger(of: entry.id) } ?? true
+        }
         guard let enrollment = fingers.state(for: request.application.rawValue), !gallery.isEmpty else {
             throw AuthenticationError(.biometryNotEnrolled)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import GLibRuntime
 internal import LibfprintReader
 package import WhorlFingerprint
@@ -45,10 +46,14 @@ actor EnrolledWork: DeviceWork {
 
     func enrolledFingers(of user: String) async throws(FprintError) -> [Finger] {
         guard let account = accounts(user, reader) else { return [] }
+        return try await enrolled(account).map(\.finger)
+    }
+
+    private func enrolled(_ account: AccountFingers) async throws(FprintError) -> [EnrolledFinger] {
         do throws(EnrollmentError) {
             return try await account.enrolled()
         } catch {
-            log("The fingers of \(user) cannot be read: \(error)")
+            log("The enrolled fingers cannot be read: \(error)")
             throw .internal(error.message)
         }
     }
@@ -58,20 +63,30 @@ actor EnrolledWork: DeviceWork {
     }
 
     func verification(of name: String, for user: String) async throws(FprintError) -> (told: String, Scan) {
-        let enrolled = try await enrolledFingers(of: user)
-        let wanted = Finger(rawValue: name)
-        guard let account = accounts(user, reader), !enrolled.isEmpty, wanted.map(enrolled.contains) ?? true
-        else { throw .noEnrolledPrints }
-        let told = wanted ?? (enrolled.count == 1 ? enrolled[0] : nil)
-        return (told?.rawValue ?? "any", { await self.verify(wanted, account, $0) })
+        guard let account = accounts(user, reader) else { throw .noEnrolledPrints }
+        let finger = try finger(Finger(rawValue: name), among: await enrolled(account))
+        return (finger?.rawValue ?? "any", { await self.verify(finger, account, $0) })
     }
 
-    private func verify(_ wanted: Finger?, _ account: AccountFingers, _ report: StatusReport) async {
+    /// Returns the finger that is compared, which the person is told; `nil` for all.
+    ///
+    /// A reader that cannot search its prints compares with the one that matched last.
+    private func finger(
+        _ wanted: Finger?,
+        among enrolled: [EnrolledFinger]
+    ) throws(FprintError) -> Finger? {
+        let known = enrolled.filter { wanted == nil || $0.finger == wanted }
+        guard let latest = known.max(by: { $0.lastUse < $1.lastUse }) else { throw .noEnrolledPrints }
+        let searches = reader.assumeIsolated { $0.info.features.contains(.identify) }
+        return known.count > 1 && searches ? nil : latest.finger
+    }
+
+    private func verify(_ finger: Finger?, _ account: AccountFingers, _ report: StatusReport) async {
         while true {
             let begin = ContinuousClock.now
             do throws(AuthenticationError) {
-                let found = try await account.verify(TouchTeller(report))
-                return report.tell(wanted == nil || wanted == found ? .match : .noMatch)
+                try await account.verify(finger, TouchTeller(report))
+                return report.tell(.match)
             } catch {
                 // A client waits for as long as it likes. What ends earlier does not begin again by itself.
                 let isTimeout =
@@ -144,4 +159,8 @@ actor EnrolledWork: DeviceWork {
             throw .permissionDenied(error.cause)
         }
     }
+}
+
+extension EnrolledFinger {
+    fileprivate var lastUse: Date { lastMatchedAt ?? enrolledAt }
 }

@@ -60,6 +60,9 @@ public struct EvaluationRequest: Sendable {
     /// The number of touches that may fail, from 1 to 3; `nil` is 3.
     package var mostTries: Int?
 
+    /// The only finger that is compared; `nil` compares all that are enrolled.
+    package var finger: Finger?
+
     /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
     package var asker: Asker?
 

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fprintd's own programs and Debian's pam_fprintd.so with the installed service in fprintd's place on the bus."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pexpect
+
+from people import command, forgive, lay, service_pid, shown, sit, start, touching, whorl
+from run import allow
+
+NAME = "net.reactivated.Fprint"
+PASSCODE = b"2468 hunter"
+DEVICE = "/net/reactivated/Fprint/Device/0"
+STACK = pathlib.Path("/etc/pam.d/by-touch")
+
+
+def fprintd(verb, *arguments, user="owner", finger=None, times=1):
+    """Runs one of fprintd's programs as a user, lays a finger on the reader as often as it waits, and returns what it printed."""
+    process = subprocess.Popen(
+        command(user, f"fprintd-{verb}", *arguments),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=lambda: sit(user),
+    )
+    if finger:
+        lay(finger, times, asking=process)
+    return process.communicate(timeout=120)[0].decode()
+
+
+def tell(*words, user="owner"):
+    """Calls the bus as a user; returns what it answers, or the name and the message of the error."""
+    outcome = subprocess.run(
+        command(user, "busctl", "--system", "--timeout=60", *words), capture_output=True, text=True, preexec_fn=lambda: sit(user)
+    )
+    return outcome.stdout + outcome.stderr
+
+
+def enrolled():
+    found = subprocess.run(
+        command("owner", "whorl", "fingers", "--json"), capture_output=True, check=True, preexec_fn=lambda: sit("owner")
+    )
+    return [finger["finger"] for finger in json.loads(found.stdout.decode().splitlines()[-1])["result"]["fingers"]]
+
+
+def right_finger_alone():
+    """Sees that the right index finger, and no other, is enrolled."""
+    if "right-index-finger" not in enrolled():
+        assert "enroll-completed" in fprintd("enroll", "-f", "right-index-finger", finger="right", times=6)
+    for finger in enrolled():
+        if finger != "right-index-finger":
+            tell("call", NAME, DEVICE, NAME + ".Device", "Claim", "s", "")
+            fprintd("delete", "owner", "-f", finger)
+    assert enrolled() == ["right-index-finger"], enrolled()
+
+
+def test_bus_starts_the_service_for_fprintds_name():
+    subprocess.run(["systemctl", "stop", "whorld.service", "fprintd.service"], check=True)
+    assert DEVICE in tell("call", NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDevices")
+    owner = tell("call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", NAME)
+    assert owner.split() == ["u", str(service_pid())], owner
+
+
+def test_fprintds_programs_know_the_enrolled_finger_and_no_other():
+    right_finger_alone()
+    assert "right-index-finger" in fprintd("list", "owner")
+    assert "verify-match" in fprintd("verify", finger="right")
+    printed = fprintd("verify", finger="left")
+    assert "verify-no-match" in printed and "verify-match" not in printed, printed
+    lines = whorl("log", "--json").stdout.decode()
+    assert '"failedTry"' in lines and NAME in lines, lines
+    forgive()
+
+
+def test_finger_that_fprintd_enrolls_counts_for_keys_and_the_chip_refuses_the_old_set():
+    right_finger_alone()
+    whorl("secret", "add", "old-set", "--access", "biometry-current-set", secret=b"geheim")
+    before = whorl("domain-state", "--json", check=False).stdout
+    try:
+        printed = fprintd("enroll", "-f", "left-index-finger", finger="left", times=6)
+        assert printed.count("enroll-stage-passed") == 5 and "enroll-completed" in printed, printed
+        assert sorted(enrolled()) == ["left-index-finger", "right-index-finger"], enrolled()
+        for finger in ("left", "right"):
+            name = f"{finger}-index-finger"
+            assert "verify-match" in fprintd("verify", "-f", name, finger=finger), name
+        assert whorl("domain-state", "--json", check=False).stdout != before
+        process = start("secret", "get", "old-set", "--json")
+        lay("right", asking=process)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode != 0 and b"geheim" not in out, (out, err)
+        # A name that is taken is not enrolled over: the finger would be lost if the new one failed.
+        printed = fprintd("enroll", "-f", "left-index-finger")
+        assert "enroll-duplicate" in printed, printed
+    finally:
+        fprintd("delete", "owner", "-f", "left-index-finger")
+        whorl("secret", "remove", "old-set", check=False)
+    assert enrolled() == ["right-index-finger"], enrolled()
+
+
+def test_no_finger_comes_or_goes_without_the_systems_rules():
+    right_finger_alone()
+    allow("false")
+    try:
+        printed = fprintd("enroll", "-f", "left-thumb")
+        assert "PermissionDenied" in printed and "io.whorl.change-fingers" in printed or "rules" in printed, printed
+        printed = fprintd("delete", "owner", "-f", "right-index-finger")
+        assert "PermissionDenied" in printed or "Not authorized" in printed, printed
+    finally:
+        allow("subject.user == 'owner'")
+    assert enrolled() == ["right-index-finger"], enrolled()
+
+
+def test_another_user_gets_neither_the_fingers_nor_the_name():
+    right_finger_alone()
+    for printed in (
+        fprintd("verify", "owner", user="mallory"),
+        fprintd("list", "owner", user="mallory"),
+        fprintd("enroll", user="mallory"),
+        fprintd("delete", "owner", user="mallory"),
+    ):
+        assert "PermissionDenied" in printed or "Not authorized" in printed, printed
+    refused = tell(
+        "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName", "su", NAME, "6", user="mallory"
+    )
+    assert "denied" in refused, refused
+    assert enrolled() == ["right-index-finger"], enrolled()
+
+
+def test_client_that_is_killed_while_it_waits_leaves_the_reader_to_the_next():
+    right_finger_alone()
+    for _ in range(5):
+        process = subprocess.Popen(
+            command("owner", "fprintd-verify"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=lambda: sit("owner"),
+            start_new_session=True,
+        )
+        shown = b""
+        while b"started" not in shown:
+            line = process.stdout.readline()
+            assert line, shown
+            shown += line
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    matched = touching("right", 1, "evaluate", "--reason", "a test")
+    assert matched["finger"] == "right-index-finger", matched
+
+
+def logging_in():
+    """Starts su with Debian's module before the password, as the distribution's profile has it."""
+    STACK.write_text(
+        "auth [success=2 default=ignore] pam_fprintd.so max-tries=1 timeout=10\n"
+        "auth [success=1 default=ignore] pam_unix.so nullok try_first_pass\n"
+        "auth requisite pam_deny.so\nauth required pam_permit.so\naccount required pam_permit.so\n"
+    )
+    before = pathlib.Path("/etc/pam.d/su")
+    saved = before.with_suffix(".saved")
+    before.rename(saved)
+    before.write_text(STACK.read_text() + "session required pam_permit.so\n")
+    words = ["-u", "owner", "--", "su", "owner", "-c", "id -un"]
+    return saved, pexpect.spawn("runuser", words, encoding="utf-8", timeout=60, preexec_fn=lambda: sit("owner"))
+
+
+def login(finger=None, password=None):
+    """Logs in with a finger, then with a password if one is asked for; returns what was shown."""
+    saved, child = logging_in()
+    shown = ""
+    try:
+        if finger:
+            child.expect("finger")
+            shown += child.before + child.after
+            lay(finger)
+        if password:
+            child.expect_exact("Password: ")
+            shown += child.before
+            child.sendline(password)
+        child.expect(pexpect.EOF)
+        shown += child.before
+        child.close()
+        return child.exitstatus, shown
+    finally:
+        saved.replace("/etc/pam.d/su")
+        STACK.unlink()
+
+
+def test_debians_module_logs_in_with_the_enrolled_finger_alone():
+    right_finger_alone()
+    status, shown = login("right")
+    assert status == 0 and shown.strip().endswith("owner"), (status, shown)
+    status, shown = login("left", "owner")
+    assert status == 0 and "Failed to match" in shown, (status, shown)
+    forgive()
+
+
+def test_locked_fingers_send_debians_module_to_the_password_at_once():
+    right_finger_alone()
+    process = start("passcode", "set", "--passcode-fd", "0", secret=PASSCODE + b"\n")
+    lay("right", asking=process)
+    assert process.wait(120) == 0, process.communicate()
+    for _ in range(5):
+        fprintd("verify", finger="left")
+    printed = fprintd("verify")
+    assert "verify-unknown-error" in printed and "verify-match" not in printed, printed
+    begin = time.monotonic()
+    status, shown = login(password="owner")
+    assert status == 0 and "Failed to match" not in shown and time.monotonic() - begin < 30, (status, shown)
+    whorl("passcode", "verify", "--passcode-fd", "0", secret=PASSCODE)
+    whorl("passcode", "remove", "--passcode-fd", "0", secret=PASSCODE)
+    assert "verify-match" in fprintd("verify", finger="right")
+
+
+def test_match_on_the_bus_opens_nothing_of_the_vault():
+    right_finger_alone()
+    process = start("secret", "get", "wifi", "--json")
+    out = b""
+    shown(process)
+    # While a prompt has the reader, fprintd's clients are told so; the finger that comes is the prompt's.
+    printed = fprintd("verify")
+    assert "verify-unknown-error" in printed and "verify-match" not in printed, printed
+    lay("left")
+    time.sleep(1)
+    assert process.poll() is None
+    lay("right")
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and b"Z2VoZWlt" in out or b"geheim" in out, out
+    # And the other way round: what matches on the bus opens nothing, and is kept for no later request.
+    assert "verify-match" in fprintd("verify", finger="right")
+    process = start("secret", "get", "wifi", "--json")
+    shown(process)
+    time.sleep(2)
+    assert process.poll() is None
+    process.kill()
