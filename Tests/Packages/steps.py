@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "system"))
 
 import run as system
-from people import forgive, lay, service_pid, start, touching, whorl
+from people import command, forgive, lay, service_pid, sit, start, touching, whorl
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 PACKAGES = ("libpam-whorl", "whorld", "whorl", "whorl-login-server")
@@ -106,6 +106,20 @@ def step_finger_is_enrolled_and_a_secret_opens():
     touching("right", 6, "enroll", "right-index-finger")
     whorl("secret", "add", "wifi", "--access", "biometry-any", secret=b"geheim")
     opened()
+
+
+def answering():
+    """Returns the program that answers on the bus in fprintd's place."""
+    output("busctl", "call", "net.reactivated.Fprint", "/net/reactivated/Fprint/Manager", "net.reactivated.Fprint.Manager", "GetDevices")
+    words = ("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", "net.reactivated.Fprint")
+    number = output("busctl", "call", *words).split()[1]
+    return os.path.basename(os.readlink(f"/proc/{number}/exe"))
+
+
+def step_fprintds_programs_reach_the_service():
+    assert answering() == "whorld"
+    listed = subprocess.run(command("owner", "fprintd-list", "owner"), capture_output=True, text=True, preexec_fn=lambda: sit("owner"))
+    assert "right-index-finger" in listed.stdout, listed
 
 
 def step_profile_comes_into_the_login_when_it_is_enabled():
