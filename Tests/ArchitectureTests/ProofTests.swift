@@ -17,7 +17,14 @@ struct ProofTests {
 
     @Test func `only the engine, and a made-up machine, makes the consent of an owner`() throws {
         let makers = try files(containing: "OwnerConsent(to").map(module)
-        #expect(makers.sorted() == ["PretendedSystem", "WhorlEngine"])
+        #expect(Set(makers) == ["PretendedSystem", "WhorlEngine"])
+    }
+
+    @Test func `only fprintd's clients and the takeover of its prints change fingers by the system's rules`()
+        throws
+    {
+        let callers = try files(containing: ".consentOfAccount(").map(\.lastPathComponent)
+        #expect(callers.sorted() == ["AccountFingers.swift", "InProcessRoot+TakingOver.swift"])
     }
 
     @Test func `only the engine makes what enrolls, so that each touch is counted`() throws {

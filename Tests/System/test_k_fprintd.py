@@ -4,14 +4,16 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
 
 import pexpect
 
-from people import command, forgive, lay, service_pid, shown, sit, start, touching, whorl
+from people import act, command, forgive, lay, service_pid, shown, sit, start, touching, whorl
 from run import allow
+from whorl_client import Refused, call
 
 NAME = "net.reactivated.Fprint"
 PASSCODE = b"2468 hunter"
@@ -230,3 +232,88 @@ def test_match_on_the_bus_opens_nothing_of_the_vault():
     time.sleep(2)
     assert process.poll() is None
     process.kill()
+
+
+FOREIGN = pathlib.Path("/var/lib/fprint")
+
+
+def fprintd_itself(user, *fingers):
+    """Has the real fprintd enroll fingers of a user, on a reader of its own; each is named as its finger."""
+    rules = pathlib.Path("/etc/dbus-1/system.d/test.conf")
+    rules.write_text(f'<busconfig><policy user="root"><allow own="{NAME}"/></policy></busconfig>')
+    reload = ("busctl", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    subprocess.run(reload, check=True)
+    subprocess.run(["systemctl", "stop", "whorld.socket", "whorld.service"], check=True)
+    os.makedirs("/run/reader", exist_ok=True)
+    environment = {"FP_VIRTUAL_DEVICE": "/run/reader/socket", "STATE_DIRECTORY": str(FOREIGN)}
+    daemon = subprocess.Popen(["/usr/libexec/fprintd", "-t"], env=environment)
+    try:
+        while "true" not in tell("call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", NAME, user="root"):
+            time.sleep(0.2)
+        for name in fingers:
+            process = subprocess.Popen(["fprintd-enroll", "-f", name, user], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            lay(name, 5, asking=process)
+            assert b"enroll-completed" in process.communicate(timeout=60)[0]
+    finally:
+        daemon.kill()
+        daemon.wait()
+        shutil.rmtree("/run/reader")
+        rules.unlink()
+        subprocess.run(reload, check=True)
+        subprocess.run(["systemctl", "start", "whorld.socket"], check=True)
+
+
+def importing(*options):
+    outcome = subprocess.run(["whorl", "import-fprintd", "--json", *options], capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome
+    return {of["user"]: of for of in json.loads(outcome.stdout.splitlines()[-1])["result"]["users"]}
+
+
+def plant():
+    """Asks the service to take a print over, as root does."""
+    print_ = {"finger": "left-thumb", "driver": "virtual_device", "number": "0", "size": 4}
+    try:
+        call("io.whorl.Login.TakeOver", {"user": 1000, "prints": [print_], "bytes": 0, "isTrial": False}, secrets=[b"mine"])
+    except Refused as error:
+        return error.name
+    return None
+
+
+def test_nobody_but_root_brings_prints():
+    for user in ("owner", "mallory"):
+        assert act(user, plant) == "io.whorl.Login.RootAlone"
+
+
+def test_prints_of_fprintd_are_taken_over_and_stay_where_they_are():
+    right_finger_alone()
+    subprocess.run(["useradd", "-m", "ada"], check=True)
+    fprintd_itself("ada", "right-index-finger", "left-thumb")
+    fprintd_itself("owner", "right-thumb")
+    place = FOREIGN / "ada/virtual_device/0"
+    (place / "2").write_bytes(b"no print at all")
+    (place / "3").write_bytes((place / "7").read_bytes())
+    (place / "4").symlink_to("/etc/shadow")
+    (FOREIGN / "nobody-here/virtual_device/0").mkdir(parents=True)
+    (FOREIGN / "nobody-here/virtual_device/0/7").write_bytes((place / "7").read_bytes())
+    before = {file: file.read_bytes() for file in FOREIGN.rglob("*") if file.is_file() and not file.is_symlink()}
+    refused = whorl("import-fprintd", check=False)
+    assert refused.returncode == 64 and b"sudo" in refused.stderr, refused
+    for options in (("--dry-run",), ()):
+        said = importing(*options)
+        outcomes = {print_["finger"]: print_["outcome"] for print_ in said["ada"]["prints"]}
+        assert outcomes == {
+            "left-thumb": "taken", "right-index-finger": "taken", "left-index-finger": "unreadable", "left-middle-finger": "elsewhere",
+        }, said
+        assert said["ada"]["unreadable"] == 1 and "already" in said["owner"]["refusal"] and "no such" in said["nobody-here"]["refusal"]
+        listed = subprocess.run(["fprintd-list", "ada"], capture_output=True, text=True).stdout
+        assert ("left-thumb" in listed) == (not options), listed
+    assert "already" in importing()["ada"]["refusal"]
+    for finger, match in (("right-index-finger", True), ("left-thumb", True), ("right", False)):
+        name = finger if match else "left-thumb"
+        process = subprocess.Popen(["fprintd-verify", "-f", name, "ada"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        lay(finger, asking=process)
+        printed = process.communicate(timeout=60)[0]
+        assert (b"verify-match" in printed) == match, printed
+    assert before == {file: file.read_bytes() for file in FOREIGN.rglob("*") if file.is_file() and not file.is_symlink()}
+    assert (place / "4").is_symlink() and enrolled() == ["right-index-finger"]
+    shutil.rmtree(FOREIGN)

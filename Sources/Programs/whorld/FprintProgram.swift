@@ -24,8 +24,8 @@ struct FprintProgram {
         }
         MainLoop.begin()
         EndSignals.onFirst { _exit(0) }
-        let folder = PrintFolder(root: stateFolder)
-        let service = FprintService(on: try await SystemBus.shared.server(), prints: folder) { sentence in
+        let bus = try await SystemBus.shared.server()
+        let service = FprintService(on: bus, folder: stateFolder) { sentence in
             ServiceManager.log(.notice, sentence)
         }
         try await service.begin {

@@ -30,7 +30,11 @@ struct SystemService {
         } keychain: { user, groups throws(ServiceRefusal) in
             roots.root(of: user.uid).keychain(in: groups)
         }
-        host.logins = LoginAccess { roots.root(of: $0).services.owner }
+        host.logins = LoginAccess { user in
+            roots.root(of: user).services.owner
+        } takeOver: { (user, prints, isTrial) async throws(FingerChangeError) in
+            try await roots.root(of: user).takeOver(prints, isTrial: isTrial)
+        }
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
         // A connection serves one call, and a closed one counts until the service has seen it.

@@ -78,7 +78,7 @@ package struct AccountFingers: Sendable {
         to change: FingerChange,
         _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
     ) async throws(AuthenticationError) -> Consent {
-        Consent(owner: try await engine.consent(to: change, for: Self.application, byAccount: isAllowed))
+        Consent(owner: try await engine.consentOfAccount(to: change, for: Self.application, isAllowed))
     }
 
     /// Enrolls a finger.

@@ -29,7 +29,7 @@ public final class InProcessRoot: Sendable {
     /// The access to the database, for the keychain, which keeps rows of its own there.
     package let stateAccess: StateAccess
 
-    private let choice: ReaderChoice
+    let choice: ReaderChoice
     let chip: ChipChoice
     let state: ProtectedState
     private let generations: VaultGenerations

@@ -16,7 +16,8 @@ final class ReaderChoice: ReaderService {
     private let wanted: String?
     /// The file that names the reader, if one does.
     private let namedIn: String?
-    private let allowsPretended: Bool
+    /// Whether virtual readers and mocks may be used.
+    let allowsPretended: Bool
     private let reach: ReaderReach
     /// The mock keeps its place in its script for as long as the process runs.
     private let mock = Mutex<MockReaderSource?>(nil)

@@ -145,9 +145,7 @@ public actor LibfprintSource: ReaderSource {
     private func freeID(for device: UnsafeMutablePointer<FpDevice>) -> ReaderID {
         let driver = String(cString: fp_device_get_driver(device))
         let number = fp_device_get_device_id(device).map { String(cString: $0) } ?? "0"
-        let plain = String(
-            "\(driver)-\(number)".unicodeScalars.filter { $0.isASCII && !$0.properties.isWhitespace }
-        )
+        let plain = LibfprintReader.id(driver: driver, number: number).rawValue
         let taken = Set(known.map(\.reader.id.rawValue))
         guard taken.contains(plain) else { return ReaderID(rawValue: plain) }
         let suffix = (2...).first { !taken.contains("\(plain)-\($0)") } ?? 0

@@ -21,10 +21,10 @@ extension AuthenticationEngine {
     /// - Throws: `authenticationFailed` where the rules do not allow it; `enrollmentTampered`, `enrollmentRolledBack`,
     ///   `storeFailed`.
     @concurrent
-    package func consent(
+    package func consentOfAccount(
         to change: OwnerConsent.Change,
         for application: ApplicationID,
-        byAccount isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
+        _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
     ) async throws(AuthenticationError) -> OwnerConsent? {
         let status = try await enrollmentStatus()
         if let fault = status?.fault { throw AuthenticationError(fault) }

@@ -23,21 +23,22 @@ package actor FprintService {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Makes a service with the prints of a store, which serves nothing yet.
+    /// Makes a service with the prints in fprintd's folders, which serves nothing yet.
     ///
     /// It does as fprintd does, and releases nothing.
     ///
     /// - Parameters:
     ///   - bus: The bus.
-    ///   - prints: The prints of all users.
+    ///   - folder: The path of the folder with the prints of all users.
     ///   - rights: The rights of clients.
     ///   - report: Takes sentences for the log.
     package init(
         on bus: BusServer,
-        prints: any PrintStore,
+        folder: String,
         rights: any ClientRights = SystemRights(),
         report: @escaping @Sendable (String) -> Void
     ) {
+        let prints = PrintFolder(root: folder)
         self.init(on: bus, rights, report) { DirectWork($0, prints: prints, log: report) }
     }
 

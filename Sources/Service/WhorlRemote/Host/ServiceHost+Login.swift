@@ -10,15 +10,27 @@ package struct LoginAccess: Sendable {
     let asker: UInt32
     /// Returns the owner's service of a user.
     let owner: @Sendable (UInt32) -> any OwnerService
+    /// Enrolls prints for a user that another program has made.
+    let takeOver: TakeOver
+
+    /// Enrolls prints for the user with a number; in a trial, nothing is changed.
+    package typealias TakeOver =
+        @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool) async throws(FingerChangeError) -> [TakingOver]
 
     /// Describes the access.
     ///
     /// - Parameters:
     ///   - asker: The only user who may ask; a test names its own.
     ///   - owner: Returns the owner's service of the user with a number.
-    package init(asker: UInt32 = 0, owner: @escaping @Sendable (UInt32) -> any OwnerService) {
+    ///   - takeOver: Enrolls prints for the user with a number; by default none is taken.
+    package init(
+        asker: UInt32 = 0,
+        owner: @escaping @Sendable (UInt32) -> any OwnerService,
+        takeOver: @escaping TakeOver = { _, prints, _ in prints.map { _ in .elsewhere } }
+    ) {
         self.asker = asker
         self.owner = owner
+        self.takeOver = takeOver
     }
 }
 
@@ -29,6 +41,7 @@ extension ServiceHost {
     /// Adds the question of logins, where the service has accounts to log in to.
     func addLogin(_ router: inout Router) {
         guard let logins else { return }
+        addTakeOver(&router, logins)
         router.on(LoginInterface.verify) { (asked, call) async throws(ServiceRefusal) in
             guard call.client.user.uid == logins.asker else {
                 throw ServiceRefusal(LoginRefused.rootAlone)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import WhorlFingerprint
 import WhorlService
 
 /// The question of a login, which root alone may ask.
@@ -23,6 +24,24 @@ enum LoginInterface {
         var matched: Bool?
     }
 
+    /// Prints of a user that are to be taken over, whose bytes lie beside the message, one after the other.
+    struct TakingOverCall: Codable, Sendable {
+        struct Print: Codable, Sendable {
+            let finger: Finger
+            let driver: String
+            let number: String
+            /// The number of bytes.
+            let size: Int
+        }
+
+        let user: UInt32
+        let prints: [Print]
+        /// The place of the bytes beside the message.
+        let bytes: Int
+        let isTrial: Bool
+    }
+
+    static let takeOver = ServiceMethod<TakingOverCall, Valued<[TakingOver]>>("io.whorl.Login.TakeOver")
     static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify")
 }
 

@@ -87,6 +87,16 @@ package struct PrintFolder: PrintStore {
         rmdir("\(root)/\(user)")
     }
 
+    /// Returns the readers for which a user has a folder, in the order of their names.
+    package func readers(of user: String) -> [ReaderKey] {
+        guard Self.isPlain(user) else { return [] }
+        return Self.names(in: "\(root)/\(user)").filter(Self.isPlain).sorted().flatMap { driver in
+            Self.names(in: "\(root)/\(user)/\(driver)").filter(Self.isPlain).sorted().map {
+                ReaderKey(driver: driver, number: $0)
+            }
+        }
+    }
+
     package func users() -> [String] { Self.names(in: root).filter(Self.isPlain).sorted() }
 
     package func everything(

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CFprint
+package import WhorlFingerprint
+internal import GLibRuntime
+
+/// The description of a print that libfprint writes into it.
+package struct SavedPrint: Sendable, Hashable {
+    /// The reader's driver (`fp_print_get_driver()`) and the number that the driver gives it (`fp_print_get_device_id()`).
+    package let reader: ReaderKey
+    /// The finger, the user and the day.
+    package let metadata: EnrollmentMetadata
+    /// Whether the reader keeps the print, and these bytes only name it (`fp_print_get_device_stored()`).
+    package let isInReader: Bool
+}
+
+extension LibfprintSource {
+    /// Returns the description in a print; `nil` for bytes that are no print.
+    package func saved(_ template: Template) -> SavedPrint? {
+        // Bytes that are no print say nothing: the failure is the answer.
+        guard let print = try? PrintHandle(template, operation: "load") else { return nil }
+        let driver = fp_print_get_driver(print.pointer).map { String(cString: $0) }
+        let number = fp_print_get_device_id(print.pointer).map { String(cString: $0) }
+        return SavedPrint(
+            reader: ReaderKey(driver: driver ?? "", number: number ?? ""),
+            metadata: PrintHandle.metadata(of: print.pointer),
+            isInReader: fp_print_get_device_stored(print.pointer) != 0
+        )
+    }
+
+    /// Returns the description of the reader that made a print, as far as it is known while the reader is not connected.
+    package func info(ofReaderOf print: SavedPrint) -> ReaderInfo {
+        let id = LibfprintReader.id(driver: print.reader.driver, number: print.reader.number)
+        let present = connected.map { reader in reader.assumeIsolated { $0.info } }
+        if let info = present.first(where: { $0.id == id }) { return info }
+        let kind: ReaderInfo.Kind = print.reader.driver.hasPrefix("virtual_") ? .virtual : .hardware
+        let storage: ReaderInfo.Storage = print.isInReader ? .reader : .host
+        return ReaderInfo(
+            id: id,
+            driver: print.reader.driver,
+            name: print.reader.driver,
+            kind: kind,
+            scanType: .press,
+            features: [],
+            enrollStages: 0,
+            storage: storage,
+            strength: ReaderStrength(driver: print.reader.driver, kind: kind, storage: storage)
+        )
+    }
+}
+
+extension LibfprintReader {
+    /// Returns the identity of the first reader with a driver and a number.
+    static func id(driver: String, number: String) -> ReaderID {
+        let name = "\(driver)-\(number)".unicodeScalars.filter { $0.isASCII && !$0.properties.isWhitespace }
+        return ReaderID(rawValue: String(String.UnicodeScalarView(name)))
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LibfprintReader
+internal import WhorlFingerprint
+package import WhorlService
+
+/// The prints that fprintd keeps in its folder, which are read and never changed.
+package struct FprintdPrints: Sendable {
+    /// The folder of an installed fprintd.
+    package static let folder = "/var/lib/fprint"
+
+    /// The prints of one user.
+    package struct OfUser: Sendable {
+        /// The user's name, by the folder.
+        package let user: String
+        /// The prints whose files could be read.
+        package let prints: [ForeignPrint]
+        /// The number of files that could not be read: links, pipes, and what is larger than 4 MiB.
+        package let unreadable: Int
+    }
+
+    private let folder: PrintFolder
+
+    /// Takes a folder.
+    package init(_ path: String = FprintdPrints.folder) { folder = PrintFolder(root: path) }
+
+    /// Reads the prints of all users, in the order of their names.
+    package func all() -> [OfUser] {
+        folder.users().map { user in
+            var prints: [ForeignPrint] = []
+            var unreadable = 0
+            for reader in folder.readers(of: user) {
+                for finger in folder.fingers(of: user, on: reader) {
+                    guard let template = folder.template(finger, of: user, on: reader) else {
+                        unreadable += 1
+                        continue
+                    }
+                    prints.append(
+                        ForeignPrint(
+                            finger: finger,
+                            driver: reader.driver,
+                            number: reader.number,
+                            template: template
+                        )
+                    )
+                }
+            }
+            return OfUser(user: user, prints: prints, unreadable: unreadable)
+        }
+    }
+}

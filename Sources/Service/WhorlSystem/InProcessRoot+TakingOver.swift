@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import WhorlEngine
+internal import WhorlEnrollment
+internal import WhorlFingerprint
+internal import LibfprintReader
+package import WhorlService
+
+extension InProcessRoot {
+    /// The name of the program in the log.
+    private static let importer = ApplicationID(rawValue: "whorl import-fprintd")
+
+    /// Enrolls prints that another program has made for the profile, by the administrator's word.
+    ///
+    /// Only a profile without a finger and without a passcode gets them: nothing here says yet who its owner is. Each
+    /// print that is not taken is left where it is.
+    ///
+    /// - Parameters:
+    ///   - prints: The prints.
+    ///   - isTrial: Whether nothing is changed.
+    /// - Returns: What became of each print, in their order.
+    /// - Throws: `ownerNeeded` where a finger is enrolled or a passcode is set; `enrollmentTampered`,
+    ///   `enrollmentRolledBack`, `store`.
+    package func takeOver(
+        _ prints: [ForeignPrint],
+        isTrial: Bool
+    ) async throws(FingerChangeError) -> [TakingOver] {
+        try await requireNoOwner()
+        var outcomes: [TakingOver] = []
+        for print in prints {
+            let (outcome, saved) = await outcome(of: print)
+            outcomes.append(outcome)
+            guard let saved, outcome == .taken, !isTrial else { continue }
+            try await enroll(print, saved)
+        }
+        return outcomes
+    }
+
+    private func requireNoOwner() async throws(FingerChangeError) {
+        do throws(AuthenticationError) {
+            _ = try await engine.consentOfAccount(to: .remove(.all), for: Self.importer) { isFirst in isFirst
+            }
+        } catch {
+            guard error.code == .authenticationFailed else { throw .owner(error) }
+            throw .fingers(EnrollmentError(.ownerNeeded))
+        }
+    }
+
+    private func outcome(of print: ForeignPrint) async -> (TakingOver, SavedPrint?) {
+        guard let saved = await LibfprintSource.shared.saved(print.template) else {
+            return (.unreadable, nil)
+        }
+        let place = ReaderKey(driver: print.driver, number: print.number)
+        guard saved.reader == place, saved.metadata.finger == print.finger, saved.metadata.userName == profile
+        else { return (.elsewhere, nil) }
+        let info = await LibfprintSource.shared.info(ofReaderOf: saved)
+        guard choice.allowsPretended || info.kind == .hardware else { return (.pretended, nil) }
+        return (.taken, saved)
+    }
+
+    private func enroll(_ print: ForeignPrint, _ saved: SavedPrint) async throws(FingerChangeError) {
+        let consent: OwnerConsent?
+        do throws(AuthenticationError) {
+            consent = try await engine.consentOfAccount(
+                to: .add(print.finger),
+                for: Self.importer
+            ) { _ in true }
+        } catch {
+            throw .owner(error)
+        }
+        do throws(EnrollmentError) {
+            let store: EnrollmentStore
+            do throws(StateError) { store = try await self.store() } catch {
+                throw EnrollmentError(.store(error))
+            }
+            _ = try await store.add(
+                print.template,
+                as: print.finger,
+                label: nil,
+                profile: profile,
+                on: await LibfprintSource.shared.info(ofReaderOf: saved),
+                at: saved.metadata.date.flatMap(\.start) ?? Date(),
+                consent: consent
+            )
+        } catch {
+            throw .fingers(error)
+        }
+    }
+}
+
+extension CalendarDate {
+    /// The beginning of the day in UTC; `nil` for a day that no calendar has.
+    fileprivate var start: Date? {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar.date(from: DateComponents(year: year, month: month, day: day))
+    }
+}
