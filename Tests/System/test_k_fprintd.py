@@ -61,6 +61,7 @@ def right_finger_alone():
 def test_bus_starts_the_service_for_fprintds_name():
     subprocess.run(["systemctl", "stop", "whorld.service", "fprintd.service"], check=True)
     assert DEVICE in tell("call", NAME, "/net/reactivated/Fprint/Manager", NAME + ".Manager", "GetDevices")
+    assert "reach the service" in whorl("doctor", check=False).stdout.decode()
     owner = tell("call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s", NAME)
     assert owner.split() == ["u", str(service_pid())], owner
 

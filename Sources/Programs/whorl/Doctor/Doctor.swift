@@ -22,7 +22,10 @@ struct Doctor: Verb {
         let state = await StateDiagnosis(session).checks()
         let readers = await ReaderDiagnosis(session).checks()
         let tpm = await TPMDiagnosis(session).checks()
-        let service = [await ServiceDiagnosis(session).check()] + ConfigurationDiagnosis().checks()
+        let diagnosis = ServiceDiagnosis(session)
+        let service =
+            [await diagnosis.check(), diagnosis.fprintdsPlace()].compactMap(\.self)
+            + ConfigurationDiagnosis().checks()
         let checks = service + readers + state + tpm
         return Answer(
             result: ["checks": .array(checks.map(\.json))],

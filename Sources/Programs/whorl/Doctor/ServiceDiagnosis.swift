@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import WhorlRemote
 import WhorlService
@@ -42,6 +43,26 @@ struct ServiceDiagnosis {
             // The service answers; what is wrong with the state is told by the check of the state.
         }
         return .good("service", "The system's service answers; no other program reaches what a finger opens.")
+    }
+
+    /// The check of fprintd's place on the bus, for a system's service; `nil` where no program asks for it.
+    func fprintdsPlace() -> Check? {
+        guard session.place == .system else { return nil }
+        let folders = ["/usr/local/share/dbus-1/system-services", "/usr/share/dbus-1/system-services"]
+        // A file that is missing gives the place to nobody.
+        let texts = folders.compactMap {
+            try? String(contentsOfFile: $0 + "/net.reactivated.Fprint.service", encoding: .utf8)
+        }
+        guard let first = texts.first else { return nil }
+        guard !first.contains("SystemdService=whorld.service") else {
+            let words = "Programs that ask fprintd, such as the desktop's settings, reach the service."
+            return .good("fprintd", words)
+        }
+        return .note(
+            "fprintd",
+            "It has a place of its own: the desktop's settings and pam_fprintd.so use its fingers, not these.",
+            remedy: "sudo make install-fprintd, or install the package whorld (Docs/Fprintd.md)"
+        )
     }
 
     /// The step that is missing for the system's service.
