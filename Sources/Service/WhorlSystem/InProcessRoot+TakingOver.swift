@@ -51,8 +51,8 @@ extension InProcessRoot {
         guard let saved = await LibfprintSource.shared.saved(print.template) else {
             return (.unreadable, nil)
         }
-        let place = ReaderKey(driver: print.driver, number: print.number)
-        guard saved.reader == place, saved.metadata.finger == print.finger, saved.metadata.userName == profile
+        guard saved.driver == print.driver, saved.number == print.number,
+            saved.metadata.finger == print.finger, saved.metadata.userName == profile
         else { return (.elsewhere, nil) }
         let info = await LibfprintSource.shared.info(ofReaderOf: saved)
         guard choice.allowsPretended || info.kind == .hardware else { return (.pretended, nil) }

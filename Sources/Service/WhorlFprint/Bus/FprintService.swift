@@ -5,6 +5,7 @@ internal import LibfprintReader
 internal import LoginManager
 package import WhorlFingerprint
 internal import WhorlSupport
+internal import WhorlSystem
 
 /// fprintd's place on the bus: its manager and the readers.
 package actor FprintService {

@@ -4,6 +4,7 @@ internal import GLibRuntime
 internal import LibfprintReader
 internal import WhorlFingerprint
 internal import WhorlSupport
+internal import WhorlSystem
 
 /// One reader on the bus.
 ///

@@ -4,6 +4,7 @@ internal import Foundation
 internal import GLibRuntime
 internal import LibfprintReader
 internal import WhorlFingerprint
+internal import WhorlSystem
 
 extension DirectWork {
     func enroll(

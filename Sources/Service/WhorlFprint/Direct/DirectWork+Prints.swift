@@ -2,6 +2,7 @@
 
 internal import LibfprintReader
 internal import WhorlFingerprint
+internal import WhorlSystem
 
 extension DirectWork {
     /// A print that can be used with this reader.

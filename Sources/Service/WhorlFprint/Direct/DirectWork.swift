@@ -3,6 +3,7 @@
 internal import GLibRuntime
 internal import LibfprintReader
 internal import WhorlFingerprint
+internal import WhorlSystem
 
 /// The work as fprintd does it: with the calls of libfprint that fprintd makes, and prints in a store of files.
 actor DirectWork: DeviceWork {

@@ -6,8 +6,10 @@ internal import GLibRuntime
 
 /// The description of a print that libfprint writes into it.
 package struct SavedPrint: Sendable, Hashable {
-    /// The reader's driver (`fp_print_get_driver()`) and the number that the driver gives it (`fp_print_get_device_id()`).
-    package let reader: ReaderKey
+    /// The reader's driver (`fp_print_get_driver()`).
+    package let driver: String
+    /// The number that the driver gives the reader (`fp_print_get_device_id()`).
+    package let number: String
     /// The finger, the user and the day.
     package let metadata: EnrollmentMetadata
     /// Whether the reader keeps the print, and these bytes only name it (`fp_print_get_device_stored()`).
@@ -22,7 +24,8 @@ extension LibfprintSource {
         let driver = fp_print_get_driver(print.pointer).map { String(cString: $0) }
         let number = fp_print_get_device_id(print.pointer).map { String(cString: $0) }
         return SavedPrint(
-            reader: ReaderKey(driver: driver ?? "", number: number ?? ""),
+            driver: driver ?? "",
+            number: number ?? "",
             metadata: PrintHandle.metadata(of: print.pointer),
             isInReader: fp_print_get_device_stored(print.pointer) != 0
         )
@@ -30,21 +33,21 @@ extension LibfprintSource {
 
     /// Returns the description of the reader that made a print, as far as it is known while the reader is not connected.
     package func info(ofReaderOf print: SavedPrint) -> ReaderInfo {
-        let id = LibfprintReader.id(driver: print.reader.driver, number: print.reader.number)
+        let id = LibfprintReader.id(driver: print.driver, number: print.number)
         let present = connected.map { reader in reader.assumeIsolated { $0.info } }
         if let info = present.first(where: { $0.id == id }) { return info }
-        let kind: ReaderInfo.Kind = print.reader.driver.hasPrefix("virtual_") ? .virtual : .hardware
+        let kind: ReaderInfo.Kind = print.driver.hasPrefix("virtual_") ? .virtual : .hardware
         let storage: ReaderInfo.Storage = print.isInReader ? .reader : .host
         return ReaderInfo(
             id: id,
-            driver: print.reader.driver,
-            name: print.reader.driver,
+            driver: print.driver,
+            name: print.driver,
             kind: kind,
             scanType: .press,
             features: [],
             enrollStages: 0,
             storage: storage,
-            strength: ReaderStrength(driver: print.reader.driver, kind: kind, storage: storage)
+            strength: ReaderStrength(driver: print.driver, kind: kind, storage: storage)
         )
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LibfprintReader
 internal import WhorlFingerprint
 package import WhorlService
 
