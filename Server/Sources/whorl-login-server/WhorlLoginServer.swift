@@ -12,6 +12,8 @@ struct WhorlLoginServer: AsyncParsableCommand {
         abstract: "The server's half of sign-in by touch: challenges, devices, session tokens.",
         discussion:
             "All of it is in Docs/LoginServer.md. Passwords are read from standard input, never from arguments.",
+        // That of the package above, which check-login compares.
+        version: "0.1.0",
         subcommands: [Serve.self, Init.self, User.self, Device.self, Session.self, Audit.self, Key.self],
         defaultSubcommand: Serve.self
     )
