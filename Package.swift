@@ -115,7 +115,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "whorld", "WhorlConfiguration", "WhorlRemote", "WhorlService", "WhorlSupport",
     ],
     "WhorlFprintTests": [
-        "LibfprintReader", "WhorlFingerprint", "WhorlFprint",
+        "LibfprintReader", "WhorlFingerprint", "WhorlFprint", "WhorlService",
     ],
     "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
     "WhorlRemoteTests": [

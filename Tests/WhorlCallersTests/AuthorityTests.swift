@@ -50,13 +50,14 @@ import WhorlService
         }
     }
 
-    /// The file that `make install-service` installs has an action for each that is asked about.
+    /// The file that `make install-service` installs has an action for each that is asked about, and the one of fprintd's
+    /// clients.
     @Test func `are the actions of the installed policy`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let policy = try String(contentsOf: root.appending(path: "systemd/io.whorl.policy"), encoding: .utf8)
         let actions = policy.matches(of: /<action id="([^"]+)">/).map { String($0.1) }
-        #expect(Set(actions) == Set(GuardedAction.allCases.map(\.rawValue)))
+        #expect(Set(actions) == Set(GuardedAction.allCases.map(\.rawValue) + ["io.whorl.change-fingers"]))
         #expect(policy.matches(of: /<allow_active>auth_self<\/allow_active>/).count == actions.count)
         #expect(policy.matches(of: /<allow_any>auth_admin<\/allow_any>/).count == actions.count)
     }
