@@ -82,7 +82,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -197,6 +197,7 @@ nightly: setup-test ## all tests under the sanitizers, then more kills, calls an
 			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind || status=1; \
 	fi; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
+	$(MAKE) --no-print-directory test-prompt || status=1; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
@@ -384,8 +385,16 @@ install-server: ## installs the login server and its unit to PREFIX under DESTDI
 uninstall-server: ## removes what install-server put there, but for options and data
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/uninstall
 
-prompt: ## builds the desktop's prompt, which needs GTK 4
+prompt: ## builds the desktop's prompt; installs libgtk-4-dev if it is missing
+	@scripts/setup --prompt
 	$(SWIFT) build -c $(CONFIG) $(PROMPT_BUILD_FLAGS) --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
+
+test-prompt: ## tests the desktop's prompt on a screen of its own, with the real service
+	@scripts/setup --test-prompt
+	$(SWIFT) build --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
+	$(SWIFT) build --product whorl
+	$(SWIFT) build --product whorld
+	Prompt/test $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
 install-prompt: ## installs the desktop's prompt and its user unit
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }

@@ -9,6 +9,10 @@ import WhorlRemote
 enum Program {
     /// Runs GTK's loop on this thread, and speaks to the service on others, until the process is told to end.
     static func main() {
+        guard whorl_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
+        // The name by which screen readers and window managers know the program.
+        g_set_prgname("whorl-prompt")
+        g_set_application_name("whorl-prompt")
         // A small window is drawn without the graphics card, whose libraries need much memory and time.
         setenv("GSK_RENDERER", "cairo", 0)
         guard gtk_init_check() != 0 else { fail("There is no display on which prompts could be shown.") }

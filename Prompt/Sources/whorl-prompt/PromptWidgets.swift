@@ -18,7 +18,7 @@ struct PromptWidgets {
     private static let margin: Int32 = 24
 
     private let window: Widget
-    private let asker = label(GTK_ACCESSIBLE_ROLE_LABEL, "title-4")
+    private let asker = label(GTK_ACCESSIBLE_ROLE_LABEL, "title-4", characters: 20)
     private let reason = label(GTK_ACCESSIBLE_ROLE_LABEL)
     private let warning = label(GTK_ACCESSIBLE_ROLE_LABEL, "warning")
     private let drawing = FingerprintDrawing.make()
@@ -154,13 +154,18 @@ struct PromptWidgets {
         connectSignal(widget, signal, Handler(body))
     }
 
-    private static func label(_ role: GtkAccessibleRole, _ style: String? = nil) -> Widget {
+    /// Makes a label whose lines have about so many characters, so that the window keeps its width.
+    private static func label(
+        _ role: GtkAccessibleRole,
+        _ style: String? = nil,
+        characters: Int32 = 25
+    ) -> Widget {
         let widget: Widget = whorl_label_with_role(role)
         let label = OpaquePointer(widget)
         gtk_label_set_wrap(label, 1)
         gtk_label_set_wrap_mode(label, PANGO_WRAP_WORD_CHAR)
         gtk_label_set_justify(label, GTK_JUSTIFY_CENTER)
-        gtk_label_set_max_width_chars(label, 32)
+        gtk_label_set_max_width_chars(label, characters)
         if let style { gtk_widget_add_css_class(widget, style) }
         return widget
     }

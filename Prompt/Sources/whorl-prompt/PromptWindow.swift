@@ -57,10 +57,11 @@ final class PromptWindow {
     /// Shows an update of the service.
     func apply(_ update: PromptUpdate) {
         guard content.prompt.parts.contains(.passcode) || !update.isAboutPasscode else { return }
-        let showedPasscode = content.showsPasscode
+        let tookPasscode = content.showsPasscode && content.takesPasscode
         content.apply(update)
         draw()
-        if content.showsPasscode, !showedPasscode { widgets.focusPasscode() }
+        // A field that takes no keys for a while, as during a comparison, loses the focus.
+        if content.showsPasscode, content.takesPasscode, !tookPasscode { widgets.focusPasscode() }
     }
 
     /// The part of the fingerprint that is filled.
