@@ -53,6 +53,15 @@ PAMDIR ?= $(patsubst %/pam_permit.so,%,$(firstword $(wildcard /usr/lib/*/securit
 	/lib/*/security/pam_permit.so /usr/lib/security/pam_permit.so)))
 PAMCONFIGDIR ?= /usr/share/pam-configs
 
+# The desktop's prompt is a package of its own, which needs GTK.
+PROMPT_BUILD = .build-prompt
+PROMPT_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath
+ifeq ($(PREFIX),/usr)
+USERUNITDIR ?= /usr/lib/systemd/user
+else
+USERUNITDIR ?= /etc/systemd/user
+endif
+
 # polkit reads actions from here alone.
 POLKITDIR ?= /usr/share/polkit-1/actions
 # The bus reads its rules from here, whatever the prefix is.
@@ -71,12 +80,12 @@ ifneq ($(wildcard ../shared/prints),)
 export WHORL_PRINTS ?= $(abspath ../shared/prints)
 endif
 
-FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Library/Sources Package.swift Server/Package.swift PAM/Package.swift
+FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources PAM/Tests Prompt/Sources Prompt/Package.swift Library/Sources Package.swift Server/Package.swift PAM/Package.swift
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib deb build-deb test-deb build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -191,6 +200,7 @@ nightly: setup-test ## all tests under the sanitizers, then more kills, calls an
 			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind || status=1; \
 	fi; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
+	$(MAKE) --no-print-directory test-prompt || status=1; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
@@ -382,3 +392,24 @@ install-server: ## installs the login server and its unit to PREFIX under DESTDI
 
 uninstall-server: ## removes what install-server put there, but for options and data
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/uninstall
+
+prompt: ## builds the desktop's prompt; installs libgtk-4-dev if it is missing
+	@scripts/setup --prompt
+	$(SWIFT) build -c $(CONFIG) $(PROMPT_BUILD_FLAGS) --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
+
+test-prompt: ## tests the desktop's prompt on a screen of its own, with the real service
+	@scripts/setup --test-prompt
+	$(SWIFT) build --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
+	$(SWIFT) build --product whorl
+	$(SWIFT) build --product whorld
+	Prompt/test $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
+
+install-prompt: ## installs the desktop's prompt and its user unit
+	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
+	install -D -m 755 $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt
+	install -d $(DESTDIR)$(USERUNITDIR)
+	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' systemd/whorl-prompt.service.in > $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
+	chmod 644 $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
+
+uninstall-prompt: ## removes them
+	rm -f $(DESTDIR)$(LIBEXECDIR)/whorl-prompt $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service

@@ -422,6 +422,11 @@ let package = Package(
         .library(name: "WhorlSystem", targets: ["WhorlSystem"]),
         .library(name: "WhorlFingerprint", targets: ["WhorlFingerprint"]),
         .library(name: "MockReader", targets: ["MockReader"]),
+        // What an agent of a desktop needs: the service, and the vocabulary of a prompt.
+        .library(
+            name: "PromptAgent",
+            targets: ["SecretMemory", "WhorlFingerprint", "WhorlRemote", "WhorlService", "WhorlSupport"]
+        ),
         .library(name: "LoginAssertion", targets: ["LoginAssertion"]),
         .library(name: "RelyingParty", targets: ["RelyingParty"]),
         .library(name: "RelyingPartyPostgreSQL", targets: ["RelyingPartyPostgreSQL"]),

@@ -80,6 +80,10 @@ class TPM:
 class Service(Folder):
     """The service as a child, which is handed each connection that comes to the socket."""
 
+    def variables(self):
+        """Returns more variables for the child."""
+        return {}
+
     def __init__(self, reader="mock:then=match", tpm=True):
         super().__init__()
         self.state = self.folder / "state-of-chip"
@@ -98,6 +102,7 @@ class Service(Folder):
             "WHORL_READER": reader,
             "WHORL_TCTI": f"swtpm:path={self.tpm.path}" if self.tpm else "none",
             "TSS2_LOG": "all+none",
+            **self.variables(),
         }
         os.set_inheritable(other.fileno(), True)
         number = other.fileno()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gtk/gtk.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+// What GTK gives as macros or as functions with variable arguments, which Swift does not import.
+
+// Keeps typed passcodes out of core files, and other processes of the user from tracing this one; 0 where the system refuses.
+static inline int whorl_hide_memory(void) {
+    struct rlimit none = { 0, 0 };
+    return !setrlimit(RLIMIT_CORE, &none) && !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+static inline void whorl_set_accessible_label(GtkWidget *widget, const char *label) {
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+}
+
+static inline GtkWidget *whorl_label_with_role(GtkAccessibleRole role) {
+    return GTK_WIDGET(g_object_new(GTK_TYPE_LABEL, "accessible-role", role, NULL));
+}
+
+static inline GtkWidget *whorl_drawing_with_role(GtkAccessibleRole role) {
+    return GTK_WIDGET(g_object_new(GTK_TYPE_DRAWING_AREA, "accessible-role", role, NULL));
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import WhorlService
+import WhorlSupport
+
+/// The content of a prompt's window, a value that the service's updates are applied to.
+struct PromptContent: Sendable {
+    let prompt: Prompt
+    /// The number of the program's prompts in the last minute.
+    let count: Int
+    private(set) var status: String
+    /// The problem with the last touch or passcode.
+    private(set) var hint = ""
+    /// The part of the fingerprint that is filled, from 0 to 1.
+    private(set) var filled = 0.0
+    private(set) var showsPasscode: Bool
+    /// Whether a passcode can be handed in now.
+    private(set) var takesPasscode = true
+    private(set) var isOver = false
+
+    init(_ prompt: Prompt, count: Int) {
+        self.prompt = prompt
+        self.count = count
+        status = prompt.parts == .passcode ? "Type the passcode, then Enter." : "Getting the reader ready…"
+        showsPasscode = prompt.parts == .passcode
+    }
+
+    /// Who asks; the service has put the verified name, or the program's own word marked as such, there.
+    var asker: String { DisplayText.clean(prompt.title, limit: 200) }
+    var reason: String { DisplayText.clean(prompt.reason, limit: 200) }
+    var cancelTitle: String { DisplayText.clean(prompt.cancelTitle, limit: 40) }
+
+    /// The title of the fallback's button, where there is one; the passcode's field takes its place.
+    var fallbackTitle: String? {
+        showsPasscode || isOver ? nil : prompt.fallbackTitle.map { DisplayText.clean($0, limit: 40) }
+    }
+
+    /// The warnings about the reader and about a program that asks often.
+    var warning: String {
+        let reader = prompt.readerKind.warning.map { [$0] } ?? []
+        let rate = count > 3 ? ["\(count) prompts of this program in the last minute."] : []
+        return (reader + rate).joined(separator: "\n")
+    }
+
+    /// Shows the passcode's field.
+    mutating func openPasscode() { if prompt.parts.contains(.passcode) { showsPasscode = true } }
+
+    private mutating func end(_ message: String?) {
+        (status, hint, showsPasscode, isOver) = (message ?? "", "", false, true)
+    }
+
+    mutating func apply(_ update: PromptUpdate) {
+        guard !isOver else { return }
+        // These texts may come from outside.
+        let message = prompt.message(for: update).map { DisplayText.clean($0, limit: 200) }
+        switch update {
+        case .scan(.touch): status = message ?? status
+        case .scan(.finger(let present)):
+            status = present ? "Reading…" : prompt.scanTypeText
+            if present { hint = "" }
+        case .scan(.retry), .noMatch: hint = message ?? hint
+        case .scan(.stage(let completed, let total)):
+            filled = total > 0 ? min(1, max(0, Double(completed) / Double(total))) : 0
+            (status, hint) = (message ?? status, "")
+        case .fingerEnded:
+            (status, hint) = ("Type the passcode, then Enter.", message ?? "")
+            openPasscode()
+        case .checking: (takesPasscode, hint) = (false, "Checking…")
+        case .wrongPasscode, .throttled: (takesPasscode, hint) = (true, message ?? hint)
+        case .passcodeEnded: (showsPasscode, hint) = (false, message ?? hint)
+        case .matched, .verified:
+            filled = 1
+            end(message)
+        case .ended: end(message)
+        }
+    }
+}
+
+extension Prompt {
+    fileprivate var scanTypeText: String { message(for: .scan(.touch)) ?? "" }
+}

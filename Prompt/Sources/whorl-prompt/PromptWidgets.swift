@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGTK
+import SecretMemory
+import WhorlService
+
+/// The widgets of the window.
+///
+/// Every text from outside is set as plain text, never as markup. Colours, direction and scale are the theme's and the
+/// toolkit's own.
+@MainActor
+struct PromptWidgets {
+    typealias Widget = UnsafeMutablePointer<GtkWidget>
+    private typealias KeyPressed =
+        @convention(c) (OpaquePointer?, guint, guint, GdkModifierType, gpointer?) -> gboolean
+
+    private static let width: Int32 = 320
+    private static let margin: Int32 = 24
+
+    private let window: Widget
+    private let asker = label(GTK_ACCESSIBLE_ROLE_LABEL, "title-4", characters: 20)
+    private let reason = label(GTK_ACCESSIBLE_ROLE_LABEL)
+    private let warning = label(GTK_ACCESSIBLE_ROLE_LABEL, "warning")
+    private let drawing = FingerprintDrawing.make()
+    // GTK 4.8 has no call that announces a text; a screen reader reads changes of these roles by itself.
+    private let status = label(GTK_ACCESSIBLE_ROLE_STATUS)
+    private let hint = label(GTK_ACCESSIBLE_ROLE_ALERT)
+    private let passcode: Widget = gtk_password_entry_new()
+    private let fallback: Widget = button()
+    private let cancel: Widget = button()
+    private let refuse: Widget = button()
+
+    init() {
+        window = gtk_window_new()
+        let box: Widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12)
+        for widget in [asker, reason, warning, drawing, status, hint, passcode, fallback, cancel, refuse] {
+            gtk_box_append(box.of(GtkBox.self), widget)
+        }
+        for set in [
+            gtk_widget_set_margin_top, gtk_widget_set_margin_bottom, gtk_widget_set_margin_start,
+            gtk_widget_set_margin_end,
+        ] { set(box, Self.margin) }
+        let frame = window.of(GtkWindow.self)
+        gtk_window_set_title(frame, "Fingerprint")
+        gtk_window_set_resizable(frame, 0)
+        gtk_widget_set_size_request(window, Self.width, -1)
+        gtk_window_set_child(frame, box)
+        gtk_password_entry_set_show_peek_icon(OpaquePointer(passcode), 1)
+        whorl_set_accessible_label(passcode, "Passcode")
+        connect()
+    }
+
+    private func connect() {
+        on(cancel, "clicked") { $0.cancel() }
+        on(fallback, "clicked") { $0.fallback() }
+        on(refuse, "clicked") { $0.refuse() }
+        on(passcode, "activate") { $0.submit() }
+        on(passcode, "changed") { $0.typed() }
+        let closing: @convention(c) (Widget?, gpointer?) -> gboolean = { _, _ in
+            MainActor.assumeIsolated { PromptWindow.shown?.cancel() }
+            return 1  // The window goes when the service has been told.
+        }
+        _ = g_signal_connect_data(
+            window,
+            "close-request",
+            unsafeBitCast(closing, to: GCallback.self),
+            nil,
+            nil,
+            GConnectFlags(0)
+        )
+        let pressed: KeyPressed = { _, key, _, _, _ in
+            guard key == guint(GDK_KEY_Escape) else { return 0 }
+            MainActor.assumeIsolated { PromptWindow.shown?.cancel() }
+            return 1
+        }
+        let keys = gtk_event_controller_key_new()
+        gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
+        _ = g_signal_connect_data(
+            UnsafeMutableRawPointer(keys),
+            "key-pressed",
+            unsafeBitCast(pressed, to: GCallback.self),
+            nil,
+            nil,
+            GConnectFlags(0)
+        )
+        gtk_widget_add_controller(window, keys)
+    }
+
+    /// Shows the content.
+    func show(_ content: PromptContent) {
+        set(asker, content.asker)
+        set(reason, content.reason)
+        set(warning, content.warning)
+        set(status, content.status)
+        set(hint, content.hint)
+        gtk_widget_set_visible(drawing, content.prompt.parts.contains(.finger) ? 1 : 0)
+        gtk_widget_queue_draw(drawing)
+        whorl_set_accessible_label(drawing, "Fingerprint, \(Int(content.filled * 100)) percent")
+        gtk_widget_set_visible(passcode, content.showsPasscode ? 1 : 0)
+        gtk_widget_set_sensitive(passcode, content.takesPasscode ? 1 : 0)
+        gtk_widget_set_visible(fallback, content.fallbackTitle == nil ? 0 : 1)
+        title(fallback, content.fallbackTitle ?? "")
+        title(cancel, content.cancelTitle)
+        title(refuse, "Not This Program")
+        gtk_widget_set_visible(cancel, content.isOver ? 0 : 1)
+        gtk_widget_set_visible(refuse, content.isOver || content.count < 2 ? 0 : 1)
+    }
+
+    /// Shows the window, with the focus where Enter does no harm.
+    func present(focusesPasscode: Bool) {
+        _ = gtk_widget_grab_focus(focusesPasscode ? passcode : cancel)
+        gtk_window_present(window.of(GtkWindow.self))
+    }
+
+    func focusPasscode() { _ = gtk_widget_grab_focus(passcode) }
+
+    func destroy() {
+        clearPasscode()
+        gtk_window_destroy(window.of(GtkWindow.self))
+    }
+
+    /// Moves the typed text into secret memory, and clears the field; `nil` if it is empty or too long.
+    ///
+    /// The field's own memory is wiped by GTK when it is cleared (`GtkPasswordEntryBuffer`).
+    func takePasscode() -> SecretBytes? {
+        guard let text = gtk_editable_get_text(OpaquePointer(passcode)) else { return nil }
+        let count = strlen(text)
+        defer { clearPasscode() }
+        guard PromptEntry.sizes.contains(Int(count)) else { return nil }
+        return SecretBytes(count: Int(count)) { room in
+            room.copyMemory(from: UnsafeRawBufferPointer(start: text, count: Int(count)))
+        }
+    }
+
+    private func clearPasscode() { gtk_editable_set_text(OpaquePointer(passcode), "") }
+
+    private func set(_ label: Widget, _ text: String) {
+        gtk_widget_set_visible(label, text.isEmpty ? 0 : 1)
+        let label = OpaquePointer(label)
+        // An unchanged text is not announced again.
+        if String(cString: gtk_label_get_text(label)) != text { gtk_label_set_text(label, text) }
+    }
+
+    private func title(_ button: Widget, _ text: String) {
+        gtk_label_set_text(OpaquePointer(gtk_button_get_child(button.of(GtkButton.self))), text)
+        whorl_set_accessible_label(button, text)
+    }
+
+    private func on(
+        _ widget: Widget,
+        _ signal: String,
+        _ body: @escaping @MainActor @Sendable (PromptWindow) -> Void
+    ) {
+        connectSignal(widget, signal, Handler(body))
+    }
+
+    /// Makes a label whose lines have about so many characters, so that the window keeps its width.
+    private static func label(
+        _ role: GtkAccessibleRole,
+        _ style: String? = nil,
+        characters: Int32 = 25
+    ) -> Widget {
+        let widget: Widget = whorl_label_with_role(role)
+        let label = OpaquePointer(widget)
+        gtk_label_set_wrap(label, 1)
+        gtk_label_set_wrap_mode(label, PANGO_WRAP_WORD_CHAR)
+        gtk_label_set_justify(label, GTK_JUSTIFY_CENTER)
+        gtk_label_set_max_width_chars(label, characters)
+        if let style { gtk_widget_add_css_class(widget, style) }
+        return widget
+    }
+
+    /// Makes a button whose title wraps.
+    private static func button() -> Widget {
+        let button: Widget = gtk_button_new()
+        gtk_button_set_child(button.of(GtkButton.self), label(GTK_ACCESSIBLE_ROLE_LABEL))
+        return button
+    }
+}
+
+extension UnsafeMutablePointer<GtkWidget> {
+    /// The same object as one of its type's bases or heirs.
+    func of<Object>(_ type: Object.Type) -> UnsafeMutablePointer<Object> {
+        UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlService
+
+/// Shows a prompt in a window.
+///
+/// Only the updates of the service say how it ended.
+final class WindowPresenter: PromptPresenter {
+    private enum End: Sendable {
+        case updates
+        case button(PromptAction?)
+    }
+
+    private let refusals = Refusals()
+
+    var isInteractive: Bool {
+        get async { true }
+    }
+
+    var takesPasscode: Bool {
+        get async { true }
+    }
+
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        let program = prompt.program
+        guard let count = refusals.admit(program) else { return .cancel }
+        let (actions, sink) = AsyncStream.makeStream(of: PromptWindow.Press.self)
+        onMainThread { PromptWindow.open(PromptContent(prompt, count: count), entry) { sink.yield($0) } }
+        let refusals = refusals
+        let action = await withTaskGroup(of: End.self) { group in
+            group.addTask {
+                for await update in entry.updates { onMainThread { PromptWindow.shown?.apply(update) } }
+                return .updates
+            }
+            group.addTask {
+                for await press in actions {
+                    switch press {
+                    case .cancel: return .button(.cancel)
+                    case .fallback: return .button(.fallback)
+                    case .refuse:
+                        refusals.refuse(program)
+                        return .button(.cancel)
+                    }
+                }
+                return .button(nil)
+            }
+            let first = await group.next()
+            group.cancelAll()
+            guard case .button(let action)? = first else { return PromptAction?.none }
+            return action
+        }
+        sink.finish()
+        onMainThread { PromptWindow.close(afterMessage: action == nil) }
+        return action
+    }
+}

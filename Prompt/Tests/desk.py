@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A screen with the real service behind it: Xvfb, whorld with a virtual reader and a simulated TPM, and whorl-prompt.
+
+Runs as root in a mount namespace of its own, where /run/whorl is empty (Prompt/test).
+"""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Library/Tests"))
+
+import service
+
+WHORL, PROMPT = os.environ["WHORL"], os.environ["WHORL_PROMPT"]
+SOCKET = "/run/whorl/io.whorl"
+
+
+def until(condition, what, seconds=30):
+    deadline = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < deadline, f"{what} did not come"
+        time.sleep(0.02)
+
+
+class Screen:
+    def __init__(self):
+        read, write = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x900x24", "-nolisten", "tcp"],
+            pass_fds=[write], stderr=subprocess.DEVNULL,
+        )
+        os.close(write)
+        # The server ends where its whole line is not taken.
+        with open(read) as line:
+            self.name = ":" + line.readline().strip()
+
+    def tool(self, *words):
+        environment = {**os.environ, "DISPLAY": self.name}
+        return subprocess.run(["xdotool", *words], capture_output=True, text=True, env=environment)
+
+    def windows(self):
+        """Returns the prompts that are shown."""
+        return self.tool("search", "--onlyvisible", "--name", "^Fingerprint$").stdout.split()
+
+    def window(self):
+        return until(self.windows, "a window")[-1]
+
+    def size(self):
+        words = self.tool("getwindowgeometry", "--shell", self.window()).stdout.split()
+        values = dict(word.split("=") for word in words)
+        return int(values["WIDTH"]), int(values["HEIGHT"])
+
+    def press(self, *keys):
+        self.tool("windowfocus", "--sync", self.window())
+        self.tool("key", *keys)
+
+    def type(self, text):
+        self.tool("windowfocus", "--sync", self.window())
+        self.tool("type", "--delay", "20", text)
+
+    def picture(self, path):
+        environment = {**os.environ, "DISPLAY": self.name}
+        subprocess.run(["import", "-window", self.window(), str(path)], check=True, env=environment)
+
+    def close(self):
+        self.server.kill()
+        self.server.wait()
+
+
+class Service(service.Service):
+    """whorld with a virtual reader and a simulated TPM, at the path of the system's service."""
+
+    def __init__(self):
+        super().__init__(reader="virtual_device-0")
+        os.symlink(self.path, SOCKET)
+
+    def variables(self):
+        return {"FP_VIRTUAL_DEVICE": str(self.folder / "reader")}
+
+    def lay(self, finger, times=1, asking=None):
+        """Lays a finger on the reader, each time that it waits for one."""
+        for _ in range(times):
+            deadline = time.monotonic() + 30
+            while True:
+                try:
+                    with socket.socket(socket.AF_UNIX) as reader:
+                        reader.connect(str(self.folder / "reader"))
+                        reader.sendall(f"SCAN {finger}".encode())
+                    break
+                except OSError:
+                    if asking and asking.poll() is not None:
+                        return
+                    assert time.monotonic() < deadline, "the reader did not wait for a finger"
+                    time.sleep(0.05)
+            time.sleep(0.2)
+
+    def close(self):
+        os.unlink(SOCKET)
+        super().close()
+
+
+def whorl(*words, secret=None):
+    """Starts whorl, which asks the service; nothing of it is shown on a terminal."""
+    process = subprocess.Popen(
+        [WHORL, *words, "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={"PATH": os.environ["PATH"], "HOME": "/root", "WHORL_SERVICE": "system"},
+    )
+    if secret is not None:
+        process.stdin.write(secret)
+    process.stdin.close()
+    process.stdin = None
+    return process
+
+
+def end(process, seconds=60):
+    """Returns the status of a command, and what it says last."""
+    out, err = process.communicate(timeout=seconds)
+    lines = out.decode().splitlines()
+    return process.returncode, json.loads(lines[-1]) if lines else err.decode()
+
+
+class Agent:
+    def __init__(self, screen, service, **variables):
+        self.log = open(service.folder / "agent.log", "w+")
+        self.process = subprocess.Popen(
+            [PROMPT], stderr=self.log,
+            env={**os.environ, "DISPLAY": screen.name, "GDK_BACKEND": "x11", **variables},
+        )
+        self.registered()
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def registered(self, times=1):
+        until(lambda: self.said().count("shown here") >= times or self.process.poll() is not None, "the registration")
+        assert self.process.poll() is None, self.said()
+
+    def memory(self, name="VmRSS"):
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith(name + ":"):
+                return int(line.split()[1])
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(30)
+        self.log.close()

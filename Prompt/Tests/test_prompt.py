@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The desktop's prompt, on a real screen with the real service."""
+
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+import unittest
+import warnings
+
+from desk import Agent, Screen, Service, end, until, whorl
+
+PICTURES = os.environ.get("WHORL_PICTURES")
+PASSCODE = "2468 hunter"
+warnings.simplefilter("ignore", ResourceWarning)
+
+
+def kill_what_asks():
+    subprocess.run(["pkill", "-f", f"^{os.environ['WHORL']} evaluate"])
+
+
+def tree():
+    """Returns role and name of each part of the window, as a screen reader finds them; hidden ones are not among them."""
+    script = (
+        "import gi; gi.require_version('Atspi', '2.0')\n"
+        "from gi.repository import Atspi\n"
+        "def walk(part):\n"
+        "    print(part.get_role_name(), '|', part.get_name())\n"
+        "    for index in range(part.get_child_count()): walk(part.get_child_at_index(index))\n"
+        "desktop = Atspi.get_desktop(0)\n"
+        "for index in range(desktop.get_child_count()):\n"
+        "    if desktop.get_child_at_index(index).get_name() == 'whorl-prompt': walk(desktop.get_child_at_index(index))\n"
+    )
+    out = subprocess.run(["/usr/bin/python3", "-c", script], capture_output=True, text=True, timeout=60).stdout
+    return [tuple(part.strip() for part in line.split("|")) for line in out.splitlines()]
+
+
+class Prompts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.screen, cls.service = Screen(), Service()
+        enrolling = whorl("enroll", "right-index-finger")
+        cls.service.lay("right", 6, asking=enrolling)
+        said = end(enrolling)
+        if said[0] != 0:
+            cls.tearDownClass()
+            raise AssertionError(said)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.close()
+        cls.screen.close()
+
+    def setUp(self):
+        self.agent = Agent(self.screen, self.service)
+
+    def tearDown(self):
+        # Whatever a test has left open ends with its prompts.
+        self.agent.close()
+        kill_what_asks()
+
+    def ask(self, reason="unlock the vault", *words):
+        return whorl("evaluate", "--reason", reason, *words)
+
+    def gone(self):
+        until(lambda: not self.screen.windows(), "the window's end")
+
+    def test_touch_ends_the_prompt_and_the_program_has_its_success(self):
+        asking = self.ask()
+        self.screen.window()
+        self.service.lay("right", asking=asking)
+        status, said = end(asking)
+        self.assertEqual((status, said["result"]["finger"]), (0, "right-index-finger"))
+        self.gone()
+
+    def test_other_finger_is_no_success_and_the_window_says_so(self):
+        asking = self.ask()
+        self.screen.window()
+        self.service.lay("left", asking=asking)
+        until(lambda: any("Not recognised" in name for _, name in tree()), "the hint")
+        self.service.lay("left", 2, asking=asking)
+        self.assertEqual(end(asking)[0], 10)
+        self.gone()
+        good = self.ask()
+        self.service.lay("right", asking=good)
+        self.assertEqual(end(good)[0], 0)
+
+    def test_escape_cancels(self):
+        asking = self.ask()
+        self.screen.press("Escape")
+        self.assertEqual(end(asking)[0], 11)
+        self.gone()
+
+    def test_closing_the_window_and_killing_the_agent_are_no_success(self):
+        asking = self.ask()
+        self.screen.tool("windowclose", self.screen.window())
+        self.assertNotEqual(end(asking)[0], 0)
+        self.agent.close()
+        self.agent = Agent(self.screen, self.service)
+        asking = self.ask()
+        self.screen.window()
+        self.agent.process.kill()
+        self.assertNotEqual(end(asking)[0], 0)
+
+    def test_passcode_is_typed_into_the_window(self):
+        setting = whorl("passcode", "set", "--passcode-fd", "0", secret=PASSCODE.encode() + b"\n")
+        self.service.lay("right", asking=setting)
+        self.assertEqual(end(setting)[0], 0)
+        self.gone()
+        try:
+            asking = self.ask("unlock the vault", "--policy", "device-owner")
+            self.screen.window()
+            self.open_passcode()
+            for typed, good in (("wrong one", False), (PASSCODE, True)):
+                self.screen.type(typed)
+                self.screen.press("Return")
+                if not good:
+                    until(lambda: any("Wrong passcode" in name for _, name in tree()), "the verdict")
+            self.assertEqual(end(asking)[0], 0)
+            self.gone()
+        finally:
+            removing = whorl("passcode", "remove", "--passcode-fd", "0", secret=PASSCODE.encode() + b"\n")
+            self.assertEqual(end(removing)[0], 0)
+
+    def open_passcode(self):
+        """Presses the button for the passcode, by the keyboard: two after the one that has the focus."""
+        self.screen.press("Tab", "Tab", "space")
+        until(lambda: any("password" in role for role, _ in tree()), "the field")
+
+    def test_text_of_a_program_is_plain_bounded_and_shown_in_320_pixels(self):
+        reason = "<b>pay</b> \u202egnp.exe\u202c " + "é" * 10_000
+        asking = self.ask(reason)
+        self.screen.window()
+        shown = until(lambda: [name for _, name in tree() if "pay" in name], "the reason")
+        self.assertTrue(shown and all("<b>pay</b>" in name and "\u202e" not in name and len(name) <= 210 for name in shown), shown)
+        width, height = self.screen.size()
+        self.assertTrue(width <= 320 and height <= 900, (width, height))
+        self.screen.press("Escape")
+        end(asking)
+
+    def test_screen_reader_finds_a_name_for_each_control(self):
+        asking = self.ask()
+        self.screen.window()
+        parts = until(lambda: [part for part in tree() if any(name == "Cancel" for _, name in tree())], "the tree")
+        self.assertTrue(all(name for role, name in parts if role in ("push button", "image", "label", "status bar")), parts)
+        text = " ".join(name for _, name in parts)
+        for word in ("whorl", "unlock the vault", "Cancel", "Fingerprint"):
+            self.assertIn(word, text, parts)
+        self.screen.press("Escape")
+        end(asking)
+
+    def test_prompts_come_one_at_a_time_and_a_program_that_asks_often_can_be_refused(self):
+        first, second = self.ask("the first"), None
+        self.screen.window()
+        second = self.ask("the second")
+        time.sleep(1)
+        self.assertEqual(len(self.screen.windows()), 1)
+        self.screen.press("Escape")
+        self.assertEqual(end(first)[0], 11)
+        until(lambda: any("the second" in name for _, name in tree()), "the second prompt")
+        self.assertTrue(("push button", "Not This Program") in tree(), tree())
+        # The button is the one after the button that has the focus.
+        self.screen.press("Tab")
+        self.screen.press("space")
+        self.assertEqual(end(second)[0], 11)
+        begun = time.monotonic()
+        self.assertEqual(end(self.ask("the third"))[0], 11)
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertEqual(self.screen.windows(), [])
+
+    def test_agent_registers_again_after_the_service_was_restarted(self):
+        self.service.restart("virtual_device-0")
+        self.agent.registered(times=2)
+        asking = self.ask()
+        self.screen.window()
+        self.service.lay("right", asking=asking)
+        self.assertEqual(end(asking)[0], 0)
+
+    def test_second_agent_of_a_session_leaves_and_says_why(self):
+        with self.assertRaises(AssertionError) as told:
+            Agent(self.screen, self.service)
+        self.assertIn("already", str(told.exception))
+        asking = self.ask()
+        self.screen.press("Escape")
+        self.assertEqual(end(asking)[0], 11)
+
+    def test_pictures_of_each_kind_of_desktop(self):
+        self.agent.close()
+        folder = pathlib.Path(PICTURES or self.service.folder)
+        folder.mkdir(exist_ok=True)
+        kinds = {
+            "light": {}, "dark": {"GTK_THEME": "Adwaita:dark"}, "contrast": {"GTK_THEME": "HighContrast"},
+            "right-to-left": {"LANG": "C.UTF-8", "GTK_TEXT_DIR": "rtl"}, "200-percent": {"GDK_SCALE": "2"},
+        }
+        for kind, variables in kinds.items():
+            self.agent = Agent(self.screen, self.service, **variables)
+            asking = self.ask()
+            factor = 2 if kind == "200-percent" else 1
+            width, height = self.screen.size()
+            self.assertTrue(width <= 320 * factor and height <= 900, (kind, width, height))
+            time.sleep(0.5)
+            self.screen.picture(folder / f"{kind}.png")
+            colours = subprocess.run(
+                ["identify", "-format", "%k", str(folder / f"{kind}.png")], capture_output=True, text=True, check=True
+            ).stdout
+            self.assertGreater(int(colours), 20, f"{kind} shows nothing")
+            self.screen.press("Escape")
+            end(asking)
+            self.agent.close()
+        self.agent = Agent(self.screen, self.service)
+
+
+def measure():
+    """Prints the time from the question to the visible window, and the memory of the agent."""
+    Prompts.setUpClass()
+    try:
+        screen, service = Prompts.screen, Prompts.service
+        begun = time.monotonic()
+        agent = Agent(screen, service)
+        registered = time.monotonic() - begun
+        idle, times = agent.memory(), []
+        for _ in range(11):
+            begun = time.monotonic()
+            asking = whorl("evaluate", "--reason", "unlock the vault")
+            screen.window()
+            times.append(time.monotonic() - begun)
+            screen.press("Escape")
+            end(asking)
+            until(lambda: not screen.windows(), "the window's end")
+        print(f"started and registered: {registered * 1000:.0f} ms")
+        print(f"whorl starts → the window is visible: first {times[0] * 1000:.0f} ms, then median {statistics.median(times[1:]) * 1000:.0f} ms")
+        print(f"memory: {idle} KiB before the first prompt, {agent.memory()} KiB after the last, most {agent.memory('VmHWM')} KiB")
+        agent.close()
+    finally:
+        Prompts.tearDownClass()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--measure"]:
+        measure()
+    else:
+        unittest.main(verbosity=2, warnings="ignore")
