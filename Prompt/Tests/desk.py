@@ -144,10 +144,14 @@ class Agent:
         until(lambda: self.said().count("shown here") >= times or self.process.poll() is not None, "the registration")
         assert self.process.poll() is None, self.said()
 
-    def memory(self, name="VmRSS"):
-        for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith(name + ":"):
-                return int(line.split()[1])
+    def memory(self):
+        """Returns the resident memory, and the part of it that is this program's alone, in KiB."""
+        sums = {}
+        for line in open(f"/proc/{self.process.pid}/smaps_rollup"):
+            words = line.split()
+            if words[0].endswith(":"):
+                sums[words[0][:-1]] = int(words[1])
+        return f"{sums['Rss']} KiB resident, {sums['Private_Clean'] + sums['Private_Dirty']} of them its own, {sums['Anonymous']} written"
 
     def close(self):
         self.process.terminate()

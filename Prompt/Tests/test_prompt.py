@@ -231,7 +231,8 @@ def measure():
             until(lambda: not screen.windows(), "the window's end")
         print(f"started and registered: {registered * 1000:.0f} ms")
         print(f"whorl starts → the window is visible: first {times[0] * 1000:.0f} ms, then median {statistics.median(times[1:]) * 1000:.0f} ms")
-        print(f"memory: {idle} KiB before the first prompt, {agent.memory()} KiB after the last, most {agent.memory('VmHWM')} KiB")
+        print(f"memory before the first prompt: {idle}")
+        print(f"memory after the last: {agent.memory()}")
         agent.close()
     finally:
         Prompts.tearDownClass()
