@@ -190,6 +190,7 @@ def step_removed_service_leaves_the_state_and_no_socket():
     output("apt-get", "--yes", "remove", "whorld")
     assert files_of_state() == before
     assert not SOCKET.exists() and subprocess.run(["pgrep", "-x", "whorld"]).returncode == 1
+    assert answering() == "fprintd"
     assert CONFIGURATION.exists()
     # The program takes the directory of its user again, in which no finger is.
     outcome = whorl("fingers", "--json", check=False)
