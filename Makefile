@@ -85,7 +85,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
-	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server install-server uninstall-server
+	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -201,6 +201,7 @@ nightly: setup-test ## all tests under the sanitizers, then more kills, calls an
 	fi; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-prompt || status=1; \
+	$(MAKE) --no-print-directory test-container || status=1; \
 	exit $$status
 
 fuzz: setup-test ## feeds made-up bytes to all that reads bytes from outside, FUZZ_SECONDS=60 to each
@@ -386,6 +387,10 @@ stage-server:
 	$(PRODUCTS)/generate-manual $(SERVER_STAGE)/whorl-login-server --multi-page --output-directory $(SERVER_STAGE)/man \
 		--date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
 	@scripts/tidy-manual $(SERVER_STAGE)/man
+
+test-container: ## builds the login server's image, and signs in at a container of it (as root)
+	@scripts/setup --test-container
+	SWIFT='$(SWIFT)' scripts/test-container
 
 install-server: ## installs the login server and its unit to PREFIX under DESTDIR, after make build-server
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" Server/deploy/install $(SERVER_STAGE)
