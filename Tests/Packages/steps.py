@@ -170,7 +170,7 @@ def step_service_that_was_switched_off_stays_off_after_an_upgrade():
 
 def step_removed_module_leaves_the_login_and_the_password_works():
     output("pam-auth-update", "--package", "--remove", "whorl")
-    output("whorl", "pam", "add", "sudo")
+    output("whorl", "pam", "add", "sudo", "--no-try")
     output("pam-auth-update", "--enable", "whorl")
     kept = SUDO.read_text()
     assert "pam_whorl" in COMMON.read_text()
