@@ -15,7 +15,7 @@ import WhorlSystem
 @testable import WhorlRemote
 
 /// A service of a whole system in this process, with accounts that can log in by a finger.
-private final class LoginMachine {
+final class LoginMachine {
     let rules = ScriptedRules()
     let root: InProcessRoot
     private let tpm: SoftwareTPM
@@ -40,7 +40,8 @@ private final class LoginMachine {
             keychain: { _, _ throws(ServiceRefusal) in throw ServiceRefusal("io.whorl.NotYours") }
         )
         let owner = root.services.owner
-        host.logins = LoginAccess(asker: asker) { _ in owner }
+        let keyring = root.loginKeyring
+        host.logins = LoginAccess(asker: asker, owner: { _ in owner }, keyring: { _ in keyring })
         server = ServiceServer(host.router(version: "test"))
     }
 

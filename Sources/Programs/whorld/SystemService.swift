@@ -32,6 +32,8 @@ struct SystemService {
         }
         host.logins = LoginAccess { user in
             roots.root(of: user).services.owner
+        } keyring: { user in
+            roots.root(of: user).loginKeyring
         } takeOver: { (user, prints, isTrial) async throws(FingerChangeError) in
             try await roots.root(of: user).takeOver(prints, isTrial: isTrial)
         }

@@ -110,6 +110,7 @@ public final class InProcessRoot: Sendable {
             keychain: keychain,
             fingers: fingers(by: engine),
             passcode: InProcessPasscode(engine: engine, state: state),
+            keyring: InProcessKeyring(engine: engine, state: state),
             readers: choice,
             maintenance: InProcessMaintenance(engine: engine, state: state, chip: chip)
         )
@@ -125,6 +126,9 @@ public final class InProcessRoot: Sendable {
             readers: choice
         )
     }
+
+    /// The login's side of the keyring.
+    package var loginKeyring: any LoginKeyring { InProcessKeyring(engine: engine, state: state) }
 
     /// Returns the fingers of the profile on one reader, for programs that the system's rules know.
     package func account(on reader: any FingerprintReader) -> AccountFingers {

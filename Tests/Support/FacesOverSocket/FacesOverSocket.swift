@@ -62,6 +62,7 @@ extension ContextParts {
             keychain: keychain,
             fingers: rest.fingers,
             passcode: rest.passcode,
+            keyring: rest.keyring,
             readers: rest.readers,
             maintenance: rest.maintenance
         )

@@ -27,6 +27,7 @@ extension Services {
             keychain: RemoteKeychain(client: client, groups: [application.rawValue] + accessGroups),
             fingers: RemoteFingers(client: client),
             passcode: RemotePasscode(client: client),
+            keyring: RemoteKeyring(client: client),
             readers: RemoteReaders(client: client),
             maintenance: RemoteMaintenance(client: client)
         )

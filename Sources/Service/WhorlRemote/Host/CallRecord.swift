@@ -129,3 +129,11 @@ extension PasscodeInterface.Asking: CallForOwner {
 
     func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller), session: session) }
 }
+
+extension KeyringInterface.Asking: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "turn the keyring on")
+    }
+
+    func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller)) }
+}

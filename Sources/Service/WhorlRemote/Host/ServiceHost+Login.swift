@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SecretMemory
 import WhorlIPC
 package import WhorlService
 import WhorlSupport
@@ -12,6 +13,8 @@ package struct LoginAccess: Sendable {
     let owner: @Sendable (UInt32) -> any OwnerService
     /// Enrolls prints for a user that another program has made.
     let takeOver: TakeOver
+    /// Returns the keyring of a user; `nil` where logins have none.
+    let keyring: @Sendable (UInt32) -> (any LoginKeyring)?
 
     /// Enrolls prints for the user with a number; in a trial, nothing is changed.
     package typealias TakeOver =
@@ -22,14 +25,17 @@ package struct LoginAccess: Sendable {
     /// - Parameters:
     ///   - asker: The only user who may ask; a test names its own.
     ///   - owner: Returns the owner's service of the user with a number.
+    ///   - keyring: Returns the keyring of the user with a number; by default there is none.
     ///   - takeOver: Enrolls prints for the user with a number; by default none is taken.
     package init(
         asker: UInt32 = 0,
         owner: @escaping @Sendable (UInt32) -> any OwnerService,
+        keyring: @escaping @Sendable (UInt32) -> (any LoginKeyring)? = { _ in nil },
         takeOver: @escaping TakeOver = { _, prints, _ in prints.map { _ in .elsewhere } }
     ) {
         self.asker = asker
         self.owner = owner
+        self.keyring = keyring
         self.takeOver = takeOver
     }
 }
@@ -42,31 +48,48 @@ extension ServiceHost {
     func addLogin(_ router: inout Router) {
         guard let logins else { return }
         addTakeOver(&router, logins)
-        router.on(LoginInterface.verify) { (asked, call) async throws(ServiceRefusal) in
+        addPasswords(&router, logins)
+        router.on(LoginInterface.verify.name) {
+            (asked: LoginInterface.Asking, call) async throws(ServiceRefusal)
+                -> ServiceReply<LoginInterface.Answer> in
             guard call.client.user.uid == logins.asker else {
                 throw ServiceRefusal(LoginRefused.rootAlone)
             }
             let caller = await rules.caller(call.client)
-            let answer = await verify(asked, call, caller, logins.owner(asked.user))
+            let session = OwnerSession()
+            let answer = await verify(asked, call, caller, logins.owner(asked.user), session)
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
             rules.record(CallRecord(LoginInterface.verify.name, asked.purpose, refusal), of: caller)
-            return try refusal.get()
+            try refusal.get()
+            return reply(with: await password(asked, caller, after: session, logins))
         }
+    }
+
+    /// Returns the yes of a login, with the password beside it.
+    private func reply(with password: SecretBox?) -> ServiceReply<LoginInterface.Answer> {
+        let plain = LoginInterface.Answer(matched: true)
+        guard let password else { return ServiceReply(plain) }
+        // Where no memory file can be made, the login is one without the keyring.
+        guard let descriptor = try? SecretDescriptor.make(password.bytes) else { return ServiceReply(plain) }
+        return ServiceReply(.init(matched: true, password: 0), descriptors: [descriptor])
     }
 
     private func verify(
         _ asked: LoginInterface.Asking,
         _ call: ServiceCall,
         _ caller: Caller,
-        _ owner: any OwnerService
-    ) async -> Result<LoginInterface.Answer, LoginRefused> {
+        _ owner: any OwnerService,
+        _ session: OwnerSession
+    ) async -> Result<Void, LoginRefused> {
         guard !asked.isRemote(caller) else { return .failure(LoginRefused(.remoteLogin, .remote)) }
         guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
+        var request = request(asked, caller)
+        request.session = session
         do throws(AuthenticationError) {
-            let evaluation = try await owner.evaluate(request(asked, caller), presenter: LoginPresenter(call))
+            let evaluation = try await owner.evaluate(request, presenter: LoginPresenter(call))
             // The policy takes a finger alone; anything else would be a fault, and is no match.
             return evaluation.method == .biometry && !evaluation.isReused
-                ? .success(LoginInterface.Answer(matched: true))
+                ? .success(())
                 : .failure(LoginRefused(AuthenticationError(.authenticationFailed), .failed))
         } catch {
             return .failure(LoginRefused(error))

@@ -59,6 +59,7 @@ package struct ServiceHost: Sendable {
         addKeychain(&router)
         addFingers(&router)
         addPasscode(&router)
+        addKeyring(&router)
         addMaintenance(&router)
         addReaders(&router)
         addPrompts(&router)

@@ -11,6 +11,7 @@ enum InterfaceText {
         ("io.whorl.Keychain", text(PackageResources.io_whorl_Keychain_varlink)),
         ("io.whorl.Fingers", text(PackageResources.io_whorl_Fingers_varlink)),
         ("io.whorl.Passcode", text(PackageResources.io_whorl_Passcode_varlink)),
+        ("io.whorl.Keyring", text(PackageResources.io_whorl_Keyring_varlink)),
         ("io.whorl.Prompt", text(PackageResources.io_whorl_Prompt_varlink)),
         ("io.whorl.Agent", text(PackageResources.io_whorl_Agent_varlink)),
         ("io.whorl.Login", text(PackageResources.io_whorl_Login_varlink)),

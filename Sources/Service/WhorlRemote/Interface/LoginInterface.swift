@@ -14,6 +14,10 @@ enum LoginInterface {
         let remoteHost: String?
         let timeoutMilliseconds: Int64
         let mostTries: Int?
+        /// Whether the login hands the password, where one is sealed, to the modules that open a keyring.
+        var keyring: Bool?
+        /// The day of the password's last change, in days since 1970-01-01.
+        var passwordChangedOn: Int?
     }
 
     /// An update or the reply; one member is set.
@@ -22,6 +26,17 @@ enum LoginInterface {
         var message: String?
         /// Whether a finger of the user matched; the reply alone says so.
         var matched: Bool?
+        /// The place of the login password beside the reply; `nil` where none is handed over.
+        var password: Int?
+    }
+
+    /// A password that a login has checked.
+    struct Keeping: Codable, Sendable {
+        let user: UInt32
+        /// The place of the password beside the call.
+        let password: Int
+        /// The day of the password's last change, in days since 1970-01-01.
+        let changedOn: Int?
     }
 
     /// Prints of a user that are to be taken over, whose bytes lie beside the message, one after the other.
@@ -42,6 +57,10 @@ enum LoginInterface {
     }
 
     static let takeOver = ServiceMethod<TakingOverCall, Valued<[TakingOver]>>("io.whorl.Login.TakeOver")
+    /// Seals a password for a later login by touch; the reply says whether it was sealed.
+    static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep")
+    /// Forgets the sealed password of a user.
+    static let forget = ServiceMethod<Valued<UInt32>, NoValue>("io.whorl.Login.Forget")
     static let verify = ServiceMethod<Asking, Answer>("io.whorl.Login.Verify")
 }
 

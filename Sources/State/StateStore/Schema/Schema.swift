@@ -10,7 +10,7 @@ import GRDB
 /// (`Schema+Steps.swift`).
 enum Schema {
     /// The version of the schema, stored in `PRAGMA user_version`.
-    static let version: UInt32 = 5
+    static let version: UInt32 = 6
 
     /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognise the
     /// database.
@@ -21,6 +21,7 @@ enum Schema {
         try db.execute(sql: tables)
         try db.execute(sql: vaultTables)
         try db.execute(sql: keychainTables)
+        try db.execute(sql: loginTables)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }

@@ -21,6 +21,8 @@ public struct Services: Sendable {
     public let fingers: any FingerService
     /// The owner's passcode.
     public let passcode: any PasscodeService
+    /// The keyring that a login by touch opens.
+    public let keyring: any KeyringService
     /// The connected readers.
     public let readers: any ReaderService
     /// The upkeep of the state and its chip.
@@ -36,6 +38,7 @@ public struct Services: Sendable {
         keychain: any KeychainRowService,
         fingers: any FingerService,
         passcode: any PasscodeService,
+        keyring: any KeyringService,
         readers: any ReaderService,
         maintenance: any MaintenanceService
     ) {
@@ -47,6 +50,7 @@ public struct Services: Sendable {
         self.keychain = keychain
         self.fingers = fingers
         self.passcode = passcode
+        self.keyring = keyring
         self.readers = readers
         self.maintenance = maintenance
     }

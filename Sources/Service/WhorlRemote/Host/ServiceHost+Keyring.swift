@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import WhorlIPC
+import WhorlService
+
+extension ServiceHost {
+    /// Adds what the owner decides about the keyring.
+    func addKeyring(_ router: inout Router) {
+        router.on(KeyringInterface.status) { (_, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            try refuseConfined(call)
+            return try await refusing { () async throws(VaultError) in
+                Valued(try await services.keyring.status())
+            }
+        }
+        prompting(&router, KeyringInterface.turnOn) {
+            (asked, services, call, presenter) async throws(ServiceRefusal) in
+            try refuseConfined(call)
+            try await refusing(presenter) { () async throws(ReleaseError) in
+                try await services.keyring.turnOn(request(asked.request), presenter: presenter)
+            }
+            return (NoValue(), Attachments())
+        }
+        router.on(KeyringInterface.turnOff) { (_, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            try refuseConfined(call)
+            return try await refusing { () async throws(VaultError) in
+                try await services.keyring.turnOff()
+                return NoValue()
+            }
+        }
+    }
+
+    /// Adds the calls by which a login keeps a password that it has checked, and forgets one that was changed.
+    func addPasswords(_ router: inout Router, _ logins: LoginAccess) {
+        router.on(LoginInterface.keep) { (asked, call) async throws(ServiceRefusal) in
+            let keyring = try keyring(of: asked.user, call, logins)
+            let password = try call.secretBox(at: asked.password)
+            let kept = await result { () async throws(VaultError) in
+                try await keyring.keep(password, changedOn: asked.changedOn)
+            }
+            await record(kept, call, LoginInterface.keep.name, "keep the login password of user \(asked.user)")
+            return Valued(try kept.get())
+        }
+        router.on(LoginInterface.forget) { (asked, call) async throws(ServiceRefusal) in
+            let keyring = try keyring(of: asked.value, call, logins)
+            let forgotten = await result { () async throws(VaultError) in try await keyring.forget() }
+            let purpose = "forget the login password of user \(asked.value)"
+            await record(forgotten, call, LoginInterface.forget.name, purpose)
+            try forgotten.get()
+            return NoValue()
+        }
+    }
+
+    /// Returns the password that a matched touch hands over; a password that cannot be had is no reason for a login
+    /// to fail.
+    func password(
+        _ asked: LoginInterface.Asking,
+        _ caller: Caller,
+        after session: OwnerSession,
+        _ logins: LoginAccess
+    ) async -> SecretBox? {
+        // A session that is there has its keyring open, or not: a touch for sudo hands nothing over.
+        guard asked.keyring == true, caller.asker?.session == nil, let keyring = logins.keyring(asked.user)
+        else { return nil }
+        let released = await result { () async throws(VaultError) in
+            try await keyring.release(after: session, changedOn: asked.passwordChangedOn)
+        }
+        if case .failure = released {
+            let purpose = CallPurpose(application: "login", text: "hand over the password of user \(asked.user)")
+            rules.record(CallRecord(LoginInterface.verify.name, purpose, released), of: caller)
+        }
+        return (try? released.get()) ?? nil  // the reason is in the record
+    }
+
+    private func keyring(
+        of user: UInt32,
+        _ call: ServiceCall,
+        _ logins: LoginAccess
+    ) throws(ServiceRefusal) -> any LoginKeyring {
+        guard call.client.user.uid == logins.asker else { throw ServiceRefusal(LoginRefused.rootAlone) }
+        guard let keyring = logins.keyring(user) else { throw ServiceRefusal.invalidParameter("user") }
+        return keyring
+    }
+
+    private func result<Value>(
+        _ body: () async throws(VaultError) -> Value
+    ) async -> Result<Value, ServiceRefusal> {
+        do { return .success(try await body()) } catch { return .failure(error.refusal) }
+    }
+
+    private func record<Value>(
+        _ result: Result<Value, ServiceRefusal>,
+        _ call: ServiceCall,
+        _ method: String,
+        _ purpose: String
+    ) async {
+        let caller = await rules.caller(call.client)
+        rules.record(CallRecord(method, CallPurpose(application: "login", text: purpose), result), of: caller)
+    }
+}

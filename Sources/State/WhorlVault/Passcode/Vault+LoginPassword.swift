@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+package import WhorlService
+
+/// The row of a profile that wants a touch at the login to hand over the login password.
+package struct LoginPassword: Sendable {
+    /// The sealed password; `nil` until it was typed.
+    package let item: SealedItem?
+    /// The day of the password's last change, in days since 1970-01-01; `nil` where the login did not tell it.
+    package let changedOn: Int?
+}
+
+/// The sealed login password, in the table `login_passwords`.
+///
+/// The row has no MAC of its own: the sealed item has one, and a row that someone adds holds no password.
+extension Vault {
+    /// Returns the row of a profile; `nil` where the keyring is off.
+    package func loginPassword(of profile: String) async throws(VaultError) -> LoginPassword? {
+        let row = try await read { db in
+            try Row.fetchOne(
+                db,
+                sql: "SELECT item, changed_on FROM login_passwords WHERE profile = ?",
+                arguments: [profile]
+            ).map { (encoded: $0["item"] as Data?, changedOn: $0["changed_on"] as Int?) }
+        }
+        guard let row else { return nil }
+        let item: SealedItem?
+        // Bytes that are no item hold no password; the next typed one replaces them.
+        do throws(VaultError) { item = try row.encoded.map(SealedItem.init(encoded:)) } catch { item = nil }
+        return LoginPassword(item: item, changedOn: row.changedOn)
+    }
+
+    /// Adds a row without a password; one that is there stays as it is.
+    package func addLoginPassword(of profile: String) async throws(VaultError) {
+        try await write { db in
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO login_passwords (profile) VALUES (?)",
+                arguments: [profile]
+            )
+        }
+    }
+
+    /// Replaces the sealed password, or forgets it; where the keyring is off, nothing is stored.
+    package func setLoginPassword(
+        _ item: SealedItem?,
+        changedOn day: Int?,
+        of profile: String
+    ) async throws(VaultError) {
+        try await write { db in
+            try db.execute(
+                sql: "UPDATE login_passwords SET item = ?, changed_on = ? WHERE profile = ?",
+                arguments: [item?.encoded, day, profile]
+            )
+        }
+    }
+
+    /// Deletes the row and the sealed password.
+    package func deleteLoginPassword(of profile: String) async throws(VaultError) {
+        try await write { db in
+            try db.execute(sql: "DELETE FROM login_passwords WHERE profile = ?", arguments: [profile])
+        }
+    }
+}
