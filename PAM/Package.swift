@@ -19,7 +19,10 @@ let swift: [SwiftSetting] =
     + (ships
         ? [
             .enableExperimentalFeature("Embedded"),
-            .unsafeFlags(["-Osize", "-Xfrontend", "-function-sections"]),
+            .unsafeFlags([
+                "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables", "-Xcc",
+                "-fno-unwind-tables",
+            ]),
         ]
         : [])
     + (fuzzes ? [.unsafeFlags([fuzzer, "-enable-testing"])] : [])

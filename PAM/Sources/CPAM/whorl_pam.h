@@ -12,6 +12,7 @@
 #include <security/pam_ext.h>
 #include <security/pam_modules.h>
 #include <security/pam_modutil.h>
+#include <shadow.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,12 @@ static inline int64_t whorl_uid(pam_handle_t *handle, const char *name) {
     return entry ? (int64_t)entry->pw_uid : -1;
 }
 
+/* The day of the last change of a user's password, in days since 1970-01-01; -1 where the system does not tell it. */
+static inline int64_t whorl_changed_on(pam_handle_t *handle, const char *name) {
+    const struct spwd *entry = pam_modutil_getspnam(handle, name);
+    return entry ? (int64_t)entry->sp_lstchg : -1;
+}
+
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 /* Waits for the service, the keyboard and the signals, none of which is looked at where it is negative; the bits 1, 2 and
@@ -62,16 +69,73 @@ static inline int whorl_poll(int service, int keyboard, int signals, int millise
 
 /* --- The service's socket ----------------------------------------------------------------------------------------- */
 
-/* Whether all bytes were taken at once; a message of ours is smaller than any socket's buffer. */
-static inline int whorl_send(int socket, const void *bytes, size_t count) {
-    return send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
+union whorl_control { struct cmsghdr head; char room[CMSG_SPACE(4 * sizeof(int))]; };
+
+/* Sends bytes, with a descriptor beside them where it is not negative. Whether all bytes were taken at once; a message of
+ * ours is smaller than any socket's buffer. */
+static inline int whorl_send(int socket, const void *bytes, size_t count, int file) {
+    union whorl_control control;
+    struct iovec part = { (void *)bytes, count };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+    if (file >= 0) {
+        control.head = (struct cmsghdr){ CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS };
+        memcpy(CMSG_DATA(&control.head), &file, sizeof file);
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(sizeof file);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
 }
 
-/* The number of bytes; 0 when the other end has hung up; -1 when there is nothing now; -2 for an error. */
-static inline ssize_t whorl_receive(int socket, void *bytes, size_t count) {
-    ssize_t got = recv(socket, bytes, count, MSG_DONTWAIT);
+/* The number of bytes; 0 when the other end has hung up; -1 when there is nothing now; -2 for an error. The newest
+ * descriptor that came is in "file", which is closed if another comes. */
+static inline ssize_t whorl_receive(int socket, void *bytes, size_t count, int *file) {
+    union whorl_control control;
+    struct iovec part = { bytes, count };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+    ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    /* Nothing but descriptors comes beside bytes here, in one part. */
+    struct cmsghdr *head = got >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        size_t room = (size_t)((char *)&control + message.msg_controllen - (char *)CMSG_DATA(head));
+        size_t size = head->cmsg_len - CMSG_LEN(0);
+        for (size_t at = 0; at + sizeof *file <= size && at + sizeof *file <= room; at += sizeof *file) {
+            if (*file >= 0) close(*file);
+            memcpy(file, CMSG_DATA(head) + at, sizeof *file);
+        }
+    }
     if (got >= 0) return got;
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? -1 : -2;
+}
+
+/* --- The login password ------------------------------------------------------------------------------------------- */
+
+/* fcntl(2) by its number, as above; a file of the service cannot shrink while it is read, and cannot be sealed anew. */
+enum { WHORL_ADD_SEALS = 1033, WHORL_GET_SEALS = 1034, WHORL_SEALS = 7 /* seal, shrink, grow */ };
+
+/* Leaves the password that lies in a file of the service for the modules that follow. Nothing else is taken: more bytes
+ * than PAM takes, a zero byte, a file that somebody could still cut. */
+static inline void whorl_hand_over(pam_handle_t *handle, int file) {
+    char password[PAM_MAX_RESP_SIZE];
+    ssize_t count = (syscall(SYS_fcntl, file, WHORL_GET_SEALS) & WHORL_SEALS) == WHORL_SEALS
+        ? pread(file, password, sizeof password, 0) : 0;
+    if (count > 0 && (size_t)count < sizeof password) {
+        password[count] = 0;
+        if (strlen(password) == (size_t)count) pam_set_item(handle, PAM_AUTHTOK, password);
+    }
+    whorl_wipe(password, sizeof password);
+}
+
+/* A file with the password that a module before has checked, as the service takes it; -1 where there is none. */
+static inline int whorl_password_file(const pam_handle_t *handle) {
+    const char *password = whorl_item(handle, PAM_AUTHTOK);
+    size_t count = password ? strlen(password) : 0;
+    if (count == 0 || count >= PAM_MAX_RESP_SIZE) return -1;
+    int file = (int)syscall(SYS_memfd_create, "whorl-secret", 3 /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
+    if (file >= 0 && (write(file, password, count) != (ssize_t)count || syscall(SYS_fcntl, file, WHORL_ADD_SEALS, WHORL_SEALS))) {
+        close(file);
+        return -1;
+    }
+    return file;
 }
 
 /* --- The terminal ------------------------------------------------------------------------------------------------- */

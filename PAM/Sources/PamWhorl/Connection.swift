@@ -10,6 +10,8 @@ struct Connection: ~Copyable {
     private var room = Bytes(repeating: 0, count: 2048)
     private var place = 0
     private var count = 0
+    /// The file that came beside a message last; -1 without one.
+    private(set) var file: Int32 = -1
 
     /// Connects; `nil` where no service of the system is there, or it takes no further client now.
     init?(_ options: Options) {
@@ -18,11 +20,14 @@ struct Connection: ~Copyable {
         descriptor = opened
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        if file >= 0 { close(file) }
+    }
 
-    /// Sends a call; `false` where the service has gone, or does not read.
-    func send(_ call: Bytes) -> Bool {
-        unsafe call.withUnsafeBytes { unsafe whorl_send(descriptor, $0.baseAddress, $0.count) == 1 }
+    /// Sends a call, with a file beside it; `false` where the service has gone, or does not read.
+    func send(_ call: Bytes, with file: Int32 = -1) -> Bool {
+        unsafe call.withUnsafeBytes { unsafe whorl_send(descriptor, $0.baseAddress, $0.count, file) == 1 }
     }
 
     /// The next thing that came from the service.
@@ -43,11 +48,25 @@ struct Connection: ~Copyable {
             }
             (place, count) = (0, 0)
             let got = unsafe room.withUnsafeMutableBytes {
-                unsafe whorl_receive(descriptor, $0.baseAddress, $0.count)
+                unsafe whorl_receive(descriptor, $0.baseAddress, $0.count, &file)
             }
             if got == -1 { return .nothing }
             guard got > 0, got <= room.count else { return .end }
             count = got
         }
     }
+
+    /// Waits until the service has answered or hung up, or the time is up.
+    @inline(never)
+    mutating func waitForReply() {
+        let deadline = whorl_milliseconds() + Self.patience
+        while case .nothing = receive() {
+            let left = deadline - whorl_milliseconds()
+            guard left > 0 else { return }
+            _ = whorl_poll(descriptor, -1, -1, Int32(truncatingIfNeeded: left))
+        }
+    }
+
+    /// The time that the service has to keep a password or to forget it, in milliseconds.
+    private static var patience: Int64 { 3000 }
 }

@@ -126,8 +126,38 @@ enum Call {
         call.append(decimal: UInt64(options.timeout) * 1000)
         call.append(#","mostTries":"#)
         call.append(decimal: UInt64(options.mostTries))
+        if options.opensKeyring {
+            call.append(#","keyring":true"#)
+            call.append(#","passwordChangedOn":"#, login.passwordChangedOn)
+        }
         call.append("}}")
         return call + [0]
+    }
+
+    /// Has a password kept, which lies beside the call.
+    static func keep(_ login: Login) -> Bytes {
+        var call = Bytes(#"{"method":"io.whorl.Login.Keep","parameters":{"password":0,"user":"#)
+        call.append(decimal: UInt64(login.user))
+        call.append(#","changedOn":"#, login.passwordChangedOn)
+        call.append("}}")
+        return call + [0]
+    }
+
+    /// Has the kept password forgotten.
+    static func forget(_ login: Login) -> Bytes {
+        var call = Bytes(#"{"method":"io.whorl.Login.Forget","parameters":{"value":"#)
+        call.append(decimal: UInt64(login.user))
+        call.append("}}")
+        return call + [0]
+    }
+}
+
+extension Bytes {
+    /// Appends a member whose value is a number, if there is one.
+    fileprivate mutating func append(_ name: StaticString, _ number: Int64) {
+        guard number >= 0 else { return }
+        append(name)
+        append(decimal: UInt64(number))
     }
 }
 
@@ -141,6 +171,8 @@ struct Login: Equatable {
     var terminal: Bytes?
     /// The host from which the person logs in, by PAM's word.
     var remoteHost: Bytes?
+    /// The day of the password's last change, in days since 1970-01-01; -1 where the system does not tell it.
+    var passwordChangedOn: Int64 = -1
 
     /// Whether the person is at another machine.
     var isRemote: Bool {

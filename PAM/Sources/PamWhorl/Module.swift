@@ -13,15 +13,8 @@ public func pam_sm_authenticate(
     _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
 ) -> Int32 {
-    guard let handle = unsafe handle else { return PAM_SERVICE_ERR }
-    var options = Options()
-    if let words = unsafe words {
-        for index in 0..<max(Int(count), 0) {
-            let word = unsafe Bytes(copying: words[index]) ?? []
-            if !options.take(word) { unsafe Module.log(handle, Bytes("not an option: ") + word) }
-        }
-    }
-    return unsafe Module(handle: handle, options: options).authenticate()
+    guard let module = unsafe Module(handle, count, words) else { return PAM_SERVICE_ERR }
+    return module.options.keepsPassword ? module.keepPassword() : module.authenticate()
 }
 
 /// Does nothing: a touch gives no credentials.
@@ -60,29 +53,71 @@ public func pam_sm_close_session(
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
 ) -> Int32 { PAM_IGNORE }
 
-/// Changes no password: fingers are enrolled elsewhere.
+/// Has the service forget a login password that is changed; it changes none itself.
 @c @implementation
 public func pam_sm_chauthtok(
     _ handle: OpaquePointer!,
     _ flags: Int32,
     _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>!
-) -> Int32 { PAM_IGNORE }
+) -> Int32 {
+    guard flags & PAM_UPDATE_AUTHTOK != 0, let module = unsafe Module(handle, count, words) else {
+        return PAM_IGNORE
+    }
+    return module.forgetPassword()
+}
 
-/// One authentication.
-@unsafe private struct Module {
+/// One call of PAM.
+@safe private struct Module {
     let handle: OpaquePointer
-    let options: Options
+    private(set) var options = Options()
+
+    /// Reads the words of the line; `nil` without a handle.
+    init?(
+        _ handle: OpaquePointer?,
+        _ count: Int32,
+        _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    ) {
+        guard let handle = unsafe handle else { return nil }
+        unsafe self.handle = handle
+        guard let words = unsafe words else { return }
+        for index in 0..<max(Int(count), 0) {
+            let word = unsafe Bytes(copying: words[index]) ?? []
+            if !options.take(word) { log(Bytes("not an option: ") + word) }
+        }
+    }
+
+    /// Has a password kept that the lines before have checked; the login goes on as if the line were not there.
+    func keepPassword() -> Int32 {
+        guard let login = login() else { return PAM_IGNORE }
+        let file = unsafe whorl_password_file(handle)
+        guard file >= 0 else { return PAM_IGNORE }
+        tell(Call.keep(login), with: file)
+        close(file)
+        return PAM_IGNORE
+    }
+
+    /// Has the password forgotten that the service keeps.
+    func forgetPassword() -> Int32 {
+        if let login = login() { tell(Call.forget(login)) }
+        return PAM_IGNORE
+    }
+
+    /// Makes a call whose answer changes nothing here.
+    private func tell(_ call: Bytes, with file: Int32 = -1) {
+        guard var connection = Connection(options), connection.send(call, with: file) else { return }
+        connection.waitForReply()
+    }
 
     func authenticate() -> Int32 {
         // A module before this one has asked for a password already.
-        guard unsafe whorl_item(handle, PAM_AUTHTOK) == nil, let login = unsafe login(), !login.isRemote
+        guard unsafe whorl_item(handle, PAM_AUTHTOK) == nil, let login = login(), !login.isRemote
         else {
             return PAM_AUTHINFO_UNAVAIL
         }
         // A person stops a job as often as he likes; each time the touch is asked for again.
         for _ in 0..<100 {
-            let (outcome, result) = unsafe ask(login)
+            let (outcome, result) = ask(login)
             guard outcome == .stopped else { return result }
         }
         return PAM_AUTHINFO_UNAVAIL
@@ -104,7 +139,8 @@ public func pam_sm_chauthtok(
             // A host that cannot be read is one at which somebody sits.
             remoteHost: whorl_item(handle, PAM_RHOST).map {
                 unsafe Bytes(copying: $0, limit: 256) ?? Bytes("?")
-            }
+            },
+            passwordChangedOn: options.opensKeyring || options.keepsPassword ? whorl_changed_on(handle, name) : -1
         )
     }
 
@@ -115,7 +151,9 @@ public func pam_sm_chauthtok(
         let outcome = prompt.run()
         if let sentence = prompt.farewell { unsafe whorl_info(handle, sentence.terminated) }
         switch outcome {
-        case .matched: return (outcome, PAM_SUCCESS)
+        case .matched:
+            if options.opensKeyring, prompt.file >= 0 { unsafe whorl_hand_over(handle, prompt.file) }
+            return (outcome, PAM_SUCCESS)
         case .typed:
             let isKept = unsafe pam_set_item(handle, PAM_AUTHTOK, prompt.password) == PAM_SUCCESS
             return (outcome, isKept ? PAM_AUTHINFO_UNAVAIL : PAM_BUF_ERR)
@@ -126,7 +164,7 @@ public func pam_sm_chauthtok(
     }
 
     /// Writes a warning to the system's log.
-    static func log(_ handle: OpaquePointer, _ text: Bytes) {
+    private func log(_ text: Bytes) {
         unsafe whorl_log(handle, LOG_WARNING, text.terminated)
     }
 }

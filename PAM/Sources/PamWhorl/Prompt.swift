@@ -48,6 +48,9 @@ internal import CPAM
     /// The password that was typed, for ``Outcome/typed``, as a C string.
     @unsafe var password: UnsafeRawPointer? { unsafe race.line.text }
 
+    /// The file with the login password that came with the match; -1 without one.
+    var file: Int32 { connection.file }
+
     /// The sentence with which the service refused, where the person should know it.
     var farewell: Bytes? { race.farewell }
 

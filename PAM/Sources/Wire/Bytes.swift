@@ -29,13 +29,6 @@ extension Bytes {
         }
     }
 
-    /// Returns the rest after a beginning; `nil` where the bytes begin otherwise.
-    func after(_ beginning: StaticString) -> Bytes? {
-        let size = beginning.utf8CodeUnitCount
-        guard count >= size, Bytes(self[0..<size]).isText(beginning) else { return nil }
-        return Bytes(self[size...])
-    }
-
     /// The number that the bytes write in decimal digits; `nil` for anything else, and above a billion.
     var number: Int? {
         guard !isEmpty, count <= 9 else { return nil }

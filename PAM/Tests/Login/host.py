@@ -47,7 +47,7 @@ class Conversation(ctypes.Structure):
     _fields_ = [("talk", TALK), ("data", ctypes.c_void_p)]
 
 
-def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1, before=None):
+def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1, before=None, changes=False):
     """Runs pam_authenticate, and returns its results and what the conversation was told."""
     pam, c = ctypes.CDLL("libpam.so.0"), ctypes.CDLL(None)
     c.calloc.restype = c.strdup.restype = ctypes.c_void_p
@@ -60,7 +60,7 @@ def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1
         for index in range(count):
             message = messages[index].contents
             told.append((message.style, message.text.decode()))
-            if message.style == 1:
+            if message.style == 1:  # PAM_PROMPT_ECHO_OFF
                 replies[index].text = c.strdup((answer or "wrong").encode())
         responses[0] = replies
         return 0
@@ -75,7 +75,7 @@ def authenticate(folder, user="root", tty=None, rhost=None, answer=None, times=1
             assert pam.pam_set_item(handle, item, value.encode()) == 0
     if before:
         before(pam, handle)
-    results = [pam.pam_authenticate(handle, 0x8000) for _ in range(times)]
+    results = [pam.pam_chauthtok(handle, 0x8000) if changes else pam.pam_authenticate(handle, 0x8000) for _ in range(times)]
     pam.pam_end(handle, results[-1])
     return results, told
 
@@ -147,8 +147,12 @@ class Client:
     def show(self, text):
         self.say(parameters={"message": text}, **{"continues": True})
 
-    def match(self):
-        self.say(parameters={"matched": True})
+    def match(self, file=None):
+        """Says yes, with a file beside it."""
+        if file is None:
+            return self.say(parameters={"matched": True})
+        reply = json.dumps({"parameters": {"matched": True, "password": 0}}).encode() + b"\0"
+        socket.send_fds(self.socket, [reply], [file])
 
     def refuse(self, reason, message="No."):
         self.say(
@@ -165,24 +169,49 @@ class Client:
             pass
 
 
-def stack(folder, options="", control="[success=2 conv_err=die default=ignore]"):
-    """Writes a stack as pam-auth-update does: the module, a password, no, yes."""
+SEALS = 7  # no new seals, no cutting, no growing
+
+
+def sealed(content, seals=SEALS):
+    """A file as the service hands passwords over."""
+    file = os.memfd_create("whorl-secret", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.write(file, content)
+    fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+    return file
+
+
+def stack(folder, options="", control="[success=2 conv_err=die default=ignore]", keep=False, opens=False):
+    """Writes a stack as pam-auth-update does: the module, a password, no, yes, and what opens a keyring."""
     check = folder / "check"
     check.write_text(f'#!/bin/sh\nIFS= read -r typed\n[ "$typed" = "{PASSWORD}" ]\n')
     check.chmod(0o755)
+    keyring = folder / "keyring"
+    keyring.write_text(f'#!/bin/sh\ntr -d "\\0" >{folder}/typed\n[ ! -s {folder}/typed ] || mv {folder}/typed {folder}/handed\n')
+    keyring.chmod(0o755)
     (folder / "sudo").write_text(
         f"auth {control} {MODULE} socket={folder}/io.whorl {options}\n"
         f"auth [success=1 default=ignore] pam_exec.so quiet expose_authtok {check}\n"
         "auth requisite pam_deny.so\n"
         "auth required pam_permit.so\n"
+        + (f"auth optional {MODULE} keep socket={folder}/io.whorl\n" if keep else "")
+        + (f"auth optional pam_exec.so quiet expose_authtok {keyring}\n" if opens else "")
+        + f"password optional {MODULE} socket={folder}/io.whorl\n"
+        + "password required pam_permit.so\n"
     )
+
+
+def handed_over(folder):
+    """The password that the line of a keyring got; None if it got none, and so asked in the conversation."""
+    place = folder / "handed"
+    found = place.read_bytes() if place.exists() else None
+    return None if found == b"wrong" else found
 
 
 class Host:
     """A process on a terminal of its own, which authenticates as sudo does."""
 
-    def __init__(self, service, options="", rhost=None, named=True, times=1, control=None, handler=None, **more):
-        stack(service.folder, options, *([control] if control else []))
+    def __init__(self, service, options="", rhost=None, named=True, times=1, control=None, handler=None, keep=False, opens=False, **more):
+        stack(service.folder, options, *([control] if control else []), keep=keep, opens=opens)
         self.master, self.slave = pty.openpty()
         self.before = termios.tcgetattr(self.slave)
         self.output = b""

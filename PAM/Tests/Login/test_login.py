@@ -15,7 +15,7 @@ import traceback
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from host import (
-    AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PASSWORD, PROMPT, SUCCESS, Host, Service, authenticate,
+    AUTH_ERR, AUTHINFO_UNAVAIL, CONV_ERR, PASSWORD, PROMPT, SEALS, SUCCESS, Host, Service, authenticate, handed_over, sealed,
     stack,
 )
 
@@ -32,6 +32,7 @@ def run(serve, act=None, expect=None, backlog=16, mode=0o755, **options):
             act(host, service)
         host.answer, host.told = host.end()
         host.calls = service.calls
+        host.handed = handed_over(service.folder)
         if expect is not None:
             assert host.answer == expect, (host.answer, expect, host.told, host.output)
         return host
@@ -436,6 +437,118 @@ def test_challenge_is_answered():
         client.show("Place your finger.")
         client.match()
     run(asking, expect=SUCCESS)
+
+
+def matching_with(content, seals=SEALS):
+    def serve(client):
+        client.greet()
+        client.show("Place your finger.")
+        client.match(sealed(content, seals))
+    return serve
+
+
+def test_touch_hands_the_login_password_to_the_keyring():
+    host = run(matching_with(b"geheim \xc3\xa4"), expect=SUCCESS, options="keyring", opens=True)
+    assert host.handed == b"geheim \xc3\xa4", host.handed
+    asked = host.calls[-1]["parameters"]
+    assert asked["keyring"] is True and asked["passwordChangedOn"] > 10_000, asked
+    assert b"geheim" not in host.output
+
+
+def test_touch_without_a_password_is_a_match_all_the_same():
+    host = run(touched, expect=SUCCESS, options="keyring", opens=True)
+    assert host.handed is None
+
+
+def test_password_that_was_not_asked_for_is_not_handed_over():
+    host = run(matching_with(b"geheim"), expect=SUCCESS, opens=True)
+    assert host.handed is None
+    assert "keyring" not in host.calls[-1]["parameters"] and "passwordChangedOn" not in host.calls[-1]["parameters"]
+
+
+def test_file_that_is_no_password_is_not_handed_over():
+    for content, seals in ((b"", SEALS), (b"x" * 512, SEALS), (b"a\0b", SEALS), (b"cut", 1), (b"grow", 3), (b"free", 0)):
+        host = run(matching_with(content, seals), expect=SUCCESS, options="keyring", opens=True)
+        assert host.handed is None, (content, seals, host.handed)
+    host = run(matching_with(b"x" * 511), expect=SUCCESS, options="keyring", opens=True)
+    assert host.handed == b"x" * 511
+
+
+def test_password_beside_a_refusal_is_not_handed_over():
+    def refusing(client):
+        client.greet()
+        client.show("Place your finger.")
+        text = b'{"error":"io.whorl.Login.Refused","parameters":{"reason":"notMatched","password":0}}\0'
+        socket.send_fds(client.socket, [text], [sealed(b"geheim")])
+        client.wait_for_end()
+    host = run(refusing, expect=AUTH_ERR, options="keyring", opens=True, answer="wrong")
+    assert host.handed is None
+
+
+def test_many_files_leave_no_descriptor_behind():
+    def flooding(client):
+        client.greet()
+        text = b'{"continues":true,"parameters":{"message":"Place your finger."}}\0'
+        for _ in range(50):
+            socket.send_fds(client.socket, [text], [sealed(b"flood") for _ in range(9)])
+        client.match(sealed(b"geheim"))
+    host = run(flooding, expect=SUCCESS, options="keyring", opens=True)
+    assert host.handed == b"geheim", host.handed
+
+
+def keeping(kept, answers=True):
+    """A service that waits for a touch at one connection, and takes a password at the next."""
+    def serve(client):
+        message, files, _, _ = socket.recv_fds(client.socket, 4096, 4)
+        if b"Login.Keep" not in message:
+            client.rest = message
+            return waiting(client)
+        kept.append((message, [os.pread(file, 1024, 0) for file in files]))
+        if answers:
+            client.say(parameters={"value": True})
+        else:
+            client.wait_for_end()
+    return serve
+
+
+def test_typed_password_is_kept_once_the_stack_has_checked_it():
+    kept = []
+    host = run(keeping(kept), typed(PASSWORD + "\r"), SUCCESS, options="keyring", opens=True, keep=True)
+    (message, files), = kept
+    assert files == [PASSWORD.encode()] and PASSWORD.encode() not in message, kept
+    assert b'"user":0' in message and b'"changedOn":' in message, message
+    assert host.handed == PASSWORD.encode()
+
+
+def test_wrong_password_is_not_kept():
+    kept = []
+    run(keeping(kept), typed("wrong\r"), AUTH_ERR, options="keyring", opens=True, keep=True)
+    assert not kept
+
+
+def test_touch_without_a_password_keeps_none():
+    def serve(client):
+        message = client.read()
+        assert "Keep" not in message["method"], message
+        client.rest = b'{"method":"io.whorl.Connection.Challenge"}\0' + client.rest
+        touched(client)
+    run(serve, expect=SUCCESS, options="keyring", opens=True, keep=True)
+
+
+def test_service_that_does_not_keep_holds_the_login_up_for_3_seconds_at_most():
+    kept = []
+    begun = time.monotonic()
+    run(keeping(kept, answers=False), typed(PASSWORD + "\r"), SUCCESS, options="keyring", opens=True, keep=True)
+    assert kept and time.monotonic() - begun < 6
+
+
+def test_changed_password_is_forgotten():
+    calls = []
+    def serve(client):
+        calls.append(client.read())
+        client.say(parameters={})
+    run(serve, expect=SUCCESS, changes=True)
+    assert calls == [{"method": "io.whorl.Login.Forget", "parameters": {"value": 0}}], calls
 
 
 def main():
