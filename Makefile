@@ -324,13 +324,14 @@ install-pam: ## installs the PAM module, after make pam; no service asks it befo
 	@test -n "$(PAMDIR)" || { echo "this system's folder of PAM modules is not known: set PAMDIR" >&2; exit 1; }
 	install -D -m 644 $(PAM_MODULE) "$(DESTDIR)$(PAMDIR)/pam_whorl.so"
 	install -D -m 644 PAM/deploy/whorl.pam-config "$(DESTDIR)$(PAMCONFIGDIR)/whorl"
+	install -D -m 644 PAM/deploy/whorl-keyring.pam-config "$(DESTDIR)$(PAMCONFIGDIR)/whorl-keyring"
 	install -D -m 644 PAM/deploy/pam_whorl.8 "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
 
 uninstall-pam: ## takes the PAM module out of the stacks that pam-auth-update made, and removes it
 	@if [ -z "$(DESTDIR)" ] && grep -lsE '^[^#]*pam_whorl' /etc/pam.d/* | grep -v '/common-' | grep .; then \
 		echo "error: these files name pam_whorl.so; take the lines out first" >&2; exit 1; fi
-	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl; fi
-	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
+	@if [ -z "$(DESTDIR)" ] && command -v pam-auth-update >/dev/null; then pam-auth-update --package --remove whorl whorl-keyring; fi
+	rm -f "$(DESTDIR)$(PAMCONFIGDIR)/whorl" "$(DESTDIR)$(PAMCONFIGDIR)/whorl-keyring" "$(DESTDIR)$(PAMDIR)/pam_whorl.so" "$(DESTDIR)$(MAN8DIR)/pam_whorl.8"
 
 # --- libwhorl, for programs in C and what calls C: Docs/Embedding.md ------------------------------------------------------
 

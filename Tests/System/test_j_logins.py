@@ -114,7 +114,7 @@ def test_module_is_asked_after_pam_auth_update_and_not_before():
         line.split() for line in pathlib.Path("/etc/pam.d/common-auth").read_text().splitlines()
         if line.startswith("auth")
     ]
-    assert lines[0] == ["auth", "[success=2", "conv_err=die", "default=ignore]", "pam_whorl.so"], lines
+    assert lines[0] == ["auth", "[success=2", "conv_err=die", "default=ignore]", "pam_whorl.so", "keyring"], lines
     assert lines[1][-1] == "try_first_pass" and lines[1][-2:][0] != "pam_permit.so", lines
     assert lines[2] == ["auth", "requisite", "pam_deny.so"], lines
 
