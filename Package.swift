@@ -277,7 +277,8 @@ let house: KeyValuePairs<String, [Part]> = [
             "WhorlRemote",
             uses: ["WhorlFingerprint", "SecretMemory", "WhorlIPC", "WhorlService", "WhorlSupport"],
             resources: [
-                "Agent", "Fingers", "Items", "Keychain", "Keyring", "Login", "Maintenance", "Owner", "Passcode",
+                "Agent", "Fingers", "Items", "Keychain", "Keyring", "Login", "Maintenance", "Owner",
+                "Passcode",
                 "Prompt", "Readers",
             ].map {
                 .embedInCode("Interface/Varlink/io.whorl.\($0).varlink")

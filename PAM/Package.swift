@@ -20,7 +20,8 @@ let swift: [SwiftSetting] =
         ? [
             .enableExperimentalFeature("Embedded"),
             .unsafeFlags([
-                "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables", "-Xcc",
+                "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables",
+                "-Xcc",
                 "-fno-unwind-tables",
             ]),
         ]

@@ -81,7 +81,7 @@ def test_touch_for_sudo_hands_no_password_over():
 def test_other_fingers_end_it_until_the_password_is_typed_again():
     process = start("enroll", "left-index-finger", "--json")
     lay("right")
-    lay("left", 5)
+    lay("left", 6)
     out, err = process.communicate(timeout=240)
     assert process.returncode == 0, (out, err)
     try:

@@ -140,7 +140,8 @@ public func pam_sm_chauthtok(
             remoteHost: whorl_item(handle, PAM_RHOST).map {
                 unsafe Bytes(copying: $0, limit: 256) ?? Bytes("?")
             },
-            passwordChangedOn: options.opensKeyring || options.keepsPassword ? whorl_changed_on(handle, name) : -1
+            passwordChangedOn: options.opensKeyring || options.keepsPassword
+                ? whorl_changed_on(handle, name) : -1
         )
     }
 

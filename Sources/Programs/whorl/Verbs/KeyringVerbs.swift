@@ -33,8 +33,8 @@ struct Keyring: AsyncParsableCommand {
                 throw Failure(
                     AuthenticationError(
                         .notInteractive,
-                        message: "Logins ask the system's service, which is not installed or not in use here.",
-                        recovery: "Install it (Docs/Service.md), and unset WHORL_SERVICE."
+                        message: "Logins ask the system's service, which is not in use here.",
+                        recovery: "Install it (see Docs/Service.md), or unset WHORL_SERVICE."
                     )
                 )
             }

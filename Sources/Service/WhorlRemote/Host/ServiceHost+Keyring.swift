@@ -40,7 +40,10 @@ extension ServiceHost {
             let kept = await result { () async throws(VaultError) in
                 try await keyring.keep(password, changedOn: asked.changedOn)
             }
-            await record(kept, call, LoginInterface.keep.name, "keep the login password of user \(asked.user)")
+            // Most logins keep nothing, and say so to nobody.
+            if case .success(false) = kept { return Valued(false) }
+            let purpose = "keep the login password of user \(asked.user)"
+            await record(kept, call, LoginInterface.keep.name, purpose)
             return Valued(try kept.get())
         }
         router.on(LoginInterface.forget) { (asked, call) async throws(ServiceRefusal) in
@@ -68,7 +71,10 @@ extension ServiceHost {
             try await keyring.release(after: session, changedOn: asked.passwordChangedOn)
         }
         if case .failure = released {
-            let purpose = CallPurpose(application: "login", text: "hand over the password of user \(asked.user)")
+            let purpose = CallPurpose(
+                application: "login",
+                text: "hand over the password of user \(asked.user)"
+            )
             rules.record(CallRecord(LoginInterface.verify.name, purpose, released), of: caller)
         }
         return (try? released.get()) ?? nil  // the reason is in the record
