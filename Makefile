@@ -195,9 +195,10 @@ nightly: setup-test ## all tests under the sanitizers, then more kills, calls an
 			$(SERVER_BUILD)/$(CONFIG)/whorl-login-server $(SOAK_LOGINS) || status=1; \
 	if [ -n "$(GUEST)" ]; then \
 		$(SWIFT) build --product generate-manual && $(SWIFT) build --product IdiomProbe && \
-		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 scripts/test-system debug \
+		GUEST="$(GUEST)" GUEST_SECONDS=3600 WHORL_CLIENT_KILLS=500 WHORL_CLIENT_CALLS=24000 WHORL_SUDOS=200 scripts/test-system debug \
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost \
-			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind || status=1; \
+			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind \
+			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
 	fi; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-prompt || status=1; \

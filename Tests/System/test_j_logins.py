@@ -334,21 +334,6 @@ def test_service_that_is_killed_or_stuck_in_the_prompt_leaves_the_password():
         os.kill(stuck, signal.SIGCONT)
 
 
-def test_twenty_sudos_in_a_row_leave_no_process_and_no_descriptor():
-    before = None
-    for _ in range(21):
-        child = sudo()
-        child.expect_exact(PROMPT)
-        child.send(f"{PASSWORD}\r")
-        assert ended(child)[0] == 0
-        # The first one has the service open what it keeps open.
-        if before is None:
-            time.sleep(2)
-            before = descriptors()
-    time.sleep(3)
-    assert descriptors() <= before + 1 and hosts() == [], (before, descriptors(), hosts())
-
-
 def test_variables_of_the_caller_have_no_effect():
     words = ["-u", "owner", "--", "env", "LD_PRELOAD=/nowhere.so", "LD_DEBUG=all", "SWIFT_DEBUG_HELP=YES",
              "SWIFT_BACKTRACE=enable=yes", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere", "WHORL_SERVICE=private",

@@ -7,12 +7,19 @@ import WhorlIPC
 enum ListeningSocket {
     /// Takes the only socket over.
     ///
-    /// - Throws: `ENOENT` without exactly one, as when the program is started by hand.
+    /// - Throws: `ENOENT` without exactly one, as when the program is started by hand; `ENOTSOCK` and others if the
+    ///   descriptor is another thing.
     static func inherited() throws(SystemCallError) -> Descriptor {
         defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
         guard number("LISTEN_PID") == getpid(), number("LISTEN_FDS") == 1 else {
             throw SystemCallError(missing: "listening socket of systemd")
         }
+        var isListening: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(3, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0 else {
+            throw SystemCallError("getsockopt")
+        }
+        guard isListening != 0 else { throw SystemCallError(missing: "listening socket of systemd") }
         return Descriptor(owning: 3)
     }
 
