@@ -369,7 +369,7 @@ deb: build-deb ## builds the release and makes Debian packages of it, in .build/
 
 build-deb:
 	@scripts/setup --deb
-	@$(MAKE) --no-print-directory build pam build-server
+	@$(MAKE) --no-print-directory build pam lib build-server
 
 test-deb: build-deb ## makes the packages, and installs, upgrades and purges them in a booted system, where GUEST names a program that runs one
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)

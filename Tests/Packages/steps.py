@@ -20,7 +20,7 @@ import run as system
 from people import command, forgive, lay, service_pid, sit, start, touching, whorl
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
-PACKAGES = ("libpam-whorl", "whorld", "whorl", "whorl-login-server")
+PACKAGES = ("libpam-whorl", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev")
 STATE = pathlib.Path("/var/lib/whorl")
 DATABASE = pathlib.Path("/var/lib/whorl-login-server/login.sqlite")
 CONFIGURATION = pathlib.Path("/etc/whorl/whorld.conf")
@@ -92,6 +92,15 @@ def step_program_and_server_run():
     assert "USAGE: whorl-login-server" in output("whorl-login-server", "--help")
     DATABASE.parent.mkdir(mode=0o700)
     DATABASE.write_text("what users have registered")
+
+
+def step_library_for_c_is_found_and_its_header_names_it():
+    version = output("whorl", "--version").strip()
+    script = "import ctypes; l = ctypes.CDLL('libwhorl.so.1'); l.whorl_version.restype = ctypes.c_char_p; print(l.whorl_version().decode())"
+    assert output("python3", "-c", script).strip() == version
+    assert "whorl_version" in pathlib.Path("/usr/include/whorl.h").read_text()
+    found, = pathlib.Path("/usr/lib").glob("*/pkgconfig/whorl.pc")
+    assert f"Version: {version}" in found.read_text() and "-lwhorl" in found.read_text()
 
 
 def step_doctor_finds_the_service_in_order():
