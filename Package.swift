@@ -89,7 +89,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareTPM",
     ],
     "RelyingPartyTests": [
-        "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto, cryptoExtras, grdb,
+        "ChildPipe", "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto, cryptoExtras, grdb,
     ],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
@@ -553,7 +553,12 @@ let package = Package(
                 path: "Tests/Support/SoftwareMachine",
                 swiftSettings: common
             ),
-            .target(name: "SoftwareTPM", path: "Tests/Support/SoftwareTPM", swiftSettings: common),
+            .target(
+                name: "SoftwareTPM",
+                dependencies: ["ChildPipe"],
+                path: "Tests/Support/SoftwareTPM",
+                swiftSettings: common
+            ),
             // `scripts/bench` runs it.
             .executableTarget(
                 name: "LoginBench",

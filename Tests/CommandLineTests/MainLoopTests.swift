@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import Synchronization
 import Testing
@@ -37,7 +38,7 @@ struct MainLoopTests {
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice
             // A touch that cannot begin is missing in the outcome.
-            try? touch.run()
+            try? touch.start()
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import SoftwareTPM
 import Synchronization
@@ -42,8 +43,8 @@ struct VirtualItemTests {
             ]
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice
-            try? touch.run()
-            touch.waitUntilExit()
+            try? touch.start()
+            touch.waitForEnd()
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import GreyscalePNG
 import SyntheticFingers
@@ -31,8 +32,8 @@ struct VirtualReaderTests {
             touch.arguments = ["simulate", "touch", "--timeout", "240", "--json"] + press(touches.next())
             touch.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             touch.standardOutput = FileHandle.nullDevice
-            try? touch.run()
-            touch.waitUntilExit()
+            try? touch.start()
+            touch.waitForEnd()
         }
     }
 

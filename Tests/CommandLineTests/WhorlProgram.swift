@@ -81,7 +81,7 @@ final class WhorlProgram: Sendable {
             let errors = Mutex("")
             let errorsRead = DispatchSemaphore(value: 0)
             do {
-                try process.run()
+                try process.start()
                 try out.writing.close()
                 try err.writing.close()
             } catch {
@@ -94,11 +94,8 @@ final class WhorlProgram: Sendable {
             }
             Thread.detachNewThread {
                 let output = Self.lines(of: out.reading) { onLine($0, process) }
-                process.waitUntilExit()
+                let status = process.waitForEnd()
                 errorsRead.wait()
-                let status =
-                    process.terminationReason == .exit
-                    ? process.terminationStatus : -process.terminationStatus
                 done.resume(returning: Outcome(status: status, out: output, err: errors.withLock(\.self)))
             }
         }

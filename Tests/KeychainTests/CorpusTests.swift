@@ -98,12 +98,11 @@ private final class ProbedMachine {
         process.environment = variables
         let output = try ChildPipe()
         process.standardOutput = output.writing
-        try process.run()
+        try process.start()
         try output.writing.close()
         let text = try output.reading.readToEnd() ?? Data()
-        process.waitUntilExit()
         return (
-            process.terminationStatus,
+            process.waitForEnd(),
             String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
         )
     }

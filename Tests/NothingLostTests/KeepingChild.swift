@@ -27,7 +27,7 @@ final class KeepingChild: Sendable {
         process.standardOutput = output.writing
         // To a program that is gone an answer is missing, and this one is not to end.
         signal(SIGPIPE, SIG_IGN)
-        try process.run()
+        try process.start()
         try input.reading.close()
         try output.writing.close()
     }
@@ -64,8 +64,7 @@ final class KeepingChild: Sendable {
     ///
     /// - Returns: Whether a SIGKILL ended it, and no fault of its own.
     func wasKilled() -> Bool {
-        process.waitUntilExit()
-        return process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
+        process.waitForEnd() == -SIGKILL
     }
 
     /// Tells it that no step follows, and waits for its end.
@@ -75,7 +74,6 @@ final class KeepingChild: Sendable {
     func end() -> Int32 {
         // It is closed already when this was called before.
         try? steps.close()
-        process.waitUntilExit()
-        return process.terminationStatus
+        return process.waitForEnd()
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import ChildPipe
 import Foundation
 import LoginAssertion
 import Testing
@@ -111,12 +112,12 @@ enum AttestationVectors {
         let (feed, answer) = (Pipe(), Pipe())
         process.standardInput = feed
         process.standardOutput = answer
-        try process.run()
+        try process.start()
         try feed.fileHandleForWriting.write(contentsOf: input)
         try feed.fileHandleForWriting.close()
         let output = try answer.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
+        let status = process.waitForEnd()
+        try #require(status == 0, "\(String(decoding: output, as: UTF8.self))")
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPipe
 import Foundation
 import Synchronization
 
@@ -55,7 +56,7 @@ final class PostgreSQLServer: Sendable {
         process.standardInput = standardInput
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.start()
         var said = Data()
         while !said.contains("ready".utf8) {
             let more = output.fileHandleForReading.availableData

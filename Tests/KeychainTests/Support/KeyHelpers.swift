@@ -4,6 +4,7 @@ import FacesOverSocket
 import WhorlEngine
 import AuthenticationContext
 import ChipDouble
+import ChildPipe
 import Foundation
 import KeychainServices
 import Testing
@@ -96,12 +97,12 @@ func run(_ program: String, _ arguments: [String], input: Data = Data()) throws 
     process.standardOutput = output
     process.standardInput = given
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     given.fileHandleForWriting.write(input)
     try given.fileHandleForWriting.close()
     let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(program) \(arguments.first ?? "") failed")
+    let status = process.waitForEnd()
+    try #require(status == 0, "\(program) \(arguments.first ?? "") failed")
     return data
 }
 

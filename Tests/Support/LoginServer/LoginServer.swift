@@ -40,7 +40,7 @@ package final class LoginServer: Sendable {
         output = try ChildPipe()
         process.standardInput = input.reading
         process.standardOutput = output.writing
-        try process.run()
+        try process.start()
         try input.reading.close()
         try output.writing.close()
         // Python may write the end of the line by itself.
@@ -79,12 +79,12 @@ package final class LoginServer: Sendable {
         client.arguments = ["python3", "-c", program, method, origin + path]
         let output = try ChildPipe()
         client.standardOutput = output.writing
-        try client.run()
+        try client.start()
         try output.writing.close()
         return await withCheckedContinuation { done in
             Thread.detachNewThread {
                 let data = output.reading.readDataToEndOfFile()
-                client.waitUntilExit()
+                client.waitForEnd()
                 done.resume(returning: data)
             }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ChildPipe
 public import Foundation
 
 /// A swtpm of a test's own, in a directory of its own, reached over a Unix socket: bare, without a resource manager, with
@@ -51,7 +52,7 @@ public final class SoftwareTPM: @unchecked Sendable {
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let deadline = ContinuousClock.now + .seconds(120)
         while (try? UnixSocket(connectingTo: socket)) == nil {
             guard ContinuousClock.now < deadline, process.isRunning else { throw SoftwareTPMError.notStarted }
@@ -63,7 +64,7 @@ public final class SoftwareTPM: @unchecked Sendable {
     public func kill() {
         guard process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 
     /// Ends it and starts it again.
@@ -158,10 +159,10 @@ public final class SoftwareTPM: @unchecked Sendable {
         process.standardOutput = try FileHandle(forWritingTo: files[0])
         process.standardError = try FileHandle(forWritingTo: files[1])
         process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        try process.start()
+        let status = process.waitForEnd()
         let texts = try files.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
-        return ToolResult(status: process.terminationStatus, output: texts[0], errors: texts[1])
+        return ToolResult(status: status, output: texts[0], errors: texts[1])
     }
 
     /// Writes a file into ``directory``.
