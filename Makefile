@@ -84,7 +84,7 @@ FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources 
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check check-release demo bench nightly fuzz format clean \
+.PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check demo bench nightly fuzz format clean \
 	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
@@ -126,7 +126,7 @@ check-openapi: test-server ## makes requests up from the login server's OpenAPI 
 check: export WHORL_STRICT = 1
 # The server is built without: swift-certificates imports Apple's CoreFoundation, which this check takes for our product.
 check: STRICT = --explicit-target-dependency-import-check error
-check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, release builds
+check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, a release build, the booted system
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	scripts/check-prose
 	REQUIRE_PEERS=1 udev/check
@@ -143,12 +143,9 @@ check: setup-test ## all that CI runs: format, udev rules, strict build, tests, 
 	REQUIRE_PEERS=1 scripts/test-install-server debug
 	@$(MAKE) --no-print-directory test-pam
 	@$(MAKE) --no-print-directory test-lib SWIFT_TEST_FLAGS="$(STRICT)"
-	@$(MAKE) --no-print-directory check-release
+# What the optimizer cannot compile shows in no debug build. The login server's release is for nightly.
+	@$(MAKE) --no-print-directory program
 	@$(MAKE) --no-print-directory test-system
-
-# What the optimizer cannot compile shows in no debug build. Each has a folder of its own beside the debug build's products.
-check-release: program ## builds the program and the login server for release
-	$(SWIFT) build -c release $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
 
 docs: setup-test ## writes the documentation of the libraries to .build/docs, from their DocC catalogues
 	$(SWIFT) build
