@@ -89,7 +89,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareTPM",
     ],
     "RelyingPartyTests": [
-        "ChildPipe", "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto, cryptoExtras, grdb,
+        "ChildPipe", "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto,
+        cryptoExtras, grdb,
     ],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
