@@ -157,6 +157,7 @@ bench: setup-test program ## measures what Docs/Benchmarks.md tells
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LatencySubject
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ServiceBench
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product EnrollmentBench
 	WHORL=$(WHORL) scripts/bench
 
 # GUEST names a program that runs a command in a booted Debian 12 with a TPM (scripts/test-system).

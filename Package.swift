@@ -604,6 +604,13 @@ let package = Package(
                 exclude: ["activate.c"],
                 swiftSettings: common
             ),
+            // `scripts/bench` runs it. In this package, since the reader of libfprint is no product.
+            .executableTarget(
+                name: "EnrollmentBench",
+                dependencies: ["LibfprintReader", "SyntheticFingers", "WhorlFingerprint"],
+                path: "Bench/enrollment",
+                swiftSettings: common
+            ),
             // `scripts/bench` runs it. In this package, since a proof that a finger matched leaves it nowhere.
             .executableTarget(
                 name: "ReleaseBench",

@@ -49,6 +49,29 @@ struct VerbTests {
         )
     }
 
+    @Test
+    func `a guided enrollment asks for parts of the finger, and tells how many test touches were recognised`()
+        async throws
+    {
+        let outcome = try await whorl.run(
+            ["enroll", "right-index", "--guided", "--json"],
+            reader: "mock:stages=2,match*4,no-match,match"
+        )
+        let lines = outcome.out.split(separator: "\n").map(String.init)
+        #expect(lines.contains(#"{"event":"area","area":"center"}"#), "\(outcome)")
+        #expect(lines.contains(#"{"event":"area","area":"tip"}"#))
+        #expect(lines.contains(#"{"event":"tested","recognised":2,"tested":3}"#))
+        let result = outcome.answer("result")
+        #expect(outcome.status == 0 && result?["recognised"] as? Int == 2 && result?["tested"] as? Int == 3)
+        let person = try await whorl.run(
+            ["enroll", "left-index", "--guided"],
+            reader: "mock:stages=2,touch right-index,touch left-index*6"
+        )
+        #expect(person.err.contains("Touch the reader with the middle of the fingertip."), "\(person)")
+        #expect(person.err.contains("Enrolled. 3 of 3 test touches recognised."))
+        #expect(person.status == 0)
+    }
+
     @Test func `fingers lists what enroll enrolled, with its label`() async throws {
         #expect(
             try await whorl.run(["fingers"]) == .init(status: 0, out: "No finger is enrolled.\n", err: "")

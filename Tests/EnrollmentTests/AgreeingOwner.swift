@@ -61,6 +61,7 @@ struct AgreedEnroller: Sendable {
         on reader: any FingerprintReader,
         timeout: Duration = .seconds(60),
         allowingSameFinger: Bool = false,
+        isGuided: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(EnrollmentError) -> EnrolledFinger {
         try await enroller.refuseTaken(finger, profile: profile, on: reader)
@@ -72,6 +73,7 @@ struct AgreedEnroller: Sendable {
             consent: try await store.agreed(.add(finger), profile),
             timeout: timeout,
             allowingSameFinger: allowingSameFinger,
+            isGuided: isGuided,
             observer: observer
         )
     }

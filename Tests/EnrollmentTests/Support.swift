@@ -75,6 +75,7 @@ extension ReaderInfo {
     static func test(
         _ id: String = "test-0",
         storage: Storage = .host,
+        scanType: ScanType = .press,
         features: ReaderFeatures = [.identify, .verify, .storageList, .storageDelete]
     ) -> ReaderInfo {
         ReaderInfo(
@@ -82,7 +83,7 @@ extension ReaderInfo {
             driver: "test",
             name: "Test reader",
             kind: .mock,
-            scanType: .press,
+            scanType: scanType,
             features: features,
             enrollStages: 3,
             storage: storage,

@@ -10,6 +10,8 @@ final class TestReader: FingerprintReader {
     /// What happens at the sensor, one for each touch.
     enum Presentation: Sendable {
         case finger(String)
+        /// A finger that shows the same part as before.
+        case alike(String)
         case retry(ScanRetry)
         case fails(ReaderError.Code)
         /// A finger that comes once `late` is finished.
@@ -80,6 +82,11 @@ final class TestReader: FingerprintReader {
                     word = finger
                     completed += 1
                     observer(.stage(completed: completed, total: info.enrollStages))
+                case .alike(let finger):
+                    word = finger
+                    completed += 1
+                    observer(.alike)
+                    observer(.stage(completed: completed, total: info.enrollStages))
                 case .retry(let reason): observer(.retry(reason))
                 case .fails(let code): throw ReaderError(code, operation: "enroll")
                 case .nobody, .late, .lie: throw ReaderError(.malfunction, operation: "enroll")
@@ -104,7 +111,8 @@ final class TestReader: FingerprintReader {
         observer: @escaping ScanObserver
     ) async throws(ReaderError) -> VerifyResult {
         switch try await present(observer) {
-        case .finger(let word): word == TestReader.word(template) ? .match(updated: nil) : .noMatch
+        case .finger(let word), .alike(let word):
+            word == TestReader.word(template) ? .match(updated: nil) : .noMatch
         case .retry(let reason): .retry(reason)
         case .fails(let code): throw ReaderError(code, operation: "verify")
         case .nobody, .late, .lie: .noMatch
@@ -118,7 +126,7 @@ final class TestReader: FingerprintReader {
     ) async throws(ReaderError) -> IdentifyResult {
         try mustBeOpen()
         switch try await present(observer) {
-        case .finger(let word):
+        case .finger(let word), .alike(let word):
             guard let entry = gallery.first(where: { TestReader.word($0.template) == word }) else {
                 return .noMatch
             }
@@ -191,7 +199,7 @@ final class TestReader: FingerprintReader {
         }
         action?()
         switch next {
-        case .finger, .retry, .fails, .lie: break
+        case .finger, .alike, .retry, .fails, .lie: break
         case .late, .nobody, nil: for await _ in wait {}
         }
         if Task.isCancelled { throw ReaderError(.cancelled, operation: "scan") }

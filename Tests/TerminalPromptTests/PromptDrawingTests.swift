@@ -184,6 +184,29 @@ struct ScanActivityTests {
         return state
     }
 
+    @Test func `a guided enrollment names the part of the finger, and says when it was shown before`() {
+        let shown = state(
+            after: .area(.tip),
+            .scan(.touch),
+            .scan(.alike),
+            .scan(.stage(completed: 2, total: 5)),
+            .area(.left),
+            .scan(.touch)
+        )
+        #expect(
+            shown.lines(bare).suffix(3) == [
+                "  ██░░░ 2/5", "  Touch the reader with the left side of the fingertip.",
+                "  " + FingerArea.alikeHint,
+            ]
+        )
+        var next = shown
+        next.apply(.scan(.stage(completed: 3, total: 5)))
+        #expect(!next.lines(bare).contains("  " + FingerArea.alikeHint))
+        next.apply(.part("Touch once more to check."))
+        next.apply(.scan(.touch))
+        #expect(next.lines(bare).last == "  Touch the reader.")
+    }
+
     @Test func `an enrollment shows its stages`() {
         #expect(
             state(

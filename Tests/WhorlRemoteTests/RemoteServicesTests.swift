@@ -45,6 +45,19 @@ struct RemoteServicesTests {
         #expect(removed.map(\.id) == [finger.id])
     }
 
+    @Test func `a guided enrollment tells its parts and its test touches`() async throws {
+        let machine = try await RemoteMachine(reader: "mock:touch right-index*12")
+        let progress = Collected<EnrollmentProgress>()
+        _ = try await machine.services.fingers.enroll(
+            NewFinger(.rightIndex, isGuided: true),
+            consent,
+            presenter: ScriptedPresenter(),
+            observer: { progress.add($0) }
+        )
+        #expect(progress.all.contains(.area(.center)) && progress.all.contains(.area(.tip)))
+        #expect(progress.all.last == .tested(recognised: 3, tested: 3, total: 3))
+    }
+
     @Test func `a first passcode is refused where the enrolled finger was not shown`() async throws {
         let machine = try await RemoteMachine(reader: "mock:then=no-match", enrolled: .leftThumb)
         let services = machine.services

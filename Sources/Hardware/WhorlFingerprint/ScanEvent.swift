@@ -10,6 +10,11 @@ public enum ScanEvent: Sendable, Hashable {
     case finger(present: Bool)
     /// The presentation could not be read. It counts neither as a stage nor as a failed match.
     case retry(ScanRetry)
+    /// The presentation shows about the same part of the finger as an earlier one of this enrollment.
+    ///
+    /// It comes before the ``stage(completed:total:)`` of that presentation, which counts all the same, from readers that
+    /// give images.
+    case alike
     /// An enrollment has `completed` of `total` presentations.
     case stage(completed: Int, total: Int)
 }
@@ -20,6 +25,7 @@ extension ScanEvent: Codable {
         case touch = "touch"
         case finger = "finger"
         case retry = "retry"
+        case alike = "alike"
         case stage = "stage"
     }
 
@@ -38,6 +44,7 @@ extension ScanEvent: Codable {
         case .touch: self = .touch
         case .finger: self = .finger(present: try members.decode(Bool.self, forKey: .present))
         case .retry: self = .retry(try members.decode(ScanRetry.self, forKey: .reason))
+        case .alike: self = .alike
         case .stage:
             self = .stage(
                 completed: try members.decode(Int.self, forKey: .completed),
@@ -57,6 +64,7 @@ extension ScanEvent: Codable {
         case .retry(let reason):
             try members.encode(Code.retry, forKey: .event)
             try members.encode(reason, forKey: .reason)
+        case .alike: try members.encode(Code.alike, forKey: .event)
         case .stage(let completed, let total):
             try members.encode(Code.stage, forKey: .event)
             try members.encode(completed, forKey: .completed)

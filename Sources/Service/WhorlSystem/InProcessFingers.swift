@@ -72,6 +72,7 @@ struct InProcessFingers: FingerService {
                 on: reader,
                 consent: consent,
                 timeout: timeout,
+                isGuided: finger.isGuided,
                 observer: observer
             )
         }

@@ -136,6 +136,7 @@ package struct PromptState: Drawing, Hashable {
             finger = present ? .reading : .waiting
             if present { hint = nil }
         case .retry(let reason): hint = reason.hint
+        case .alike: break  // an evaluation has no such event
         case .stage(let completed, let total):
             progress = Progress(completed: completed, total: total)
             hint = nil

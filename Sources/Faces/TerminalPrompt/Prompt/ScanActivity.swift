@@ -6,6 +6,8 @@ public import WhorlFingerprint
 public enum ScanActivityUpdate: Sendable, Hashable {
     /// An event at the reader.
     case scan(ScanEvent)
+    /// The part of the finger that the next touch is to show.
+    case area(FingerArea)
     /// The start of a new part, such as `Touch once more to check.`
     case part(String)
     /// The successful end.
@@ -76,6 +78,8 @@ package struct ScanActivityState: Drawing, Hashable {
     private var part: String?
     private var hint: String?
     private var progress: PromptState.Progress?
+    private var area: FingerArea?
+    private var wasAlike = false
 
     package init(
         title: String,
@@ -105,13 +109,20 @@ package struct ScanActivityState: Drawing, Hashable {
         case .scan(.finger(let present)):
             if present { (phase, hint) = (.reading, nil) } else if phase == .reading { phase = .waiting }
         case .scan(.retry(let reason)): hint = reason.hint
+        case .scan(.alike): wasAlike = true
         case .scan(.stage(let completed, let total)):
-            (progress, hint) = (.init(completed: completed, total: total), nil)
-        case .part(let text): (part, hint, phase) = (text, nil, .preparing)
+            (progress, hint) = (
+                .init(completed: completed, total: total), wasAlike ? FingerArea.alikeHint : nil
+            )
+            wasAlike = false
+        case .area(let area): self.area = area
+        case .part(let text): (part, hint, phase, area) = (text, nil, .preparing, nil)
         case .finished(let text): (phase, hint, part) = (.finished(text), nil, nil)
         case .failed(let text): (phase, hint, part) = (.failed(text), nil, nil)
         }
     }
+
+    private var instruction: String { area?.instruction ?? scanType.instruction }
 
     package func lines(_ style: TerminalStyle) -> [String] {
         func text(_ text: String, _ indent: Int) -> String {
@@ -124,7 +135,7 @@ package struct ScanActivityState: Drawing, Hashable {
         if let part { lines.append("  " + text(part, 2)) }
         switch phase {
         case .preparing: lines.append("  " + text("Getting the reader ready", 5) + dots)
-        case .waiting: lines.append("  " + style.paint(text(scanType.instruction, 2), .bold))
+        case .waiting: lines.append("  " + style.paint(text(instruction, 2), .bold))
         case .reading: lines.append("  " + text("Reading", 5) + dots)
         case .finished(let end): lines.append("  " + style.sign(.good) + " " + text(end, 5))
         case .failed(let end): lines.append("  " + style.sign(.bad) + " " + text(end, 5))
@@ -147,8 +158,9 @@ package struct ScanActivityState: Drawing, Hashable {
             TerminalText.line(text, columns: style.columns, ascii: style.ascii)
         }
         return switch update {
-        case .scan(.touch): scanType.instruction
-        case .scan(.finger): nil
+        case .scan(.touch): instruction
+        case .scan(.finger), .area: nil
+        case .scan(.alike): FingerArea.alikeHint
         case .scan(.retry(let reason)): reason.hint
         case .scan(.stage(let completed, let total)): "\(completed) of \(total)."
         case .part(let part): text(part)

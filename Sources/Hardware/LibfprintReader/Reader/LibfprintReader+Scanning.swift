@@ -200,20 +200,30 @@ private final class MatchedPrint: @unchecked Sendable {
 private final class EnrollProgress {
     private let total: Int
     private let onEvent: (ScanEvent) -> Void
+    /// The presses so far, where the reader gives images.
+    private var presses: [PressMinutiae] = []
 
     init(total: Int, onEvent: @escaping (ScanEvent) -> Void) {
         self.total = total
         self.onEvent = onEvent
     }
 
-    static let callback: FpEnrollProgress = { _, completed, _, data, error in
+    static let callback: FpEnrollProgress = { _, completed, print, data, error in
         guard let data else { return }
         let progress = Unmanaged<EnrollProgress>.fromOpaque(data).takeUnretainedValue()
-        progress.report(completed: Int(completed), error: error.map { GErrorText(copying: $0) })
+        progress.report(
+            completed: Int(completed),
+            press: print.flatMap { PressMinutiae(of: $0) },
+            error: error.map { GErrorText(copying: $0) }
+        )
     }
 
-    private func report(completed: Int, error: GErrorText?) {
+    private func report(completed: Int, press: PressMinutiae?, error: GErrorText?) {
         guard let error else {
+            if let press {
+                if presses.contains(where: { press.isAlike($0) }) { onEvent(.alike) }
+                presses.append(press)
+            }
             return onEvent(.stage(completed: completed, total: total))
         }
         switch CallFailure(error, operation: "enroll") {

@@ -36,9 +36,10 @@ extension LibfprintReader {
         return try await interruptible(body)
     }
 
-    /// Reports that a presentation of the running enrollment ended, successfully (`stage`) or not (`retry`).
+    /// Reports that a presentation of the running enrollment ended, successfully (`stage`, before it `alike`) or not (`retry`).
     func presentationEnded(_ event: ScanEvent) {
         tell([event])
+        guard event != .alike else { return }  // the end of this presentation follows
         let wasRead = if case .stage = event { true } else { false }
         tell(scan?.tracker.presentationEnded(wasRead: wasRead) ?? [])
     }

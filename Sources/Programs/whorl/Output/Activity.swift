@@ -84,6 +84,26 @@ final class Activity: Sendable {
         updates.yield(.scan(event))
     }
 
+    /// Shows the part of the finger that the next presentations are to show.
+    func area(_ area: FingerArea) {
+        console.event(["event": "area", "area": .string(area.rawValue)])
+        updates.yield(.area(area))
+    }
+
+    /// Shows the test touches so far, and that another one is asked for if it is.
+    func tested(_ recognised: Int, _ tested: Int, _ total: Int) {
+        if tested > 0 {
+            console.event(["event": "tested", "recognised": .integer(recognised), "tested": .integer(tested)])
+        }
+        if tested < total {
+            part(
+                tested == 0
+                    ? "The finger is enrolled. \(total) test touches show how well it is recognised."
+                    : "\(recognised) of \(tested) test touches recognised."
+            )
+        }
+    }
+
     /// Shows that another part begins.
     func part(_ text: String) { updates.yield(.part(text)) }
 }

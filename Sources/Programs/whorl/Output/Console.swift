@@ -28,6 +28,9 @@ final class Console: Sendable {
         isVerbose = verbose
     }
 
+    /// Whether a person reads along on a terminal.
+    var isForPerson: Bool { !isJSON && isatty(STDERR_FILENO) == 1 }
+
     /// Records the kind of reader that was used, so that a pretended one is named at the end; hardware beside a
     /// pretended reader does not hide it.
     func used(_ kind: ReaderInfo.Kind?) {

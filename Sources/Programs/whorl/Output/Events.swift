@@ -10,6 +10,7 @@ extension JSONValue {
         case .touch: ["event": "touch"]
         case .finger(let present): ["event": "finger", "present": .bool(present)]
         case .retry(let reason): ["event": "retry", "reason": .string(reason.rawValue)]
+        case .alike: ["event": "alike"]
         case .stage(let completed, let total):
             ["event": "stage", "completed": .integer(completed), "total": .integer(total)]
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Synchronization
 import WhorlFingerprint
 import TerminalPrompt
 import WhorlService
@@ -11,7 +12,9 @@ struct Enroll: Verb {
         commandName: "enroll",
         abstract: "Enrolls a finger.",
         discussion: """
-            The reader asks for the finger several times, then once more to check. A finger that is enrolled \
+            The reader asks for the finger several times, then once more to check. On a terminal it asks for another \
+            part of the finger each time, and shows with three test touches at the end how well the finger is \
+            recognised; --guided and --no-guided say so elsewhere. A finger that is enrolled \
             already is refused, whatever it is called. Where a finger is enrolled or a passcode is set, the owner \
             agrees first, by touching the reader with an enrolled finger or by the passcode. FINGER is one of
 
@@ -30,24 +33,39 @@ struct Enroll: Verb {
     @Option(help: ArgumentHelp("Words of your own for it, at most 100 characters.", valueName: "text"))
     var label: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Ask for parts of the finger in turn, and for test touches at the end."
+    )
+    var guided: Bool?
+
     @OptionGroup var passcode: PasscodeOption
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
         let finger = try Finger(argument: finger)
         let preset = try await passcode.preset()
+        let isGuided = guided ?? session.console.isForPerson
+        let tests = Mutex(TestTouches())
         let activity = Activity("Enroll the \(finger.spokenName)", console: session.console)
         let enrolled = try await activity.run(
-            success: { _ in .finished("Enrolled.") },
+            success: { _ in
+                .finished(
+                    ["Enrolled.", tests.withLock(\.sentence)].compactMap(\.self).joined(separator: " ")
+                )
+            },
             failure: "Not enrolled."
         ) { () async throws(Failure) in
             try await PasswordAgent.beside(session) { () async throws(Failure) in
                 try await failing { () async throws(FingerChangeError) in
                     try await session.services.fingers.enroll(
-                        NewFinger(finger, label: label),
+                        NewFinger(finger, label: label, isGuided: isGuided),
                         session.consentRequest(handing: preset),
                         presenter: session.presenter(handing: preset),
-                        observer: { show($0, activity) }
+                        observer: { progress in
+                            tests.withLock { $0.take(progress) }
+                            show(progress, activity)
+                        }
                     )
                 }
             }
@@ -55,10 +73,12 @@ struct Enroll: Verb {
         let reader = try await session.chosenReader()
         // Some drivers know their stages only after they were open.
         let stages = await reader.info.enrollStages
+        let tested = isGuided ? tests.withLock(\.self) : nil
         return Answer(
             result: [
                 "finger": .string(enrolled.finger.rawValue), "id": .string(enrolled.id.description),
-                "stages": .integer(stages),
+                "stages": .integer(stages), "recognised": tested.map { .integer($0.recognised) },
+                "tested": tested.map { .integer($0.tested) },
             ],
             text: ["\(enrolled.finger.rawValue) \(enrolled.id)"]
         )
@@ -72,6 +92,31 @@ struct Enroll: Verb {
             activity.part(
                 left > 1 ? "Touch once more to check." : "Touch once more to check; this is the last try."
             )
+        case .area(let area): activity.area(area)
+        case .again:
+            activity.part(
+                "Too many touches were of the same part of the finger. All parts are asked for once more."
+            )
+        case .tested(let recognised, let tested, let total): activity.tested(recognised, tested, total)
         }
+    }
+}
+
+/// The test touches of a guided enrollment so far.
+private struct TestTouches: Sendable {
+    private(set) var recognised = 0
+    private(set) var tested = 0
+
+    mutating func take(_ progress: EnrollmentProgress) {
+        if case .tested(let recognised, let tested, total: _) = progress {
+            (self.recognised, self.tested) = (recognised, tested)
+        }
+    }
+
+    /// The sentence for a person; `nil` where no test touch was made.
+    var sentence: String? {
+        guard tested > 0 else { return nil }
+        let count = "\(recognised) of \(tested) test touches recognised."
+        return recognised == tested ? count : count + " Removing the finger and enrolling it again may help."
     }
 }

@@ -39,7 +39,9 @@ final class StageTeller: Sendable {
         case .began: begun()
         case .scan(.stage): report.tell(.stagePassed)
         case .scan(.retry(let reason)): report.tell(.enroll(.retry(reason)))
-        case .scan(.touch), .scan(.finger): break
+        case .scan(.touch), .scan(.finger), .scan(.alike): break
+        // No client of this interface asks for guidance.
+        case .area, .again, .tested: break
         case .confirming:
             let isAgain = isConfirming.withLock { isConfirming in
                 defer { isConfirming = true }

@@ -13,10 +13,47 @@ struct EnrollmentTouches: Sendable {
 
     /// The template that the reader makes.
     ///
-    /// The outcome can hold both a limit and a template: see ``ScanLimits/Outcome``.
+    /// The outcome can hold both a limit and a template: see ``ScanLimits/Outcome``. With guidance, a template of presses
+    /// that were too much alike is dropped once, unless the reader itself keeps it; the better one of two is returned.
     func stages(of request: EnrollmentRequest) async -> ScanLimits.Outcome<Template> {
+        guard request.isGuided else { return await round(of: request, scan) }
+        let first = EnrollmentGuide(info, observer)
+        let outcome = await round(of: request, first.pass)
+        guard info.storage == .host, first.isTooMuchAlike, (try? outcome.get()) != nil else { return outcome }
+        observer(.again)
+        let second = EnrollmentGuide(info, observer)
+        let other = await round(of: request, second.pass)
+        // A second round that was not finished is a failure as the first would be: the person may have gone.
+        guard (try? other.get()) != nil else { return other }
+        return second.alike <= first.alike ? other : outcome
+    }
+
+    private func round(
+        of request: EnrollmentRequest,
+        _ scan: @escaping ScanObserver
+    ) async -> ScanLimits.Outcome<Template> {
         await limits.run(observer: scan) { [reader] observer throws(ReaderError) in
             try await reader.enroll(request.metadata, whenBusy: .wait, observer: observer)
+        }
+    }
+
+    /// Asks for touches of a finger that is stored, and tells how many of them were recognised.
+    ///
+    /// They change nothing: the finger stays, whatever their result is. They are compared with the new print alone, so
+    /// they say nothing about another finger, and are not counted as tries. A touch that does not come ends them.
+    func test(_ new: GalleryEntry) async {
+        let total = FingerEnroller.testTouches
+        var (recognised, tested) = (0, 0)
+        observer(.tested(recognised: recognised, tested: tested, total: total))
+        while tested < total {
+            do throws(EnrollmentError) {
+                if try await readableTouch(of: new, against: []) == new.id { recognised += 1 }
+            } catch {
+                return  // the enrollment has succeeded already, and the touches so far are told
+            }
+            limits.countGood()
+            tested += 1
+            observer(.tested(recognised: recognised, tested: tested, total: total))
         }
     }
 
@@ -104,8 +141,20 @@ struct EnrollmentTouches: Sendable {
         }.get()
     }
 
+    /// Returns the same with another time limit, and with no unreadable presentation counted yet.
+    func within(_ timeout: Duration) -> EnrollmentTouches {
+        EnrollmentTouches(
+            reader: reader,
+            info: info,
+            limits: ScanLimits(timeout: timeout, retryLimit: limits.retryLimit),
+            count: count,
+            observer: observer
+        )
+    }
+
+    /// Tells the reader's events, without those that only guidance is for.
     private var scan: ScanObserver {
-        { [observer] event in observer(.scan(event)) }
+        { [observer] event in if event != .alike { observer(.scan(event)) } }
     }
 }
 

@@ -10,6 +10,10 @@ public import WhorlService
 public struct FingerEnroller: Sendable {
     /// The number of tries for the confirming touch.
     static let confirmations = 3
+    /// The number of touches with which a guided enrollment shows how well the finger is recognised.
+    static let testTouches = 3
+    /// The longest wait for a test touch, since the finger is stored already.
+    static let testTimeout = Duration.seconds(10)
 
     let store: EnrollmentStore
     private let counter: any TouchCounter
@@ -61,6 +65,7 @@ public struct FingerEnroller: Sendable {
     ///   - consent: The owner's consent to this finger; `nil` if no finger is enrolled and no passcode is set.
     ///   - timeout: The time limit for each presentation.
     ///   - allowingSameFinger: Whether a finger may be enrolled a second time under another name.
+    ///   - isGuided: Whether the person is guided: see ``NewFinger/isGuided``.
     ///   - observer: Gets the events, on the reader's own thread.
     /// - Returns: The finger as it was stored on disk.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `lockedOut`, `duplicate`, `inconsistent`,
@@ -74,6 +79,7 @@ public struct FingerEnroller: Sendable {
         consent: OwnerConsent?,
         timeout: Duration = .seconds(60),
         allowingSameFinger: Bool = false,
+        isGuided: Bool = false,
         observer: @escaping @Sendable (EnrollmentProgress) -> Void = { _ in }
     ) async throws(EnrollmentError) -> EnrolledFinger {
         try await refuseTaken(finger, profile: profile, on: reader)
@@ -86,6 +92,7 @@ public struct FingerEnroller: Sendable {
                 label: label,
                 profile: profile,
                 allowsSameFinger: allowingSameFinger,
+                isGuided: isGuided,
                 consent: consent,
                 date: Date()
             )
@@ -171,7 +178,7 @@ public struct FingerEnroller: Sendable {
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
     ) async throws(EnrollmentError) -> EnrolledFinger {
-        try await store.add(
+        let enrolled = try await store.add(
             template,
             as: request.finger,
             label: request.label,
@@ -181,6 +188,11 @@ public struct FingerEnroller: Sendable {
             at: request.date,
             consent: request.consent
         )
+        if request.isGuided {
+            let entry = GalleryEntry(id: id, template: template)
+            await touches.within(min(touches.limits.timeout, FingerEnroller.testTimeout)).test(entry)
+        }
+        return enrolled
     }
 }
 
@@ -190,6 +202,7 @@ struct EnrollmentRequest: Sendable {
     let label: String?
     let profile: String
     let allowsSameFinger: Bool
+    let isGuided: Bool
     let consent: OwnerConsent?
     let date: Date
 

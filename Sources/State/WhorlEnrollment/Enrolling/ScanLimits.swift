@@ -46,8 +46,8 @@ final class ScanLimits: Sendable {
         var retriesInARow = 0
     }
 
-    private let timeout: Duration
-    private let retryLimit: Int
+    let timeout: Duration
+    let retryLimit: Int
     private let state: Mutex<State>
 
     init(timeout: Duration, retryLimit: Int) {
@@ -126,11 +126,11 @@ final class ScanLimits: Sendable {
 
     private func restartWaiting() { state.withLock { $0.waitingSince = .now } }
 
-    /// Applies an event: a touch, retry or stage restarts the time limit, a finger that comes and goes does not.
+    /// Applies an event: a touch, retry or stage restarts the time limit, what happens during a presentation does not.
     private func isOverLimit(_ event: ScanEvent) -> Bool {
         switch event {
         case .touch: restartWaiting()
-        case .finger: break
+        case .finger, .alike: break
         case .retry:
             restartWaiting()
             return countRetry()

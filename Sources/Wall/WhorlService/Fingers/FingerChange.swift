@@ -43,15 +43,25 @@ public enum EnrollmentProgress: Sendable, Hashable, Codable {
     case scan(ScanEvent)
     /// The presentations are done; one more touch confirms the print, with this number of tries left.
     case confirming(triesLeft: Int)
+    /// With guidance: the next presentations are to show this part of the finger.
+    case area(FingerArea)
+    /// With guidance: too many presentations showed the same part of the finger, and all are asked for once more.
+    case again
+    /// With guidance: the finger is stored, and `recognised` of `tested` test touches were recognised, of `total`.
+    case tested(recognised: Int, tested: Int, total: Int)
 
     private enum CodingKeys: String, CodingKey {
         case began = "began"
         case scan = "scan"
         case confirming = "confirming"
+        case area = "area"
+        case again = "again"
+        case tested = "tested"
     }
 
     private enum BeganCodingKeys: String, CodingKey { case _0 = "reader" }
     private enum ScanCodingKeys: String, CodingKey { case _0 = "event" }
+    private enum AreaCodingKeys: String, CodingKey { case _0 = "area" }
 }
 
 /// The result of accepting fingers that were changed from outside or are of an older state.

@@ -103,7 +103,7 @@ extension Prompt {
         guard shows(update) else { return nil }
         return switch update {
         case .scan(.touch): scanType.instruction
-        case .scan(.finger), .checking: nil
+        case .scan(.finger), .scan(.alike), .checking: nil
         case .scan(.retry(let reason)): reason.hint
         case .scan(.stage(let completed, let total)): "\(completed) of \(total)."
         case .noMatch(..<1): "Not recognised."
