@@ -2,6 +2,7 @@
 
 import WhorlFingerprint
 import ReaderConformance
+import Synchronization
 import SyntheticFingers
 import Testing
 
@@ -37,6 +38,48 @@ import Testing
         #expect(image.pixels == press.pixels)
         try await reader.close()
         try await bench.tearDown()
+    }
+
+    /// Enrolls presses of one finger, and returns the number of those that are told to show a part again.
+    private func alikePresses(_ presses: [GreyImage]) async throws -> Int {
+        let bench = try VirtualImageBench()
+        let reader = try await bench.reader()
+        try await reader.open()
+        let (touches, touched) = AsyncStream.makeStream(of: Void.self)
+        let alike = Mutex(0)
+        async let enrolled = reader.enroll(
+            EnrollmentMetadata(),
+            whenBusy: .wait,
+            observer: { event in
+                if event == .touch { touched.yield() }
+                if event == .alike { alike.withLock { $0 += 1 } }
+            }
+        )
+        var asked = touches.makeAsyncIterator()
+        for press in presses {
+            await asked.next()
+            try await bench.send(.press(press))
+        }
+        _ = try await enrolled
+        try await reader.close()
+        try await bench.tearDown()
+        return alike.withLock(\.self)
+    }
+
+    @Test func `tells presses of an enrollment that show the same part of the finger`() async throws {
+        let finger = SyntheticFinger(seed: SyntheticFinger.testSeeds[0])
+        let one = finger.press(0, quality: .careful)
+        #expect(try await alikePresses(Array(repeating: one, count: 5)) == 4)
+        // The same press, seen by a smaller sensor in other places.
+        let places = [(40, 56), (40, 6), (6, 56), (74, 56), (40, 106)]
+        let parts = try places.map { left, top in
+            var pixels: [UInt8] = []
+            for row in top..<top + 144 {
+                pixels += one.pixels[row * one.width + left..<row * one.width + left + 112]
+            }
+            return try #require(GreyImage(width: 112, height: 144, pixels: pixels))
+        }
+        #expect(try await alikePresses(parts) == 0)
     }
 
     @Test func `refuses a gallery with a template that is none, instead of saying "no match"`() async throws {
