@@ -208,12 +208,12 @@ private final class EnrollProgress {
         self.onEvent = onEvent
     }
 
-    static let callback: FpEnrollProgress = { _, completed, print, data, error in
+    static let callback: FpEnrollProgress = { device, completed, print, data, error in
         guard let data else { return }
         let progress = Unmanaged<EnrollProgress>.fromOpaque(data).takeUnretainedValue()
         progress.report(
             completed: Int(completed),
-            press: print.flatMap { PressMinutiae(of: $0) },
+            press: print.flatMap { PressMinutiae(of: $0, from: device) },
             error: error.map { GErrorText(copying: $0) }
         )
     }

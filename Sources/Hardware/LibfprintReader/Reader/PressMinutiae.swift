@@ -94,7 +94,9 @@ extension PressMinutiae {
     ///
     /// The print's own form is that of `fp_print_serialize()`: `FP3`, then a GVariant whose last member has three arrays
     /// for each press (libfprint's `fp-print.c`). `nil` for every other print, as of readers that compare by themselves.
-    convenience init?(of print: OpaquePointer) {
+    convenience init?(of print: OpaquePointer, from device: UnsafeMutablePointer<FpDevice>?) {
+        // The print of a reader that gives no images may be without data as yet, which libfprint does not serialise.
+        guard let device, fp_device_has_feature(device, FP_DEVICE_FEATURE_CAPTURE) != 0 else { return nil }
         var data: UnsafeMutablePointer<UInt8>?
         var length: gsize = 0
         guard fp_print_serialize(print, &data, &length, nil) != 0, let data else { return nil }
@@ -126,7 +128,7 @@ extension PressMinutiae {
         #if _endian(big)
         return nil  // The form is little-endian; such a machine gets no guidance from it.
         #else
-        guard let box = whole.child(9), let presses = box.child(0)?.child(0),
+        guard let data = whole.child(9)?.child(0), data.isOf("(a(aiaiai))"), let presses = data.child(0),
             g_variant_n_children(presses.pointer) == 1, let press = presses.child(0),
             let x = press.child(0)?.numbers, let y = press.child(1)?.numbers,
             let angle = press.child(2)?.numbers,
@@ -154,9 +156,11 @@ private final class Variant {
         return Variant(taking: child)
     }
 
+    func isOf(_ type: String) -> Bool { String(cString: g_variant_get_type_string(pointer)) == type }
+
     /// The numbers of an array of 32-bit integers, which stay where they are as long as this value lives.
     var numbers: [Int32]? {
-        guard String(cString: g_variant_get_type_string(pointer)) == "ai" else { return nil }
+        guard isOf("ai") else { return nil }
         var count: gsize = 0
         let bytes = g_variant_get_fixed_array(pointer, &count, gsize(MemoryLayout<Int32>.size))
         return Array(
