@@ -16,7 +16,7 @@ SCREEN, KEYS = pathlib.Path("/dev/vcs7"), "/dev/tty7"
 # What the greeter starts for the person: it tells whose session it is, and stays until it is told to end.
 SESSION = pathlib.Path("/usr/local/bin/the-session")
 ARRIVED = pathlib.Path("/tmp/arrived")
-TOUCH = "Touch the reader."
+TOUCH = "Draw the finger over the reader."
 
 
 def screen():
@@ -47,10 +47,17 @@ def greet():
     subprocess.run(["pkill", "-f", str(SESSION)])
     ARRIVED.unlink(missing_ok=True)
     pathlib.Path(KEYS).write_text("\x1b[2J\x1b[H")
-    subprocess.run(["systemctl", "reset-failed", "greetd.service"])
     subprocess.run(["systemctl", "start", "greetd.service"], check=True)
     says("login:")
     types("owner\r")
+
+
+def go_back():
+    """Ends the greeter; the owner's session at the seat is the one in front again."""
+    subprocess.run(["systemctl", "stop", "greetd.service"], check=True)
+    subprocess.run(["pkill", "-f", str(SESSION)])
+    subprocess.run(["loginctl", "activate", "1"], check=True)
+    time.sleep(1)
 
 
 def arrives():
@@ -64,7 +71,7 @@ def test_greeter_is_installed_and_asks_the_module():
     SESSION.chmod(0o755)
     configuration = pathlib.Path("/etc/greetd/config.toml")
     configuration.write_text(configuration.read_text().replace("/bin/sh", str(SESSION)))
-    subprocess.run(["useradd", "--system", "_greetd"], check=True)
+    subprocess.run(["useradd", "--system", "--home-dir", "/", "_greetd"], check=True)
     subprocess.run(["systemctl", "daemon-reload"], check=True)
     subprocess.run(["pam-auth-update", "--package", "--remove", "fprintd", "whorl-keyring"], check=True)
     subprocess.run(["pam-auth-update", "--enable", "whorl"], check=True)
@@ -90,6 +97,7 @@ def test_stranger_at_the_greeter_is_told_and_left_with_the_password():
     assert not ARRIVED.exists()
     types(f"{PASSWORD}\r")
     arrives()
+    go_back()
     forgive()
 
 
@@ -112,9 +120,6 @@ def test_service_that_is_killed_while_the_greeter_waits_leaves_the_password():
     says("assword:")
     types(f"{PASSWORD}\r")
     arrives()
-    subprocess.run(["systemctl", "stop", "greetd.service"], check=True)
-    subprocess.run(["pkill", "-f", str(SESSION)])
-    subprocess.run(["chvt", "1"], check=True)
 
 
 def doas():
@@ -123,6 +128,7 @@ def doas():
 
 
 def test_doas_takes_a_finger_or_the_password():
+    go_back()
     rules = pathlib.Path("/etc/doas.conf")
     rules.write_text("permit owner as root\n")
     rules.chmod(0o400)
