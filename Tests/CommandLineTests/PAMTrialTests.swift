@@ -19,10 +19,10 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         try "#!/bin/sh\nIFS= read -r typed\n[ \"$typed\" = right ]\n"
             .write(toFile: check, atomically: false, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: check)
         text = "auth include \(folder)/common-auth\n"
         try text.write(toFile: "\(folder)/sudo", atomically: false, encoding: .utf8)
-        try "auth required pam_exec.so seteuid quiet expose_authtok \(check)\n"
+        // The shell reads it: a program that another test starts may have it open for writing, and it would not be run.
+        try "auth required pam_exec.so seteuid quiet expose_authtok /bin/sh \(check)\n"
             .write(toFile: "\(folder)/common-auth", atomically: false, encoding: .utf8)
     }
 

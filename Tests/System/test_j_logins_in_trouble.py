@@ -64,6 +64,8 @@ def test_finger_and_password_at_the_same_time_let_in_once():
         touch.start()
         child.send(f"{PASSWORD}\r")
         status, text = ended(child)
+        # A touch that is faster than the keys ends sudo before they are typed: the terminal shows them then.
+        text = text.replace(f"{PASSWORD}\r\n", "")
         assert status == 0 and text.endswith("\r\n0\r\n") and text.count("0") == 1, (status, text)
         ending.has_ended = True
         touch.join(60)
