@@ -34,6 +34,8 @@ MAN8DIR = $(dir $(MANDIR:%/=%))man8
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# Where the program looks for translations: share/locale beside its own folder.
+LOCALEDIR = $(dir $(BINDIR:%/=%))share/locale
 # udev and sysusers read no /usr/local: what does not come with the system goes to /etc.
 ifeq ($(PREFIX),/usr)
 UDEVDIR ?= /usr/lib/udev/rules.d
@@ -84,7 +86,7 @@ FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources 
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-test program build man completions docs test test-server check-openapi check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-demo setup-test program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
 	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
@@ -104,9 +106,9 @@ program: setup
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl-login-http
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorld
 
-build: program ## builds the release: program, man pages, completions
+build: program ## builds the release: program, man pages, completions, translations
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
-	@$(MAKE) --no-print-directory man completions
+	@$(MAKE) --no-print-directory man completions translations
 
 demo: setup-demo program ## the main job on a virtual reader with a simulated TPM, unattended
 	scripts/demo
@@ -229,13 +231,17 @@ completions: ## writes the shell completions of the built program to .build
 	$(WHORL) --generate-completion-script zsh >$(STAGE)/completions/zsh
 	$(WHORL) --generate-completion-script fish >$(STAGE)/completions/fish
 
+translations: ## compiles the translations to .build
+	@rm -rf $(STAGE)/locale && mkdir -p $(STAGE)/locale
+	scripts/translations $(STAGE)/locale
+
 # --- install: builds nothing, so that nothing is ever built as root ---------------------------------------------------
 
 install: install-program install-udev install-service ## installs to PREFIX (/usr/local) under DESTDIR, after make build
 
 install-program:
-	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-login-http -a -x $(PRODUCTS)/whorld -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish || \
-		{ echo "$(WHORL), its man pages or completions are not built: run make build first" >&2; exit 1; }
+	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-login-http -a -x $(PRODUCTS)/whorld -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish -a -d $(STAGE)/locale || \
+		{ echo "$(WHORL), its man pages, completions or translations are not built: run make build first" >&2; exit 1; }
 	@if ldd $(WHORL) | grep -q libswiftCore; then \
 		echo "note: this build needs the Swift libraries where it runs; make build links them in" >&2; fi
 	install -D -m 755 $(WHORL) "$(DESTDIR)$(BINDIR)/whorl"
@@ -246,6 +252,8 @@ install-program:
 	install -D -m 644 $(STAGE)/completions/bash "$(DESTDIR)$(BASHDIR)/whorl"
 	install -D -m 644 $(STAGE)/completions/zsh "$(DESTDIR)$(ZSHDIR)/_whorl"
 	install -D -m 644 $(STAGE)/completions/fish "$(DESTDIR)$(FISHDIR)/whorl.fish"
+	@for file in $(STAGE)/locale/*/LC_MESSAGES/whorl.mo; do \
+		install -D -m 644 $$file "$(DESTDIR)$(LOCALEDIR)/$${file#$(STAGE)/locale/}" || exit 1; done
 	@case ":$$PATH:" in *":$(BINDIR):"*) ;; *) [ -n "$(DESTDIR)" ] || \
 		echo "note: $(BINDIR) is not in the PATH; this adds it: export PATH=\"$(BINDIR):\$$PATH\"" >&2 ;; esac
 
@@ -287,7 +295,8 @@ install-fprintd: ## gives the service the place of an installed fprintd on the b
 
 uninstall: ## removes what install put there (the group fingerprint and a changed configuration stay)
 	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
-		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish"
+		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish" \
+		"$(DESTDIR)$(LOCALEDIR)"/*/LC_MESSAGES/whorl.mo
 	@rmdir "$(DESTDIR)$(LIBEXECDIR)" 2>/dev/null || true
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
 		if [ -e "$(UDEVDIR)/70-whorl.rules" ]; then \

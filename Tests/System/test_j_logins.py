@@ -129,6 +129,16 @@ def test_right_finger_is_root():
     assert said.endswith(": done"), said
 
 
+def test_prompt_is_in_the_language_of_the_person():
+    words = ["-u", "owner", "--", "env", "-i", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "LANGUAGE=de", "sudo", "-k", "id", "-u"]
+    child = pexpect.spawn("runuser", words, encoding="utf-8", timeout=60, preexec_fn=lambda: sit("owner"))
+    child.expect_exact("Passwort oder Berührung: ")
+    lay("left")
+    child.expect_exact("Nicht erkannt. Noch 2 Versuche.")
+    lay("right")
+    assert ended(child)[0] == 0
+
+
 def test_wrong_finger_is_told_and_the_password_is_asked_for():
     child = sudo()
     child.expect_exact(PROMPT)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libintl.h>
 #include <poll.h>
 #include <pwd.h>
 #include <security/pam_ext.h>
@@ -33,7 +34,28 @@
 /* --- PAM ---------------------------------------------------------------------------------------------------------- */
 
 /* Texts are bytes, since Swift has them so; each ends in a zero. */
-static inline void whorl_info(pam_handle_t *handle, const uint8_t *text) { pam_info(handle, "%s", (const char *)text); }
+
+/* A sentence in the language of the host, if the host has set one (po/). */
+__attribute__((noinline)) static const char *whorl_translated(const char *text) { return dgettext("whorl", text); }
+
+static inline void whorl_info(pam_handle_t *handle, const uint8_t *text) { pam_info(handle, "%s", whorl_translated((const char *)text)); }
+
+/* Writes a sentence on a terminal, in that language. */
+__attribute__((noinline)) static void whorl_show(int terminal, const char *text) {
+    text = whorl_translated(text);
+    ssize_t written = write(terminal, text, strlen(text));
+    (void)written;
+}
+
+/* Asks on a terminal, after a sentence if there is one. */
+__attribute__((noinline)) static void whorl_ask(int terminal, const uint8_t *sentence) {
+    if (sentence) {
+        whorl_show(terminal, "\n");
+        whorl_show(terminal, (const char *)sentence);
+        whorl_show(terminal, "\n");
+    }
+    whorl_show(terminal, "Password or touch: ");
+}
 
 static inline void whorl_log(const pam_handle_t *handle, int priority, const uint8_t *text) {
     pam_syslog(handle, priority, "%s", (const char *)text);

@@ -59,7 +59,7 @@ internal import CPAM
         let signals = HeldSignals()
         // Without a descriptor for them a signal would end the program before the terminal shows keys again.
         let outcome = signals.descriptor < 0 ? .unavailable : wait(signals)
-        if isShown { terminal?.write(Bytes("\n")) }
+        if isShown { terminal?.endLine() }
         terminal?.show(dropping: outcome != .typed)
         if outcome != .typed { race.line.clear() }
         // The terminal is in order before a signal is let through.
@@ -157,7 +157,7 @@ internal import CPAM
         }
         guard isShown else { return show() }
         guard !isInstruction else { return true }
-        terminal?.write(Bytes("\n") + sentence + Bytes("\n") + Self.text)
+        terminal?.ask(after: sentence)
         return true
     }
 
@@ -166,9 +166,7 @@ internal import CPAM
         guard terminal != nil else { return true }
         guard terminal?.hide() == true else { return false }
         isShown = true
-        terminal?.write(Self.text)
+        terminal?.ask()
         return true
     }
-
-    private static var text: Bytes { Bytes("Password or touch: ") }
 }

@@ -56,11 +56,14 @@ struct Terminal: ~Copyable {
         return key == -1 ? nil : key
     }
 
-    /// Writes a text; a terminal that takes nothing now stops no login.
-    func write(_ text: Bytes) {
-        let written = unsafe text.withUnsafeBytes { unsafe CPAM.write(descriptor, $0.baseAddress, $0.count) }
-        _ = written
-    }
+    /// Asks for the password or a touch, in the host's language; a terminal that takes nothing now stops no login.
+    func ask() { whorl_ask(descriptor, nil) }
+
+    /// Shows a sentence on a line of its own, and asks again.
+    func ask(after sentence: Bytes) { unsafe whorl_ask(descriptor, sentence.terminated) }
+
+    /// Ends the line with the question.
+    func endLine() { unsafe whorl_show(descriptor, "\n") }
 }
 
 /// The signals that end or stop this process, held back so that a terminal is put in order first.

@@ -3,6 +3,7 @@
 import CGTK
 import Glibc
 import WhorlRemote
+import WhorlSupport
 
 /// The desktop's agent: it shows the prompts of its login session's programs in a window.
 @main
@@ -15,6 +16,7 @@ enum Program {
         g_set_application_name("whorl-prompt")
         // A small window is drawn without the graphics card, whose libraries need much memory and time.
         setenv("GSK_RENDERER", "cairo", 0)
+        Translations.begin()
         guard gtk_init_check() != 0 else { fail("There is no display on which prompts could be shown.") }
         Task.detached { await showPrompts() }
         let loop = g_main_loop_new(nil, 0)

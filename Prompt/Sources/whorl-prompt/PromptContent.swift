@@ -22,25 +22,36 @@ struct PromptContent: Sendable {
     init(_ prompt: Prompt, count: Int) {
         self.prompt = prompt
         self.count = count
-        status = prompt.parts == .passcode ? "Type the passcode, then Enter." : "Getting the reader ready…"
+        status =
+            prompt.parts == .passcode
+            ? translated("Type the passcode, then Enter.") : translated("Getting the reader ready…")
         showsPasscode = prompt.parts == .passcode
     }
 
     /// Who asks; the service has put the verified name, or the program's own word marked as such, there.
     var asker: String { DisplayText.clean(prompt.title, limit: 200) }
     var reason: String { DisplayText.clean(prompt.reason, limit: 200) }
-    var cancelTitle: String { DisplayText.clean(prompt.cancelTitle, limit: 40) }
+    var cancelTitle: String { DisplayText.clean(translated(prompt.cancelTitle), limit: 40) }
 
     /// The title of the fallback's button, where there is one; the passcode's field takes its place.
     var fallbackTitle: String? {
-        showsPasscode || isOver ? nil : prompt.fallbackTitle.map { DisplayText.clean($0, limit: 40) }
+        showsPasscode || isOver
+            ? nil : prompt.fallbackTitle.map { DisplayText.clean(translated($0), limit: 40) }
     }
 
     /// The warnings about the reader and about a program that asks often.
     var warning: String {
-        let reader = prompt.readerKind.warning.map { [$0] } ?? []
-        let rate = count > 3 ? ["\(count) prompts of this program in the last minute."] : []
+        let reader = prompt.readerKind.warning.map { [translated($0)] } ?? []
+        let rate = count > 3 ? [Self.often(count)] : []
         return (reader + rate).joined(separator: "\n")
+    }
+
+    private static func often(_ count: Int) -> String {
+        translated(
+            "%d prompt of this program in the last minute.",
+            "%d prompts of this program in the last minute.",
+            count: count
+        )
     }
 
     /// Shows the passcode's field.
@@ -57,7 +68,7 @@ struct PromptContent: Sendable {
         switch update {
         case .scan(.touch): status = message ?? status
         case .scan(.finger(let present)):
-            status = present ? "Reading…" : prompt.scanTypeText
+            status = present ? translated("Reading…") : prompt.scanTypeText
             if present { hint = "" }
         case .scan(.alike): break
         case .scan(.retry), .noMatch: hint = message ?? hint
@@ -65,9 +76,9 @@ struct PromptContent: Sendable {
             filled = total > 0 ? min(1, max(0, Double(completed) / Double(total))) : 0
             (status, hint) = (message ?? status, "")
         case .fingerEnded:
-            (status, hint) = ("Type the passcode, then Enter.", message ?? "")
+            (status, hint) = (translated("Type the passcode, then Enter."), message ?? "")
             openPasscode()
-        case .checking: (takesPasscode, hint) = (false, "Checking…")
+        case .checking: (takesPasscode, hint) = (false, translated("Checking…"))
         case .wrongPasscode, .throttled: (takesPasscode, hint) = (true, message ?? hint)
         case .passcodeEnded: (showsPasscode, hint) = (false, message ?? hint)
         case .matched, .verified:

@@ -3,6 +3,7 @@
 import CGTK
 import SecretMemory
 import WhorlService
+import WhorlSupport
 
 /// The widgets of the window.
 ///
@@ -41,12 +42,12 @@ struct PromptWidgets {
             gtk_widget_set_margin_end,
         ] { set(box, Self.margin) }
         let frame = window.of(GtkWindow.self)
-        gtk_window_set_title(frame, "Fingerprint")
+        gtk_window_set_title(frame, translated("Fingerprint"))
         gtk_window_set_resizable(frame, 0)
         gtk_widget_set_size_request(window, Self.width, -1)
         gtk_window_set_child(frame, box)
         gtk_password_entry_set_show_peek_icon(OpaquePointer(passcode), 1)
-        whorl_set_accessible_label(passcode, "Passcode")
+        whorl_set_accessible_label(passcode, translated("Passcode"))
         connect()
     }
 
@@ -95,13 +96,16 @@ struct PromptWidgets {
         set(hint, content.hint)
         gtk_widget_set_visible(drawing, content.prompt.parts.contains(.finger) ? 1 : 0)
         gtk_widget_queue_draw(drawing)
-        whorl_set_accessible_label(drawing, "Fingerprint, \(Int(content.filled * 100)) percent")
+        whorl_set_accessible_label(
+            drawing,
+            translated("Fingerprint, %1$@ percent", with: String(Int(content.filled * 100)))
+        )
         gtk_widget_set_visible(passcode, content.showsPasscode ? 1 : 0)
         gtk_widget_set_sensitive(passcode, content.takesPasscode ? 1 : 0)
         gtk_widget_set_visible(fallback, content.fallbackTitle == nil ? 0 : 1)
         title(fallback, content.fallbackTitle ?? "")
         title(cancel, content.cancelTitle)
-        title(refuse, "Not This Program")
+        title(refuse, translated("Not This Program"))
         gtk_widget_set_visible(cancel, content.isOver ? 0 : 1)
         gtk_widget_set_visible(refuse, content.isOver || content.count < 2 ? 0 : 1)
     }

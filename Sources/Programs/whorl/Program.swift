@@ -11,6 +11,8 @@ enum Program {
     static func main() async {
         StandardStreams.fillGaps()
         guard ThisProcess.hideMemory() else { leave(end(exposed, CommandLine.arguments)) }
+        // Programs read English, also where the C library's own texts are in it.
+        if !CommandLine.arguments.contains("--json") { Translations.begin() }
         Interruption.listen()
         leave(await status(of: Array(CommandLine.arguments.dropFirst())))
     }

@@ -50,14 +50,15 @@ extension PromptState {
             case .hidden, .ended: []
             case .typed(let count): [Self.line(style, characters: count)]
             case .checking(let count):
-                ["  Checking" + (style.ascii ? "..." : "…")]
+                ["  " + text("Checking", style, indent: 5) + (style.ascii ? "..." : "…")]
                     + (count > 0 ? [Self.line(style, characters: count)] : [])
             }
         return line + (verdict.map { [hint($0, style)] } ?? [])
     }
 
     /// Returns the line in which a passcode is typed: a dot for each character, as far as they fit.
-    static func line(_ style: TerminalStyle, _ question: String = "  Passcode", characters: Int) -> String {
+    static func line(_ style: TerminalStyle, _ question: String = "Passcode", characters: Int) -> String {
+        let question = "  " + TerminalText.line(question, columns: style.columns - 4, ascii: style.ascii)
         let room = max(0, style.columns - TerminalText.width(of: question) - 2)
         let dot: Character = style.ascii ? "*" : "•"
         return question + ": " + String(repeating: dot, count: min(characters, room))
@@ -92,17 +93,18 @@ extension PromptState {
     /// Returns the first lines of the prompt on an output that cannot be redrawn.
     package func opening(_ style: TerminalStyle) -> [String] {
         [text(prompt.title, style) + ":" + " " + text(prompt.reason, style)]
-            + (prompt.readerKind.warning.map { [$0] } ?? []) + (passcode == .hidden ? [] : [Self.instruction])
+            + (prompt.readerKind.warning.map { [text($0, style)] } ?? [])
+            + (passcode == .hidden ? [] : [text(Self.instruction, style)])
     }
 
     /// Returns the text for one change on an output that cannot be redrawn; typed characters leave no trace there.
     package func line(for change: PromptChange, _ style: TerminalStyle) -> String? {
         switch change {
         case .told(let update): line(for: update, style)
-        case .opened: Self.instruction
+        case .opened: text(Self.instruction, style)
         case .typed: nil
-        case .refused(let text): text
-        case .left(let button): Self.farewell(button)
+        case .refused(let sentence): text(sentence, style)
+        case .left(let button): text(Self.farewell(button), style)
         }
     }
 
@@ -110,7 +112,7 @@ extension PromptState {
         guard let message = prompt.message(for: update) else { return nil }
         return switch update {
         case .fingerEnded where prompt.parts.contains(.passcode):
-            text(message, style) + " " + Self.instruction
+            text(message, style) + " " + text(Self.instruction, style)
         // These texts may come from outside.
         case .fingerEnded, .passcodeEnded, .ended: text(message, style)
         case .scan, .noMatch, .checking, .wrongPasscode, .throttled, .matched, .verified: message

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import WhorlFingerprint
+internal import WhorlSupport
 
 /// An update of a longer activity at a reader: an enrollment, a picture, a trial of the reader.
 public enum ScanActivityUpdate: Sendable, Hashable {
@@ -150,7 +151,10 @@ package struct ScanActivityState: Drawing, Hashable {
             columns: style.columns,
             ascii: style.ascii
         )
-        return [heading] + (readerKind.warning.map { [$0] } ?? [])
+        return [heading]
+            + (readerKind.warning.map {
+                [TerminalText.line($0, columns: style.columns, ascii: style.ascii)]
+            } ?? [])
     }
 
     package func line(for update: ScanActivityUpdate, _ style: TerminalStyle) -> String? {
@@ -158,11 +162,12 @@ package struct ScanActivityState: Drawing, Hashable {
             TerminalText.line(text, columns: style.columns, ascii: style.ascii)
         }
         return switch update {
-        case .scan(.touch): instruction
+        case .scan(.touch): text(instruction)
         case .scan(.finger), .area: nil
-        case .scan(.alike): FingerArea.alikeHint
-        case .scan(.retry(let reason)): reason.hint
-        case .scan(.stage(let completed, let total)): "\(completed) of \(total)."
+        case .scan(.alike): text(FingerArea.alikeHint)
+        case .scan(.retry(let reason)): text(reason.hint)
+        case .scan(.stage(let completed, let total)):
+            translated("%1$@ of %2$@.", with: String(completed), String(total))
         case .part(let part): text(part)
         case .finished(let end), .failed(let end): text(end)
         }

@@ -6,6 +6,8 @@ internal import WhorlSupport
 package enum TerminalText {
     /// Returns the text without characters that control a terminal, in at most `columns` columns.
     ///
+    /// A sentence of ours is shown in the person's language.
+    ///
     /// - Parameters:
     ///   - text: Any text.
     ///   - columns: The number of columns; a wider text ends in an ellipsis.
@@ -13,7 +15,7 @@ package enum TerminalText {
     ///     so every non-ASCII character becomes a question mark.
     /// - Returns: One line, without a line feed.
     package static func line(_ text: String, columns: Int, ascii: Bool = false) -> String {
-        let clean = DisplayText.clean(text, limit: max(columns, 0) + 1)
+        let clean = DisplayText.clean(translated(text), limit: max(columns, 0) + 1)
         return cut(ascii ? inASCII(clean) : clean, to: columns, ellipsis: ascii ? "." : "…")
     }
 

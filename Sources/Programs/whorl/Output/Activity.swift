@@ -98,8 +98,8 @@ final class Activity: Sendable {
         if tested < total {
             part(
                 tested == 0
-                    ? "The finger is enrolled. \(total) test touches show how well it is recognised."
-                    : "\(recognised) of \(tested) test touches recognised."
+                    ? translated("The finger is enrolled. Test touches show how well it is recognised.")
+                    : TestTouches.count(recognised, of: tested)
             )
         }
     }

@@ -151,7 +151,7 @@ final class Console: Sendable {
 
     /// Writes one line for people: lower case, without a full stop.
     private func say(_ what: String, _ sentence: String) {
-        write("whorl: \(what): \(Console.phrase(sentence))\n", to: STDERR_FILENO)
+        write("whorl: \(what): \(Console.phrase(translated(sentence)))\n", to: STDERR_FILENO)
     }
 
     /// Returns a sentence in the form of the command line: it begins in lower case unless with a name, and has no full

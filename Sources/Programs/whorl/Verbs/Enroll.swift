@@ -5,6 +5,7 @@ import Synchronization
 import WhorlFingerprint
 import TerminalPrompt
 import WhorlService
+import WhorlSupport
 
 /// The command `whorl enroll`.
 struct Enroll: Verb {
@@ -47,12 +48,14 @@ struct Enroll: Verb {
         let preset = try await passcode.preset()
         let isGuided = guided ?? session.console.isForPerson
         let tests = Mutex(TestTouches())
-        let activity = Activity("Enroll the \(finger.spokenName)", console: session.console)
+        let activity = Activity(
+            translated("Enroll the %1$@", with: translated(finger.spokenName)),
+            console: session.console
+        )
         let enrolled = try await activity.run(
             success: { _ in
-                .finished(
-                    ["Enrolled.", tests.withLock(\.sentence)].compactMap(\.self).joined(separator: " ")
-                )
+                let sentences = [translated("Enrolled."), tests.withLock(\.sentence)]
+                return .finished(sentences.compactMap(\.self).joined(separator: " "))
             },
             failure: "Not enrolled."
         ) { () async throws(Failure) in
@@ -103,7 +106,7 @@ struct Enroll: Verb {
 }
 
 /// The test touches of a guided enrollment so far.
-private struct TestTouches: Sendable {
+struct TestTouches: Sendable {
     private(set) var recognised = 0
     private(set) var tested = 0
 
@@ -113,10 +116,16 @@ private struct TestTouches: Sendable {
         }
     }
 
+    /// Returns the sentence about so many touches.
+    static func count(_ recognised: Int, of tested: Int) -> String {
+        translated("%1$@ of %2$@ test touches recognised.", with: String(recognised), String(tested))
+    }
+
     /// The sentence for a person; `nil` where no test touch was made.
     var sentence: String? {
         guard tested > 0 else { return nil }
-        let count = "\(recognised) of \(tested) test touches recognised."
-        return recognised == tested ? count : count + " Removing the finger and enrolling it again may help."
+        let count = Self.count(recognised, of: tested)
+        return recognised == tested
+            ? count : count + " " + translated("Removing the finger and enrolling it again may help.")
     }
 }

@@ -96,27 +96,33 @@ extension Prompt {
         }
     }
 
-    /// Returns the sentence that tells the person about an update; `nil` for an update without one.
+    /// Returns the sentence that tells the person about an update, in the person's language; `nil` for an update without one.
     ///
     /// A prompt that does not ask for the passcode tells nothing about passcodes that come from elsewhere.
     public func message(for update: PromptUpdate) -> String? {
         guard shows(update) else { return nil }
         return switch update {
-        case .scan(.touch): scanType.instruction
+        case .scan(.touch): translated(scanType.instruction)
         case .scan(.finger), .scan(.alike), .checking: nil
-        case .scan(.retry(let reason)): reason.hint
-        case .scan(.stage(let completed, let total)): "\(completed) of \(total)."
-        case .noMatch(..<1): "Not recognised."
-        case .noMatch(1): "Not recognised. 1 try left."
-        case .noMatch(let remaining): "Not recognised. \(remaining) tries left."
-        case .wrongPasscode(nil): "Wrong passcode."
-        case .wrongPasscode(1): "Wrong passcode. 1 try left before a wait."
-        case .wrongPasscode(.some(..<1)): "Wrong passcode. There is a wait before the next try."
-        case .wrongPasscode(.some(let left)): "Wrong passcode. \(left) tries left before a wait."
-        case .throttled(let wait): "Too many passcodes were wrong. Wait \(wait.spoken)."
-        case .matched(let finger): "Matched: \(finger.spokenName)."
-        case .verified: "The passcode is right."
-        case .fingerEnded(let reason), .passcodeEnded(let reason), .ended(let reason): reason
+        case .scan(.retry(let reason)): translated(reason.hint)
+        case .scan(.stage(let completed, let total)):
+            translated("%1$@ of %2$@.", with: String(completed), String(total))
+        case .noMatch(..<1): translated("Not recognised.")
+        case .noMatch(let remaining):
+            translated("Not recognised. %d try left.", "Not recognised. %d tries left.", count: remaining)
+        case .wrongPasscode(nil): translated("Wrong passcode.")
+        case .wrongPasscode(.some(..<1)): translated("Wrong passcode. There is a wait before the next try.")
+        case .wrongPasscode(.some(let left)):
+            translated(
+                "Wrong passcode. %d try left before a wait.",
+                "Wrong passcode. %d tries left before a wait.",
+                count: left
+            )
+        case .throttled(let wait):
+            translated("Too many passcodes were wrong. Wait %1$@.", with: wait.translated)
+        case .matched(let finger): translated("Matched: %1$@.", with: translated(finger.spokenName))
+        case .verified: translated("The passcode is right.")
+        case .fingerEnded(let reason), .passcodeEnded(let reason), .ended(let reason): translated(reason)
         }
     }
 }
