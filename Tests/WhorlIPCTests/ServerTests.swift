@@ -188,6 +188,30 @@ private typealias Place = TestService.Place
         #expect(await waits.next() == false)
     }
 
+    // The task's state is locked while its cancellation is handled, and a message resumes the task: neither may wait for
+    // the other. In a process of its own, which the alarm ends.
+    @Test func `a call that is cancelled in the moment of a message ends`() async {
+        await #expect(processExitsWith: .success) {
+            alarm(60)
+            let service = try TestService()
+            for _ in 0..<400 {
+                let client = try service.connect()
+                let (first, sink) = AsyncStream.makeStream(of: Void.self)
+                let call = Task {
+                    let _: ServiceConnection.Reply<TestService.Count>? = try? await client.call(
+                        "org.example.test.Count",
+                        TestService.Count(number: 300)
+                    ) { _ in sink.yield() }
+                    sink.finish()
+                }
+                var arrivals = first.makeAsyncIterator()
+                _ = await arrivals.next()
+                call.cancel()
+                await call.value
+            }
+        }
+    }
+
     @Test func `that stops ends the calls under way with an error`() async throws {
         let service = try TestService()
         var waits = service.waits.makeAsyncIterator()

@@ -113,7 +113,7 @@ package final class ServiceConnection: Sendable {
                 return .failure(error)
             }
         } onCancel: {
-            channel.close()
+            channel.closeSoon()
         }
         return try answer.get()
     }

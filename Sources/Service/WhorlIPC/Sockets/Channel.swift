@@ -129,6 +129,14 @@ final class Channel: @unchecked Sendable {
         perform { end(.closed) }
     }
 
+    /// Ends the connection as ``close()`` does, and does not wait until that is done.
+    ///
+    /// It is for handlers of a task's cancellation. They run while the task's state is locked, and a message that arrives
+    /// in the same moment resumes the task in this connection's turn: each would wait for the other for ever.
+    func closeSoon() {
+        queue.async { self.end(.closed) }
+    }
+
     /// Lets the socket go without closing it; no handler is called from then on.
     ///
     /// - Returns: `false` where the connection has ended, or half a message is on its way.
