@@ -77,15 +77,17 @@ struct Device: AsyncParsableCommand {
         @OptionGroup var user: User.Name
 
         @Argument(help: "The device, as `device list` names it.")
-        var device: String
+        var device: IdentifierArgument
 
         @Argument(help: "The key, as the device itself shows it.")
-        var key: String
+        var key: IdentifierArgument
 
         func run() async throws {
             let user = try user.checked()
-            guard let name = LoginName(device) else { throw ValidationError("That is no name of a device.") }
-            try await DevicesCommand(store: try await store.open()).approve(name, of: user, keyID: key)
+            guard let name = LoginName(device.text) else {
+                throw ValidationError("That is no name of a device.")
+            }
+            try await DevicesCommand(store: try await store.open()).approve(name, of: user, keyID: key.text)
         }
     }
 
@@ -97,7 +99,7 @@ struct Device: AsyncParsableCommand {
         @OptionGroup var user: User.Name
 
         @Argument(help: "The device, as `device list` names it.")
-        var device: String?
+        var device: IdentifierArgument?
 
         @Flag(help: "Revoke all of the user's devices.")
         var all = false
@@ -113,7 +115,9 @@ struct Device: AsyncParsableCommand {
                 _ = try await devices.revokeAll(of: user)
                 return
             }
-            guard let name = LoginName(device) else { throw ValidationError("That is no name of a device.") }
+            guard let name = LoginName(device.text) else {
+                throw ValidationError("That is no name of a device.")
+            }
             try await devices.revoke(name, of: user)
         }
     }

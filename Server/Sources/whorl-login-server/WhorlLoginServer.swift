@@ -22,7 +22,7 @@ struct WhorlLoginServer: AsyncParsableCommand {
         defer { JSONLines.flush() }
         do {
             let arguments = try ConfigurationFile.complete(Array(CommandLine.arguments.dropFirst()))
-            var command = try parseAsRoot(arguments)
+            var command = try parseAsRoot(IdentifierArgument.marking(arguments))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
