@@ -223,7 +223,9 @@ enum whorl_text {
     WHORL_TEXT_SCAN_TYPE = 13,     /* "press" or "swipe". */
     WHORL_TEXT_ASKER = 14,         /* The verified id of the confined program that asks; show it in place of the title. */
     WHORL_TEXT_ASKER_PROCESS = 15, /* The name of the process that asks. */
-    WHORL_TEXT_RETRY = 16          /* Of an update: "general", "tooShort", "centerFinger", "removeFinger", "tooFast". */
+    WHORL_TEXT_RETRY = 16,         /* Of an update: "general", "tooShort", "centerFinger", "removeFinger", "tooFast". */
+    WHORL_TEXT_STRENGTH = 17       /* Of an evaluation: the strength that the touch had, "any" or words with + between them:
+                                      "match-on-chip", "two-fingers", "passcode", and last "reader:" with the reader's id. */
 };
 
 /* Returns a text; "" where there is none, and for a context that is none. Never NULL. */
@@ -265,7 +267,8 @@ enum whorl_update {
     WHORL_UPDATE_VERIFIED = 12,      /* As above. */
     WHORL_UPDATE_ENDED = 13,         /* Without success, for the reason in WHORL_TEXT_MESSAGE. */
     WHORL_UPDATE_BEGAN = 14,         /* Of an enrollment: the owner has agreed. WHORL_NUMBER_TOTAL: stages. */
-    WHORL_UPDATE_CONFIRMING = 15     /* Of an enrollment: one more touch confirms it. WHORL_NUMBER_TRIES_LEFT. */
+    WHORL_UPDATE_CONFIRMING = 15,    /* Of an enrollment: one more touch confirms it. WHORL_NUMBER_TRIES_LEFT. */
+    WHORL_UPDATE_ANOTHER_FINGER = 16 /* The finger matched, and a different one is asked for now. */
 };
 
 /* Bytes of a result. */
@@ -333,8 +336,8 @@ struct whorl_asking {
  * WHORL_NUMBER_HAS_READER, WHORL_NUMBER_IS_PASSCODE_SET, WHORL_TEXT_READER_KIND, WHORL_BYTES_DOMAIN_STATE. */
 int whorl_can_evaluate(whorl_context context, int policy);
 
-/* Asks the owner. Gives WHORL_TEXT_METHOD, WHORL_TEXT_FINGER, WHORL_TEXT_READER_KIND, WHORL_BYTES_DOMAIN_STATE. A result
- * means what the caller makes of it: a program whose memory the person can change guards nothing by it. What has to stay
+/* Asks the owner. Gives WHORL_TEXT_METHOD, WHORL_TEXT_FINGER, WHORL_TEXT_READER_KIND, WHORL_TEXT_STRENGTH,
+ * WHORL_BYTES_DOMAIN_STATE. A result means what the caller makes of it: a program whose memory the person can change guards nothing by it. What has to stay
  * closed is kept as a secret or a key. */
 int whorl_evaluate(whorl_context context, const struct whorl_asking *asking);
 

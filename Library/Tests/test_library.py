@@ -410,6 +410,23 @@ def test_a_c_program_with_poll_is_clean_under_valgrind():
         assert "definitely lost" not in run.stderr, run.stderr
 
 
+def test_a_thousand_loads_and_unloads_leave_no_file_and_no_memory():
+    with Service("mock:touch right-index*6,hang", tpm=False) as service:
+        with opened(service) as context:
+            context.enroll("right-index-finger", SHOWN)
+            ended(context)
+        binary = service.folder / "load"
+        subprocess.run(
+            ["gcc", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", f"-I{HERE.parent / 'Headers'}", str(HERE / "load.c"),
+             "-o", str(binary), "-ldl"], check=True,
+        )
+        run = subprocess.run([str(binary), service.path, str(BUILD), "1000"], capture_output=True, text=True, timeout=300)
+        print("     ", run.stdout.strip())
+        assert run.returncode == 0, (run.returncode, run.stdout, run.stderr)
+        numbers = [int(number) for number in re.findall(r"\d+", run.stdout)]
+        assert numbers[1] == numbers[2] and numbers[4] <= numbers[3] + 4096, run.stdout
+
+
 def test_a_call_costs_no_more_than_the_raw_socket():
     with Service("mock:match", tpm=False) as service:
         binary = service.folder / "cost"

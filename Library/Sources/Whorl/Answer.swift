@@ -79,6 +79,7 @@ struct Answer {
         values.set(WHORL_NUMBER_IS_REUSED, isReused)
         values.take(WHORL_TEXT_FINGER, "finger", of: value)
         values.take(WHORL_TEXT_READER_KIND, "readerKind", of: value)
+        values.take(WHORL_TEXT_STRENGTH, "strength", of: value)
         values.set(WHORL_BYTES_DOMAIN_STATE, Self.digest(value["domainState"]))
         return true
     }

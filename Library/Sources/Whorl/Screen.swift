@@ -214,6 +214,7 @@ enum Update {
         if event.isText("retry") { return WHORL_UPDATE_RETRY }
         if event.isText("stage") { return WHORL_UPDATE_STAGE }
         if event.isText("noMatch") { return WHORL_UPDATE_NO_MATCH }
+        if event.isText("anotherFinger") { return WHORL_UPDATE_ANOTHER_FINGER }
         if event.isText("fingerEnded") { return WHORL_UPDATE_FINGER_ENDED }
         if event.isText("checking") { return WHORL_UPDATE_CHECKING }
         if event.isText("wrongPasscode") { return WHORL_UPDATE_WRONG_PASSCODE }

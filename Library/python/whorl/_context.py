@@ -62,6 +62,7 @@ class Update(enum.IntEnum):
     ENDED = 13
     BEGAN = 14
     CONFIRMING = 15
+    ANOTHER_FINGER = 16
 
 
 class Text(enum.IntEnum):
@@ -83,6 +84,7 @@ class Text(enum.IntEnum):
     ASKER = 14
     ASKER_PROCESS = 15
     RETRY = 16
+    STRENGTH = 17
 
 
 class Number(enum.IntEnum):
