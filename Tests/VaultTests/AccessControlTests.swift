@@ -19,6 +19,12 @@ struct AccessControlTests {
         plain + plain.map { $0 + "+application-password" }
         + plain.filter { !$0.hasSuffix("passcode") || $0.hasPrefix("biometry-current-set-or") }
         .flatMap { [$0 + "+pcrs:7", $0 + "+application-password+pcrs:0,2,7"] }
+        + [
+            "biometry-any+match-on-chip", "biometry-any+two-fingers",
+            "user-presence+match-on-chip+two-fingers",
+            "biometry-any+reader:goodixmoc/27c6:5840/a+b",
+            "biometry-any+application-password+pcrs:7+two-fingers+reader:x",
+        ]
 
     @Test(arguments: all) func `its text gives the same access control again`(text: String) throws {
         let access = try AccessControl(text)
@@ -32,7 +38,7 @@ struct AccessControlTests {
             let access = try AccessControl(text)
             #expect(AccessControl(encoded: access.encoded) == access)
             #expect(seen.insert(access.encoded).inserted, "\(text)")
-            #expect(access.encoded.count <= 16)
+            #expect(access.encoded.count <= (access.strength == .any ? 16 : 80))
         }
     }
 
@@ -55,6 +61,9 @@ struct AccessControlTests {
         arguments: [
             "", "biometry", "Biometry-Any", "biometry-any ", "biometry-any-or", "-or-passcode",
             "passcode-and-",
+            "none+two-fingers", "passcode+match-on-chip", "biometry-any+passcode", "biometry-any+any",
+            "biometry-any+two-fingers+two-fingers", "biometry-any+reader:", "biometry-any+reader:a b",
+            "biometry-any+two-fingers+application-password", "biometry-any+two-fingers+",
             "none+pcrs:", "none+pcrs:24", "none+pcrs:-1", "none+pcrs:7,", "none+pcrs:x", "none+pcrs:16",
             "none+pcrs:7+pcrs:8", "none+application-password+application-password", "+application-password",
             "none+", "passcode+pcrs:7", "biometry-any-and-passcode+pcrs:7", "biometry-any\u{1B}[2J",

@@ -51,6 +51,13 @@ struct ConfigurationTests {
             [Tries]
             Fingers=3
             LockMinutes=60
+            [Touch]
+            Match=on-chip
+            Fingers=2
+            Passcode=yes
+            [Identify]
+            People=12
+            StrangerOneIn=50
             """
         )
         var wanted = ServiceConfiguration()
@@ -61,6 +68,9 @@ struct ConfigurationTests {
         wanted.longestSeconds = 45
         wanted.tries = 3
         wanted.lockMinutes = 60
+        wanted.groups.mostPeople = 12
+        wanted.groups.strangerOneIn = 50
+        wanted.strength = TouchStrength(isMatchedOnChip: true, hasTwoFingers: true, hasPasscode: true)
         #expect(wanted.attemptRules == AttemptRules(tries: 3, firstLockMinutes: 60))
         #expect(read.configuration == wanted && read.warnings.isEmpty)
     }
@@ -72,7 +82,8 @@ struct ConfigurationTests {
         "[Timeout]\nLongestSeconds=9", "[Timeout]\nLongestSeconds=1e3", "[Tries]\nFingers=0",
         "[Tries]\nFingers=6",
         "[Tries]\nLockMinutes=4", "[Tries]\nLockMinutes=1441", "[Reader]\nId=",
-        "[Reader]\nId=mock:then=match", "[Reader]\nId=mock", "[Reader]\nId=a b",
+        "[Touch]\nMatch=chip", "[Touch]\nPasscode=true", "[Reader]\nId=mock:then=match", "[Reader]\nId=mock",
+        "[Reader]\nId=a b",
     ])
     func `a value that is not allowed is refused with its key, itself and what is allowed`(text: String)
         throws

@@ -71,7 +71,7 @@ struct PromptContent: Sendable {
             status = present ? translated("Reading…") : prompt.scanTypeText
             if present { hint = "" }
         case .scan(.alike): break
-        case .scan(.retry), .noMatch: hint = message ?? hint
+        case .scan(.retry), .noMatch, .anotherFinger: hint = message ?? hint
         case .scan(.stage(let completed, let total)):
             filled = total > 0 ? min(1, max(0, Double(completed) / Double(total))) : 0
             (status, hint) = (message ?? status, "")

@@ -94,7 +94,7 @@ extension PromptUpdate {
     fileprivate var isAboutPasscode: Bool {
         switch self {
         case .checking, .wrongPasscode, .throttled, .passcodeEnded: true
-        case .scan, .noMatch, .fingerEnded, .matched, .verified, .ended: false
+        case .scan, .noMatch, .anotherFinger, .fingerEnded, .matched, .verified, .ended: false
         }
     }
 }

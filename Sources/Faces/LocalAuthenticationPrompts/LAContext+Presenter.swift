@@ -3,6 +3,7 @@
 // The names that a presenter needs. They are in a module of their own, since none of them is Apple's: what a program
 // imports as LocalAuthentication has no name that its own types may have.
 @_exported public import protocol WhorlService.PromptPresenter
+@_exported public import struct WhorlService.TouchStrength
 @_exported public import struct WhorlService.Prompt
 @_exported public import enum WhorlService.PromptAction
 @_exported public import class WhorlService.PromptEntry
@@ -31,4 +32,12 @@ extension LAContext {
         get { core.settings.presenter }
         set { core.change { $0.presenter = newValue } }
     }
+
+    /// The strength of the touch in the last evaluation that succeeded.
+    ///
+    /// It has the reader, whether the reader compared by itself, whether two fingers matched, and whether the passcode was typed
+    /// as well. It is `nil` before a success, and when only the passcode answered.
+    ///
+    ///     guard context.evaluatedTouchStrength?.isMatchedOnChip == true else { return refuse() }
+    public var evaluatedTouchStrength: TouchStrength? { core.evaluatedStrength }
 }

@@ -140,7 +140,7 @@ struct TestPrompt: PromptPresenter {
                 isAsking = offer.takesFinger
                 offer.takesFinger = false
             case .passcodeEnded: offer.passcode = nil
-            case .scan, .noMatch, .checking, .matched, .verified, .ended: break
+            case .scan, .noMatch, .anotherFinger, .checking, .matched, .verified, .ended: break
             }
             if isAsking, let button = person.act(on: offer) { return button }
         }

@@ -34,6 +34,8 @@ struct SystemService {
             roots.root(of: user).services.owner
         } keyring: { user in
             roots.root(of: user).loginKeyring
+        } identify: { (users, request, presenter) async throws(AuthenticationError) in
+            try await roots.identify(users, request, presenter)
         } takeOver: { (user, prints, isTrial) async throws(FingerChangeError) in
             try await roots.root(of: user).takeOver(prints, isTrial: isTrial)
         }
@@ -135,6 +137,7 @@ final class RootsOfUsers: Sendable {
         configuration.reader = service.configuration.reader
         configuration.readerIsNamedIn = service.configuration.reader.map { _ in ServiceConfiguration.path }
         configuration.attemptRules = service.configuration.attemptRules
+        configuration.strength = service.configuration.strength
         configuration.tpm = service.tpm
         configuration.allowsPretendedReaders = service.allowsVirtualReaders
         configuration.allowsSimulatedTPM = false
@@ -144,6 +147,22 @@ final class RootsOfUsers: Sendable {
             roots[uid] = made
             return made
         }
+    }
+
+    /// Asks which of several users touches the reader; the tries count at root's state.
+    func identify(
+        _ users: [UInt32],
+        _ request: EvaluationRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedPerson {
+        // No state is opened for more people than are allowed.
+        let allowed = users.prefix(service.configuration.groups.mostPeople + 1)
+        return try await root(of: 0).identify(
+            allowed.map { ($0, root(of: $0)) },
+            service.configuration.groups,
+            request,
+            presenter
+        )
     }
 
     /// Returns when each engine has done a piece of work.

@@ -22,6 +22,10 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var tries = AttemptRules.standard.tries
     /// The length in minutes of the first lock of fingers that ends by time.
     package var lockMinutes = AttemptRules.standard.firstLockMinutes
+    /// The strength that each touch must have; ``reader`` is not part of it.
+    package var strength = TouchStrength.any
+    /// The limits for identifying one of several people.
+    package var groups = GroupRules()
 
     /// The rules for failed tries.
     package var attemptRules: AttemptRules { AttemptRules(tries: tries, firstLockMinutes: lockMinutes) }
@@ -79,7 +83,34 @@ package struct Setting: Sendable {
             configuration,
             value in number(value, 5...1440, &configuration.lockMinutes)
         },
+        Setting(group: "Touch", key: "Match", allowed: "any, on-chip", standard: "any") {
+            configuration,
+            value in choice(value, "any", "on-chip", &configuration.strength.isMatchedOnChip)
+        },
+        Setting(group: "Touch", key: "Fingers", allowed: "1, 2", standard: "1") {
+            configuration,
+            value in choice(value, "1", "2", &configuration.strength.hasTwoFingers)
+        },
+        Setting(group: "Touch", key: "Passcode", allowed: "no, yes", standard: "no") {
+            configuration,
+            value in choice(value, "no", "yes", &configuration.strength.hasPasscode)
+        },
+        Setting(group: "Identify", key: "People", allowed: "0 to 50", standard: "0") {
+            configuration,
+            value in number(value, 0...50, &configuration.groups.mostPeople)
+        },
+        Setting(group: "Identify", key: "StrangerOneIn", allowed: "1 to 1000000", standard: "100") {
+            configuration,
+            value in number(value, 1...1_000_000, &configuration.groups.strangerOneIn)
+        },
     ]
+
+    /// Takes one of two words, of which the second says yes.
+    private static func choice(_ word: String, _ no: String, _ yes: String, _ place: inout Bool) -> Bool {
+        guard word == no || word == yes else { return false }
+        place = word == yes
+        return true
+    }
 
     private static func words<Value: CaseIterable & RawRepresentable<String>>(_: Value.Type) -> String {
         Value.allCases.map(\.rawValue).joined(separator: ", ")

@@ -68,7 +68,10 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
             try await forget()
             return nil
         }
-        return try await vault.secret(in: item, shown: await engine.known(in: session, vault))
+        return try await vault.secret(
+            in: item,
+            shown: await engine.known(in: session, vault, demanding: [engine.strength])
+        )
     }
 
     func forget() async throws(VaultError) {

@@ -27,7 +27,9 @@ struct InProcessPasscode: PasscodeService {
 
     func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError) {
         let vault = try await state.createdVault()
-        try await vault.setPasscode(passcode, of: profile, shown: await engine.known(in: session, vault))
+        // The touch before a first passcode cannot have come with one.
+        let shown = await engine.known(in: session, vault, demanding: [])
+        try await vault.setPasscode(passcode, of: profile, shown: shown)
     }
 
     func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError) {

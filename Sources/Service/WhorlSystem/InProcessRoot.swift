@@ -92,6 +92,7 @@ public final class InProcessRoot: Sendable {
             interruptions: interruptions,
             obstacle: { await reach.untilObstructed($0) },
             rules: configuration.attemptRules,
+            strength: configuration.strength,
             reader: { () async throws(AuthenticationError) in try await choice.chosen() }
         )
     }
@@ -136,6 +137,20 @@ public final class InProcessRoot: Sendable {
             try await choice.reachable(reader)
         })
         return AccountFingers(engine, fingers(by: engine), on: reader)
+    }
+
+    /// Asks which of several people touches the reader; the tries count in this root's state.
+    package func identify(
+        _ people: [(user: UInt32, root: InProcessRoot)],
+        _ rules: GroupRules,
+        _ request: EvaluationRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedPerson {
+        try await GroupIdentification(
+            asker: engine,
+            people: people.map { ($0.user, $0.root.engine) },
+            rules: rules
+        ).run(request, presenter: presenter)
     }
 
     /// Returns the keychain's rows in other access groups than this program's, as a service does for its callers.

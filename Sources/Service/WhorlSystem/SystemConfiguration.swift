@@ -17,6 +17,8 @@ public struct SystemConfiguration: Sendable {
     package var readerIsNamedIn: String?
     /// The machine's rules for failed tries.
     package var attemptRules = AttemptRules.standard
+    /// The strength that the machine demands of each touch.
+    package var strength = TouchStrength.any
     /// The TPM, as a TCTI string or `none`; `nil` means `device:/dev/tpmrm0`.
     public var tpm: String?
     /// The program that asks; `nil` means the name of its file.

@@ -107,7 +107,8 @@ final class Fixture: Sendable {
         passcode: any PasscodeAuthority = NoPasscode(),
         interruptions: Interruptions = Interruptions(),
         obstacle: @escaping ReaderObstacle = { _ in nil },
-        rules: AttemptRules = .standard
+        rules: AttemptRules = .standard,
+        strength: TouchStrength = .any
     ) -> AuthenticationEngine {
         let reader = reader ?? self.reader
         return AuthenticationEngine(
@@ -118,6 +119,7 @@ final class Fixture: Sendable {
             interruptions: interruptions,
             obstacle: obstacle,
             rules: rules,
+            strength: strength,
             reader: { () async throws(AuthenticationError) in connected ? reader : nil }
         )
     }

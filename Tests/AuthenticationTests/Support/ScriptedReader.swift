@@ -185,7 +185,9 @@ extension ReaderInfo {
     static func scripted(
         id: String = "scripted-0",
         kind: Kind = .mock,
-        features: ReaderFeatures = [.identify, .verify]
+        features: ReaderFeatures = [.identify, .verify],
+        storage: Storage = .host,
+        strength: ReaderStrength = .none
     ) -> ReaderInfo {
         ReaderInfo(
             id: ReaderID(rawValue: id),
@@ -195,8 +197,8 @@ extension ReaderInfo {
             scanType: .press,
             features: features,
             enrollStages: 5,
-            storage: .host,
-            strength: .none
+            storage: storage,
+            strength: strength
         )
     }
 }

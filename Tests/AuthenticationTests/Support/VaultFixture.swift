@@ -60,7 +60,7 @@ final class VaultFixture: Sendable {
         )
     }
 
-    func engine() -> AuthenticationEngine {
+    func engine(strength: TouchStrength = .any) -> AuthenticationEngine {
         let (reader, vault) = (fixture.reader, vault)
         let found = FoundVault(vault)
         return AuthenticationEngine(
@@ -69,6 +69,7 @@ final class VaultFixture: Sendable {
             passcode: VaultPasscode(of: fixture.profile, in: found),
             vault: found,
             time: fixture.clock.time,
+            strength: strength,
             reader: { () async throws(AuthenticationError) in reader }
         )
     }

@@ -43,6 +43,9 @@ package final class ContextCore: Sendable {
     /// The domain state of the last biometric success; `nil` before one.
     package var evaluatedDomainState: Data? { state.withLock { $0.domainState } }
 
+    /// The strength of the touch of the last success; `nil` before one, and when only the passcode answered.
+    package var evaluatedStrength: TouchStrength? { state.withLock { $0.strength } }
+
     // MARK: - Preflight
 
     /// Whether an evaluation could succeed now; blocks the caller.
@@ -153,6 +156,7 @@ package final class ContextCore: Sendable {
             state.running = nil
             guard !state.isInvalidated else { return .failure(LAError(AuthenticationError(.appCancel))) }
             if let domainState { state.domainState = domainState }
+            if case .success(let shown) = outcome { state.strength = shown.strengthOfTouch }
             return outcome
         }
         if domainState != nil { tellDomainStateChange() }
@@ -187,6 +191,15 @@ package final class ContextCore: Sendable {
     /// Whether a credential is kept.
     package func hasCredential(_ kind: CredentialKind) -> Bool {
         state.withLock { $0.credentials[kind] != nil }
+    }
+}
+
+extension [Evaluation] {
+    /// The strength of the touch among what was shown; `nil` without one.
+    fileprivate var strengthOfTouch: TouchStrength? {
+        var touch = first { $0.method == .biometry }?.strength
+        if contains(where: { $0.method == .passcode }) { touch?.hasPasscode = true }
+        return touch
     }
 }
 

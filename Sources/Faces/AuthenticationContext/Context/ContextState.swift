@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SecretMemory
+internal import WhorlService
 
 /// The mutable state of a context, which its core's lock protects.
 struct ContextState {
@@ -8,6 +9,8 @@ struct ContextState {
     var settings = ContextSettings()
     /// The domain state of the last biometric success.
     var domainState: Data?
+    /// The strength of the touch of the last success; `nil` when it had none.
+    var strength: TouchStrength?
     /// Whether the context was invalidated: no operation can begin, and none can succeed.
     var isInvalidated = false
     /// The evaluation that is running.

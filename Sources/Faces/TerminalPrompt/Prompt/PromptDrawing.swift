@@ -115,7 +115,8 @@ extension PromptState {
             text(message, style) + " " + text(Self.instruction, style)
         // These texts may come from outside.
         case .fingerEnded, .passcodeEnded, .ended: text(message, style)
-        case .scan, .noMatch, .checking, .wrongPasscode, .throttled, .matched, .verified: message
+        case .scan, .noMatch, .anotherFinger, .checking, .wrongPasscode, .throttled, .matched, .verified:
+            message
         }
     }
 

@@ -15,7 +15,7 @@ extension Prompt {
         return switch update {
         case .fingerEnded, .wrongPasscode, .throttled: .taken
         case .passcodeEnded, .matched, .verified, .ended: .ignored
-        case .scan, .noMatch, .checking: nil
+        case .scan, .noMatch, .anotherFinger, .checking: nil
         }
     }
 }

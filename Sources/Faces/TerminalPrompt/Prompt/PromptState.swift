@@ -115,7 +115,7 @@ package struct PromptState: Drawing, Hashable {
         let message = prompt.message(for: update) ?? ""
         switch update {
         case .scan(let event): if finger != .ended { apply(event) }
-        case .noMatch: if finger != .ended { hint = message }
+        case .noMatch, .anotherFinger: if finger != .ended { hint = message }
         case .fingerEnded:
             (finger, hint) = (.ended, message)
             if prompt.parts.contains(.passcode) { openLine() }

@@ -12,7 +12,7 @@ struct AccessOption: ParsableArguments {
         help: ArgumentHelp(
             "What opens it: biometry-any, biometry-current-set, passcode, user-presence or none.",
             discussion:
-                "They may be joined by -or- and -and-; +application-password and +pcrs:7 come behind them.",
+                "They may be joined by -or- and -and-; +application-password, +pcrs:7, +match-on-chip, +two-fingers and +reader:ID come behind them.",
             valueName: "access"
         )
     )

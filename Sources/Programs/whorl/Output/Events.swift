@@ -32,6 +32,7 @@ struct EventPresenter: PromptPresenter {
             case .scan(let event): console.event(.event(event))
             case .noMatch(let remaining):
                 console.event(["event": "noMatch", "remaining": .integer(remaining)])
+            case .anotherFinger: console.event(["event": "anotherFinger"])
             // The result or the error line reports the rest, and only that counts.
             default: break
             }

@@ -88,6 +88,7 @@ struct Evaluate: Verb {
                 "method": .string(evaluation.method.rawValue),
                 "finger": finger.map { .string($0.rawValue) } ?? .null,
                 "domainState": evaluation.domainState.map { .string($0.base64EncodedString()) } ?? .null,
+                "touchStrength": .string(evaluation.strength.text),
             ],
             text: [finger.map { "\(when): \($0.rawValue)" } ?? "the passcode was right"]
         )

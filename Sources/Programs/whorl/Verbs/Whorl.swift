@@ -23,7 +23,8 @@ struct Whorl: AsyncParsableCommand {
             Evaluate.self,
             DomainState.self, Passcode.self, Secret.self, Key.self, VaultCommand.self, Login.self,
             Biometry.self,
-            Log.self, Agent.self, Migrate.self, ImportFprintd.self, PAMCommand.self, Keyring.self,
+            Log.self, Agent.self, Identify.self, Migrate.self, ImportFprintd.self, PAMCommand.self,
+            Keyring.self,
             Simulate.self,
         ]
     )

@@ -116,10 +116,16 @@ package struct EvaluationBooks: Sendable {
     /// the set of enrolled fingers must still be the one that the gallery was made of. The time of a print's last match
     /// only orders the next gallery, and its row is large: it is written after the answer.
     ///
+    /// - Parameters:
+    ///   - match: The match.
+    ///   - second: The match of a second finger, where two are demanded; only `match` is remembered for reuse.
+    ///   - fingers: The set of enrolled fingers from which the gallery was made.
+    ///   - decision: The decision which method succeeds first.
     /// - Throws: `systemCancel` when the set of enrolled fingers has changed since `fingers`: the print that matched
     ///   may be gone. `appCancel` when the passcode was faster. `storeFailed`.
     package func settle(
         _ match: ReusableMatch,
+        and second: ReusableMatch? = nil,
         of fingers: EnrollmentSnapshot,
         _ decision: Decision
     ) async throws(AuthenticationError) {
@@ -134,10 +140,21 @@ package struct EvaluationBooks: Sendable {
             }
             try ledger.reset(in: db)
             try reuse.remember(match, in: db)
-            try append(.evaluation, "matched", finger: match.finger, detail: reason, at: now, in: db)
+            for finger in [match.finger, second?.finger].compactMap(\.self) {
+                try append(.evaluation, "matched", finger: finger, detail: reason, at: now, in: db)
+            }
             return nil
         }
         if let refusal { throw refusal }
+    }
+
+    /// Records that the reserved scan matched a person of a group, whose own log has the match.
+    func settleIdentified() async throws(AuthenticationError) {
+        let now = time.now()
+        try await write(.relaxed) { db in
+            try ledger.reset(in: db)
+            try append(.evaluation, "identified", detail: reason, at: now, in: db)
+        }
     }
 
     /// Writes a success; if that fails, it does not count as the first success.

@@ -45,6 +45,10 @@ package struct Preconditions: Sendable {
     package var reader = Reader.none
     /// The readers that fingers are enrolled for.
     package var fingers = Fingers.none
+    /// The reason why no touch can be as strong as is demanded; `nil` when one can.
+    package var weakness: AuthenticationError?
+    /// Whether the machine demands the passcode with each touch.
+    package var demandsPasscode = false
     /// Whether fingers are locked after too many failures.
     package var lock = LockState.open
     /// Whether the owner has a passcode.
@@ -72,7 +76,7 @@ package struct Preconditions: Sendable {
     /// The reason why no finger can be asked for; `nil` when one can.
     ///
     /// Where several reasons hold, the first of this order is given: the store cannot be used; the enrolled fingers
-    /// cannot be trusted; the program is opted out; no reader; no finger for it; locked. So a fault that another touch
+    /// cannot be trusted; the program is opted out; no reader; no finger for it; too weak; locked. So a fault that another touch
     /// cannot mend comes first, and a lock never hides a fault.
     ///
     /// Without a reader, the reason is "disconnected" where fingers are enrolled, since plugging the reader in mends
@@ -88,7 +92,7 @@ package struct Preconditions: Sendable {
         case (.none, .usable), (.none, .elsewhere): return AuthenticationError(.biometryDisconnected)
         case (.connected, .none): return AuthenticationError(.biometryNotEnrolled)
         case (.connected, .elsewhere): return AuthenticationError(.biometryDisconnected)
-        case (.connected, .usable): return AuthenticationError.lockout(lock)
+        case (.connected, .usable): return weakness ?? AuthenticationError.lockout(lock)
         }
     }
 }
@@ -108,8 +112,11 @@ extension Preconditions {
     ///
     /// Where no passcode is set, a finger meets a device-owner policy. This departs from Apple's table (there it is
     /// `passcodeNotSet`): here, biometry does not depend on a passcode.
+    ///
+    /// Where the machine demands the passcode with each touch, neither is enough for either policy.
     package func plan(for policy: Policy) -> Plan {
-        guard let obstacle = biometryObstacle else { return .finger }
+        guard let obstacle = biometryObstacle else { return demandsPasscode ? planForBoth : .finger }
+        guard !demandsPasscode else { return .refuse(obstacle) }
         switch policy {
         case .biometrics: return .refuse(obstacle)
         case .deviceOwner: return planWithoutFinger(obstacle)
@@ -124,6 +131,14 @@ extension Preconditions {
             .passcode(
                 insteadOf: AuthenticationError(.notInteractive, cause: "the prompt takes no passcode")
             )
+        case .unknown(let error): .refuse(error)
+        case .notSet: .refuse(AuthenticationError(.passcodeNotSet))
+        }
+    }
+
+    private var planForBoth: Plan {
+        switch passcode {
+        case .set: .finger
         case .unknown(let error): .refuse(error)
         case .notSet: .refuse(AuthenticationError(.passcodeNotSet))
         }

@@ -38,10 +38,10 @@ extension AuthenticationEngine {
             guard change != .accept else { throw .nothingVouchesForOwner }
             return nil
         case .passcode:
-            evaluation = self.evaluation(for: change, request, status.need, ways: .passcode)
+            evaluation = self.evaluation(for: change, request, status, ways: .passcode)
         case .fingerOrPasscode:
             let ways = await ways(status, request)
-            evaluation = self.evaluation(for: change, request, status.need, ways: ways)
+            evaluation = self.evaluation(for: change, request, status, ways: ways)
         }
         let owner: Evaluation
         do {
@@ -79,6 +79,7 @@ extension AuthenticationEngine {
             timeout: request.timeout
         )
         evaluation.session = session
+        evaluation.waived = TouchStrength(hasTwoFingers: !status.hasTwoFingersOnAReader, hasPasscode: true)
         evaluation.asker = request.asker
         evaluation.fingerObstacle = request.fingerObstacle
         _ = try await evaluate(evaluation, presenter: presenter)
@@ -111,7 +112,7 @@ extension AuthenticationEngine {
     private func evaluation(
         for change: OwnerConsent.Change,
         _ request: ConsentRequest,
-        _ need: EnrollmentStatus.Need,
+        _ status: EnrollmentStatus,
         ways: Prompt.Parts
     ) -> EvaluationRequest {
         var evaluation = EvaluationRequest(
@@ -123,10 +124,19 @@ extension AuthenticationEngine {
             timeout: request.timeout
         )
         // If only a lock keeps fingers away, this stays `false`, so that the prompt mentions the lock.
-        evaluation.takesPasscodeAlone = request.passcodeAlone || need == .passcode
+        evaluation.takesPasscodeAlone = request.passcodeAlone || status.need == .passcode
+        // Otherwise a machine that demands two fingers would never let the second one be enrolled.
+        evaluation.waived.hasTwoFingers = !status.hasTwoFingersOnAReader
         evaluation.asker = request.asker
         evaluation.fingerObstacle = request.fingerObstacle
         return evaluation
+    }
+}
+
+extension EnrollmentStatus {
+    /// Whether two different fingers are enrolled for one reader.
+    fileprivate var hasTwoFingersOnAReader: Bool {
+        Dictionary(grouping: fingers, by: \.reader).values.contains { Set($0.map(\.finger)).count > 1 }
     }
 }
 

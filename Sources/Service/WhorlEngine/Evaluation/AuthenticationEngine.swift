@@ -39,6 +39,8 @@ public final class AuthenticationEngine: AuthenticationService {
     let obstacle: ReaderObstacle
     /// The machine's rules for failed tries.
     let rules: AttemptRules
+    /// The strength that the machine demands of each touch.
+    package let strength: TouchStrength
 
     /// Makes an engine from its parts.
     ///
@@ -80,10 +82,12 @@ public final class AuthenticationEngine: AuthenticationService {
         interruptions: Interruptions = Interruptions(),
         obstacle: @escaping ReaderObstacle = { _ in nil },
         rules: AttemptRules = .standard,
+        strength: TouchStrength = .any,
         reader: @escaping ReaderProvider
     ) {
         self.obstacle = obstacle
         self.rules = rules
+        self.strength = strength
         self.interruptions = interruptions
         self.profile = profile
         self.state = state
@@ -109,6 +113,7 @@ public final class AuthenticationEngine: AuthenticationService {
             interruptions: interruptions,
             obstacle: obstacle,
             rules: rules,
+            strength: strength,
             reader: reader ?? self.reader
         )
     }
@@ -121,7 +126,7 @@ public final class AuthenticationEngine: AuthenticationService {
     /// with `biometryLockout` although the preflight found no obstacle.
     @concurrent
     public func preflight(_ policy: Policy, for application: ApplicationID) async -> Preflight {
-        let survey = await survey(for: application)
+        let survey = await survey(for: application, demanding: [strength])
         let obstacle: AuthenticationError? =
             switch survey.preconditions.plan(for: policy) {
             case .finger, .passcode: nil
@@ -147,6 +152,8 @@ public final class AuthenticationEngine: AuthenticationService {
     /// success leaves the prompt to the other one. Where no finger can be asked for, the prompt asks for the passcode
     /// alone. The passcode lifts a lock on fingers and opens no reuse window. Where the presenter takes no passcode,
     /// the error that keeps fingers away is thrown.
+    ///
+    /// Where the machine demands the passcode with each touch, both policies ask for the finger and then for the passcode.
     ///
     /// - Throws: `reasonMissing` before any other error; then the obstacle that ``preflight(_:for:)`` would return;
     ///   `notInteractive`, `readerInUse`, `systemCancel` when nothing came in time or the reader gave up, `userCancel`,

@@ -16,6 +16,30 @@ extension EvaluationSession {
         return await presenter.takesPasscode
     }
 
+    /// Refuses an evaluation that needs the passcode after the finger where no person could type it.
+    ///
+    /// - Throws: `notInteractive`.
+    func checkThatBothCanBeAsked() async throws(AuthenticationError) {
+        let isAsked = await presenter.isInteractive
+        guard request.interactionAllowed, isAsked, await presenter.takesPasscode else {
+            throw AuthenticationError(
+                .notInteractive,
+                cause: "the machine demands the passcode with each touch, and the prompt takes none"
+            )
+        }
+    }
+
+    /// Asks for the passcode after a finger, where the machine demands both; without it the finger counts for nothing.
+    func adding(
+        _ finger: Evaluation,
+        _ survey: Survey,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Evaluation {
+        guard survey.preconditions.demandsPasscode else { return finger }
+        _ = try await ask(.passcode, survey, books)
+        return finger.withPasscode
+    }
+
     /// Asks for a finger and for the passcode in one prompt; the first of them that is right is the answer.
     func either(
         _ reader: any FingerprintReader,

@@ -51,7 +51,7 @@ struct EvaluationSession: Sendable {
     }
 
     private func run(_ run: Interruptions.Run) async throws(AuthenticationError) -> Evaluation {
-        var survey = await engine.survey(for: request.application)
+        var survey = await engine.survey(for: request.application, demanding: strengths)
         if let obstacle = request.fingerObstacle { survey.preconditions.reader = .unclear(obstacle) }
         let plan =
             request.takesPasscodeAlone
@@ -111,15 +111,19 @@ struct EvaluationSession: Sendable {
         guard let reader = survey.reader, let info = survey.readerInfo,
             let fingers = survey.fingers, let enrollment = survey.enrollment
         else { throw .incompleteSurvey }
+        if survey.preconditions.demandsPasscode { try await checkThatBothCanBeAsked() }
         if let reused = try await books.reusableMatch(of: fingers, within: window) {
-            return evaluation(reused, info, enrollment, isReused: true)
+            let match = ScanLoop.Success(match: reused, updated: nil, hasTwoFingers: false)
+            return try await adding(evaluation(match, info, enrollment, isReused: true), survey, books)
         }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
-        if await asksPasscode(survey) { return try await either(reader, survey, books) }
+        if !survey.preconditions.demandsPasscode, await asksPasscode(survey) {
+            return try await either(reader, survey, books)
+        }
         if info.kind == .hardware, await !presenter.isInteractive {
             throw AuthenticationError(.notInteractive)
         }
-        return try await scan(reader, books, Scan.Limits(wait: wait, touch: timeout)) { scan in
+        let evaluation = try await scan(reader, books, Scan.Limits(wait: wait, touch: timeout)) { scan in
             let prompt = engine.texts.prompt(
                 for: request,
                 at: scan.info,
@@ -129,6 +133,7 @@ struct EvaluationSession: Sendable {
                 await self.outcome(of: scan, entry)
             }
         }
+        return try await adding(evaluation, survey, books)
     }
 
     /// Waits for the profile's lock and for the reader, which an enrollment of this process may be using, opens the
@@ -172,7 +177,8 @@ struct EvaluationSession: Sendable {
         } catch {
             throw AuthenticationError(error)
         }
-        let gallery = fingers.gallery(on: info.id).filter { entry in
+        let all = fingers.gallery(on: info.id)
+        let gallery = all.filter { entry in
             request.finger.map { $0 == fingers.finger(of: entry.id) } ?? true
         }
         guard let enrollment = fingers.state(for: request.application.rawValue), !gallery.isEmpty else {
@@ -193,7 +199,8 @@ struct EvaluationSession: Sendable {
             reader: info,
             books: books,
             decision: limits.decision,
-            allowed: min(max(request.mostTries ?? ScanLoop.tries, 1), ScanLoop.tries)
+            allowed: min(max(request.mostTries ?? ScanLoop.tries, 1), ScanLoop.tries),
+            galleryOfSecond: demandsTwoFingers ? all : nil
         )
         return Scan(loop: loop, info: info, enrollment: enrollment, store: store, kept: kept)
     }
@@ -211,29 +218,45 @@ struct EvaluationSession: Sendable {
         do throws(AuthenticationError) {
             let success = try await scan.loop.run(entry)
             scan.kept.take(success, for: scan.store)
-            return .success(evaluation(success.match, scan.info, scan.enrollment, isReused: false))
+            return .success(evaluation(success, scan.info, scan.enrollment, isReused: false))
         } catch {
             return .failure(error)
         }
     }
 
     private func evaluation(
-        _ match: ReusableMatch,
+        _ success: ScanLoop.Success,
         _ info: ReaderInfo,
         _ enrollment: EnrollmentState,
         isReused: Bool
     ) -> Evaluation {
         Evaluation(
             method: .biometry,
-            finger: match.finger,
+            finger: success.match.finger,
             domainState: enrollment.digest,
             isReused: isReused,
             readerKind: info.kind,
-            print: match.print
+            strength: TouchStrength(
+                reader: info.id,
+                isMatchedOnChip: info.storage == .reader,
+                hasTwoFingers: success.hasTwoFingers
+            ),
+            print: success.match.print
         )
     }
 
-    private var window: Duration { min(request.reuse, ReuseWindow.longest) }
+    /// One match is remembered, so none stands in for two fingers.
+    private var window: Duration { demandsTwoFingers ? .zero : min(request.reuse, ReuseWindow.longest) }
+
+    /// The strengths that the machine and the item demand of a touch.
+    private var strengths: [TouchStrength] {
+        var ofMachine = engine.strength
+        if request.waived.hasPasscode { ofMachine.hasPasscode = false }
+        if request.waived.hasTwoFingers { ofMachine.hasTwoFingers = false }
+        return [ofMachine, request.strength]
+    }
+
+    private var demandsTwoFingers: Bool { strengths.contains(where: \.hasTwoFingers) }
 }
 
 extension AuthenticationError {

@@ -19,12 +19,8 @@ package struct ScanLoop: Sendable {
         package let match: ReusableMatch
         /// A better template, if the reader made one.
         package let updated: Template?
-    }
-
-    private enum Reading {
-        case match(PrintID, updated: Template?)
-        case noMatch
-        case none(AuthenticationError)
+        /// Whether a different finger matched as well.
+        package var hasTwoFingers = false
     }
 
     /// The source of presentations.
@@ -39,58 +35,57 @@ package struct ScanLoop: Sendable {
     package let decision: Decision
     /// The number of presentations that may fail to match here.
     package var allowed = ScanLoop.tries
+    /// The prints that a second, different finger is compared with; `nil` where one finger is enough.
+    package var galleryOfSecond: [GalleryEntry]?
 
-    /// Asks for touches until one matches, the tries are used up, or an error ends the loop.
+    /// Asks for touches until one matches, or one of each of two fingers where two are demanded, the tries are used up, or an
+    /// error ends the loop.
     ///
     /// Every way out of it leaves a settled try, or a reservation that the next evaluation charges.
     package func run(_ entry: PromptEntry) async throws(AuthenticationError) -> Success {
-        var failures = 0
-        var retriesLeft = ScanLoop.retries
-        while true {
-            try await books.reserve()
-            switch await read(entry, &retriesLeft) {
-            case .match(let print, let updated):
-                return Success(match: try await settle(print), updated: updated)
-            case .noMatch:
-                failures += 1
-                try await charge(failures, entry)
-            case .none(let error):
+        var first: Success?
+        return try await TouchLoop(books: books, allowed: allowed).run(
+            entry,
+            touch: { await source(after: first?.match).next(entry) },
+            settle: { print, updated async throws(AuthenticationError) in
+                let match = try await known(print, among: source(after: first?.match).gallery)
+                if let first, first.match.finger != match.finger {
+                    try await books.settle(first.match, and: match, of: fingers, decision)
+                    return .success(Success(match: first.match, updated: first.updated, hasTwoFingers: true))
+                }
+                guard galleryOfSecond != nil else {
+                    try await books.settle(match, of: fingers, decision)
+                    return .success(Success(match: match, updated: updated))
+                }
+                // It is no failure, and no success yet: it neither charges a try nor gives one back.
                 await books.release()
-                throw error
+                first = first ?? Success(match: match, updated: updated)
+                entry.send(.anotherFinger)
+                return .another
             }
-        }
+        )
     }
 
-    /// Asks for touches until one can be read.
+    /// Returns the source of touches: that of the second finger after a first one has matched.
     ///
-    /// A retry keeps the present reservation: it does not count as a failure, but a run that is killed during a retry
-    /// does.
-    private func read(_ entry: PromptEntry, _ retriesLeft: inout Int) async -> Reading {
-        while retriesLeft > 0 {
-            switch await source.next(entry) {
-            case .answered(.match(let print, let updated)): return .match(print, updated: updated)
-            case .answered(.noMatch): return .noMatch
-            case .answered(.retry): retriesLeft -= 1
-            case .timedOut: return .none(AuthenticationError(.systemCancel))
-            case .failed(let error): return .none(await meaning(of: error))
-            case .obstructed(let error): return .none(error)
-            }
+    /// The first finger is compared again, so that it can be told from a stranger's; a reader that compares with one print
+    /// alone gets another finger's.
+    private func source(after first: ReusableMatch?) -> TouchSource {
+        guard let first else { return source }
+        var second = source
+        second.gallery = (galleryOfSecond ?? []).filter { entry in
+            source.identifies || fingers.finger(of: entry.id) != first.finger
         }
-        return .none(.retryStorm)
+        return second
     }
 
-    private func charge(_ failures: Int, _ entry: PromptEntry) async throws(AuthenticationError) {
-        let (remaining, lock) = try await books.charge()
-        entry.send(.noMatch(remaining: min(allowed - failures, remaining)))
-        if let error = AuthenticationError.lockout(lock) { throw error }
-        guard failures < allowed else { throw AuthenticationError(.authenticationFailed) }
-    }
-
-    /// Records a match, which makes it a success.
-    private func settle(_ print: PrintID) async throws(AuthenticationError) -> ReusableMatch {
-        guard source.gallery.contains(where: { $0.id == print }) else {
-            await books.release()
-            throw await meaning(of: .unknownPrint(print))
+    /// Returns the match with a print that the reader was given.
+    private func known(
+        _ print: PrintID,
+        among gallery: [GalleryEntry]
+    ) async throws(AuthenticationError) -> ReusableMatch {
+        guard gallery.contains(where: { $0.id == print }) else {
+            throw await books.refuse(unknown: print)
         }
         // A button or the program was faster.
         guard !Task.isCancelled else {
@@ -101,30 +96,13 @@ package struct ScanLoop: Sendable {
             await books.release()
             throw .enrollmentChangedMeanwhile
         }
-        let match = ReusableMatch(
+        return ReusableMatch(
             print: print,
             finger: finger,
             profile: books.profile,
             generation: fingers.generation,
             reader: reader,
             at: books.time.now()
-        )
-        try await books.settle(match, of: fingers, decision)
-        return match
-    }
-
-    private func meaning(of error: ReaderError) async -> AuthenticationError {
-        if error.code == .untrustworthy { await books.logUntrustworthy(error.description) }
-        return AuthenticationError(duringScan: error)
-    }
-}
-
-extension ReaderError {
-    fileprivate static func unknownPrint(_ print: PrintID) -> ReaderError {
-        ReaderError(
-            .untrustworthy,
-            operation: "identify",
-            cause: "a match with \(print), which it was not given"
         )
     }
 }
@@ -136,12 +114,5 @@ extension AuthenticationError {
         message: "The enrolled fingers changed while the finger was read.",
         recovery: "Try again.",
         cause: "the generation of the enrollment set changed during the evaluation"
-    )
-
-    fileprivate static let retryStorm = AuthenticationError(
-        .systemCancel,
-        message: "The finger could not be read too many times in a row.",
-        recovery: "Clean the sensor and the finger, then try again.",
-        cause: "the reader gave only retries, \(ScanLoop.retries) of them"
     )
 }

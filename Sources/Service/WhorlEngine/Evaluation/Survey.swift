@@ -30,11 +30,18 @@ struct Survey: Sendable {
 
 extension AuthenticationEngine {
     /// Gathers the facts that a decision needs, and changes nothing.
-    func survey(for application: ApplicationID) async -> Survey {
+    ///
+    /// - Parameters:
+    ///   - application: The program that asks.
+    ///   - strengths: The strengths that are demanded of a touch.
+    /// - Returns: The facts.
+    func survey(for application: ApplicationID, demanding strengths: [TouchStrength]) async -> Survey {
         var survey = Survey()
         await find(&survey)
         await askPasscode(&survey)
         await readState(&survey, application)
+        survey.preconditions.weakness = survey.weakness(for: strengths)
+        survey.preconditions.demandsPasscode = strengths.contains(where: \.hasPasscode)
         return survey
     }
 
@@ -99,6 +106,50 @@ extension AuthenticationEngine {
         } catch {
             throw EnrollmentError(.store(error))
         }
+    }
+}
+
+extension Survey {
+    /// Returns the reason why no touch of this reader, and of the fingers that are enrolled for it, can have a strength;
+    /// `nil` when one can.
+    fileprivate func weakness(for strengths: [TouchStrength]) -> AuthenticationError? {
+        guard let readerInfo, let fingers else { return nil }
+        let enrolled = Set(fingers.fingers.filter { $0.reader == readerInfo.id }.map(\.finger)).count
+        return strengths.lazy.compactMap { strength in
+            if let wanted = strength.reader, wanted != readerInfo.id { return .anotherReaderDemanded(wanted) }
+            if strength.isMatchedOnChip, readerInfo.storage != .reader { return .matchOnChipDemanded }
+            if strength.hasTwoFingers, enrolled < 2 { return .twoFingersDemanded }
+            return nil
+        }.first
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static func anotherReaderDemanded(_ reader: ReaderID) -> AuthenticationError {
+        AuthenticationError(
+            .biometryDisconnected,
+            message: "The finger is asked for at another reader.",
+            recovery: "Connect that reader.",
+            cause: "the touch must be at \(reader)"
+        )
+    }
+
+    fileprivate static var matchOnChipDemanded: AuthenticationError {
+        AuthenticationError(
+            .biometryNotAvailable,
+            message: "Only a reader that compares fingers by itself counts here.",
+            recovery: "Connect such a reader; `whorl devices` tells which one stores prints itself.",
+            cause: "match on chip is demanded"
+        )
+    }
+
+    fileprivate static var twoFingersDemanded: AuthenticationError {
+        AuthenticationError(
+            .biometryNotEnrolled,
+            message: "Two different fingers are asked for.",
+            recovery: "Enroll a second finger with `whorl enroll`.",
+            cause: "fewer than two are enrolled for this reader"
+        )
     }
 }
 

@@ -27,7 +27,7 @@ package struct TouchSource: Sendable {
     /// An open reader.
     package let reader: any FingerprintReader
     /// The prints that the reader compares with, the most recently matched one first; at least one.
-    package let gallery: [GalleryEntry]
+    package var gallery: [GalleryEntry]
     /// Whether the reader compares with the whole gallery at once.
     ///
     /// If `false`, the reader compares with the first print alone: each further one would take a touch of its own.

@@ -41,7 +41,9 @@ extension AuthenticationEngine {
     private func shown(by evaluation: Evaluation, _ keeper: ProofKeeper?) -> ShownProofs {
         var shown = ShownProofs(profile: profile)
         switch evaluation.method {
-        case .biometry: shown.print = evaluation.isReused ? nil : evaluation.print
+        case .biometry:
+            shown.print = evaluation.isReused ? nil : evaluation.print
+            shown.strength = evaluation.strength
         case .passcode: shown.passcode = keeper?.proof
         }
         return shown
@@ -59,13 +61,18 @@ extension AuthenticationEngine {
 
     /// Returns the proof of what was shown in a session and still counts; the chip is not asked.
     ///
-    /// If it cannot be looked up, it counts as not shown; asking the owner then reports the cause.
-    package func known(in session: OwnerSession?, _ vault: Vault) async -> OwnerProof {
+    /// If it cannot be looked up, it counts as not shown; asking the owner then reports the cause. A touch that was weaker
+    /// than one of the demanded strengths counts as not shown either.
+    package func known(
+        in session: OwnerSession?,
+        _ vault: Vault,
+        demanding strengths: [TouchStrength]
+    ) async -> OwnerProof {
         var proof = OwnerProof.nothing(of: profile)
         guard let shown = session?.content(as: ShownProofs.self), shown.profile == profile else {
             return proof
         }
-        if let print = shown.print, await isEnrolled(print) {
+        if let print = shown.print, strengths.allSatisfy(shown.strength.meets), await isEnrolled(print) {
             proof = proof.and(.matchedFinger(of: profile)) ?? proof
         }
         if let passcode = shown.passcode, (try? await vault.isCurrent(passcode)) == true {

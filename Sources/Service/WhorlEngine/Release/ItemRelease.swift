@@ -38,7 +38,11 @@ struct ItemRelease: Sendable {
                 throw .vault(VaultError(.enrollmentChanged, item.missing.subject))
             }
         }
-        let known = await engine.known(in: request.evaluation.session, vault)
+        let known = await engine.known(
+            in: request.evaluation.session,
+            vault,
+            demanding: [engine.strength, access.strength]
+        )
         do throws(ReleaseError) {
             return try await attempt(access, vault, after: known, use)
         } catch {
@@ -105,6 +109,9 @@ struct ItemRelease: Sendable {
         var asked = request.evaluation
         asked.policy = parts.contains(.passcode) ? .deviceOwner : .biometrics
         asked.takesPasscodeAlone = parts == .passcode
+        asked.strength = access.strength
+        // Where the item needs both, the passcode is asked for next.
+        asked.waived.hasPasscode = access.asking(after: shown.proof.shown) == .both
         // An earlier touch was for the program that asked for it then. In a program's own process it can only be that
         // one; in the system's service it may be any of the user's.
         if !access.allowsReuse || asked.asker != nil { asked.reuse = .zero }
@@ -114,6 +121,9 @@ struct ItemRelease: Sendable {
             evaluation = try await engine.evaluate(asked, keeper: keeper, presenter)
         } catch {
             throw .evaluation(error)
+        }
+        guard evaluation.method == .passcode || evaluation.strength.meets(access.strength) else {
+            throw .vault(VaultError(.accessDenied, engine.profile, cause: "the touch was too weak"))
         }
         guard let proof = engine.proof(of: evaluation, keeper), let whole = shown.proof.and(proof) else {
             throw .vault(VaultError(.accessDenied, engine.profile, cause: "no proof"))

@@ -9,6 +9,8 @@ struct ShownProofs: Sendable {
     let profile: String
     /// The print that matched a touch; a match from the reuse window does not count.
     var print: PrintID?
+    /// The strength of that touch.
+    var strength = TouchStrength.any
     /// The proof of the passcode, as the chip takes it.
     var passcode: OwnerProof?
 
@@ -20,6 +22,7 @@ struct ShownProofs: Sendable {
         return ShownProofs(
             profile: profile,
             print: print ?? before.print,
+            strength: print == nil ? before.strength : strength,
             passcode: passcode ?? before.passcode
         )
     }

@@ -16,7 +16,12 @@ struct TouchTeller: PromptPresenter {
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         for await update in entry.updates {
             // The result is the return value of the evaluation alone.
-            if case .scan(.retry(let reason)) = update { report.tell(.verify(.retry(reason))) }
+            switch update {
+            case .scan(.retry(let reason)): report.tell(.verify(.retry(reason)))
+            // The interface has no word for a second finger; this one asks for another touch.
+            case .anotherFinger: report.tell(.verify(.retry(.removeFinger)))
+            default: break
+            }
         }
         return nil
     }

@@ -14,6 +14,27 @@ package struct RemoteAccounts: Sendable {
         client = ServiceClient(transport: transport)
     }
 
+    /// Asks which of several users touches the reader.
+    ///
+    /// - Parameters:
+    ///   - users: The numbers of the users.
+    ///   - request: The request; its policy and its window for reuse are not used.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The person who touched the reader.
+    /// - Throws: `invalidContext` where the machine does not identify so many people; otherwise as an evaluation does.
+    package func identify(
+        among users: [UInt32],
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedPerson {
+        try await client.callPrompting(
+            LoginInterface.identify,
+            .init(users: users, request: request),
+            presenter: presenter,
+            failing: AuthenticationError.self
+        ).parameters
+    }
+
     /// Enrolls prints that another program has made for a user without a finger and a passcode.
     ///
     /// - Parameters:

@@ -90,6 +90,14 @@ extension OwnerInterface.Asking: CallForOwner {
     func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller), session: session) }
 }
 
+extension LoginInterface.Identifying: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "identify one of \(users.count) people")
+    }
+
+    func asked(by caller: Caller) -> Self { .init(users: users, request: request.asked(by: caller)) }
+}
+
 extension ItemInterface.Using: CallForOwner {
     var purpose: CallPurpose { asking.purpose }
 

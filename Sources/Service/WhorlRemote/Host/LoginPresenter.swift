@@ -26,7 +26,9 @@ extension PromptUpdate {
     fileprivate var isEnd: Bool {
         switch self {
         case .matched, .verified, .ended: true
-        case .scan, .noMatch, .fingerEnded, .checking, .wrongPasscode, .throttled, .passcodeEnded: false
+        case .scan, .noMatch, .anotherFinger, .fingerEnded, .checking, .wrongPasscode, .throttled,
+            .passcodeEnded:
+            false
         }
     }
 }

@@ -15,6 +15,13 @@ package struct LoginAccess: Sendable {
     let takeOver: TakeOver
     /// Returns the keyring of a user; `nil` where logins have none.
     let keyring: @Sendable (UInt32) -> (any LoginKeyring)?
+    /// Asks which of several users touches the reader.
+    let identify: Identify
+
+    /// Asks which of the users with these numbers touches the reader.
+    package typealias Identify =
+        @Sendable ([UInt32], EvaluationRequest, any PromptPresenter) async throws(AuthenticationError)
+        -> IdentifiedPerson
 
     /// Enrolls prints for the user with a number; in a trial, nothing is changed.
     package typealias TakeOver =
@@ -26,16 +33,21 @@ package struct LoginAccess: Sendable {
     ///   - asker: The only user who may ask; a test names its own.
     ///   - owner: Returns the owner's service of the user with a number.
     ///   - keyring: Returns the keyring of the user with a number; by default there is none.
+    ///   - identify: Asks which of several users touches the reader; by default none is identified.
     ///   - takeOver: Enrolls prints for the user with a number; by default none is taken.
     package init(
         asker: UInt32 = 0,
         owner: @escaping @Sendable (UInt32) -> any OwnerService,
         keyring: @escaping @Sendable (UInt32) -> (any LoginKeyring)? = { _ in nil },
+        identify: @escaping Identify = { _, _, _ throws(AuthenticationError) in
+            throw AuthenticationError(.biometryNotAvailable, cause: "this service identifies no people")
+        },
         takeOver: @escaping TakeOver = { _, prints, _ in prints.map { _ in .elsewhere } }
     ) {
         self.asker = asker
         self.owner = owner
         self.keyring = keyring
+        self.identify = identify
         self.takeOver = takeOver
     }
 }
@@ -49,6 +61,19 @@ extension ServiceHost {
         guard let logins else { return }
         addTakeOver(&router, logins)
         addPasswords(&router, logins)
+        prompting(&router, LoginInterface.identify) {
+            (asked, _, call, presenter) async throws(ServiceRefusal) in
+            guard call.client.user.uid == logins.asker else {
+                throw ServiceRefusal(LoginRefused.rootAlone)
+            }
+            var request = asked.request
+            request.timeout = min(request.timeout, promptRules.longestTimeout)
+            let limited = request
+            let person = try await refusing(presenter) { () async throws(AuthenticationError) in
+                try await logins.identify(asked.users, limited, presenter)
+            }
+            return (person, Attachments())
+        }
         router.on(LoginInterface.verify.name) {
             (asked: LoginInterface.Asking, call) async throws(ServiceRefusal)
                 -> ServiceReply<LoginInterface.Answer> in

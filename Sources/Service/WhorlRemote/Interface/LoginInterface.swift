@@ -56,6 +56,15 @@ enum LoginInterface {
         let isTrial: Bool
     }
 
+    /// The question which of several users touches the reader.
+    struct Identifying: Codable, Sendable {
+        let users: [UInt32]
+        let request: EvaluationRequest
+    }
+
+    static let identify = ServiceMethod<Prompting<Identifying>, Prompted<IdentifiedPerson>>(
+        "io.whorl.Login.Identify"
+    )
     static let takeOver = ServiceMethod<TakingOverCall, Valued<[TakingOver]>>("io.whorl.Login.TakeOver")
     /// Seals a password for a later login by touch; the reply says whether it was sealed.
     static let keep = ServiceMethod<Keeping, Valued<Bool>>("io.whorl.Login.Keep")

@@ -4,10 +4,10 @@ package import Foundation
 internal import WhorlSupport
 
 /// The text that people write: `biometry-any`, `biometry-current-set-or-passcode`,
-/// `user-presence+application-password`, `none+pcrs:7`.
+/// `user-presence+application-password`, `none+pcrs:7`, `biometry-any+two-fingers`.
 extension AccessControl {
     /// The length in bytes up to which texts are parsed.
-    private static let longestText = 200
+    private static let longestText = 500
 
     private static let names: [(name: String, access: AccessControl)] = [
         ("none", .none),
@@ -26,17 +26,24 @@ extension AccessControl {
         guard text.utf8.count <= AccessControl.longestText else {
             throw VaultError(.accessRefused("it is too long"))
         }
-        var parts = text.components(separatedBy: "+")[...]
-        var access = try AccessControl.plain(parts.popFirst() ?? "")
-        for part in parts {
+        var rest = text[...]
+        var access = try AccessControl.plain(String(rest.takeWord()))
+        while !rest.isEmpty {
+            // The strength comes last, since a reader's id in it may contain a `+`.
+            if rest != "any", let strength = TouchStrength(String(rest)) {
+                access = try access.demanding(strength)
+                break
+            }
+            let part = rest.takeWord()
             switch part {
             case "application-password" where !access.needsApplicationPassword:
                 access = access.withApplicationPassword
             case _ where part.hasPrefix("pcrs:") && access.pcrs == nil:
                 access = try access.boundToBoot(try AccessControl.registers(part.dropFirst(5)))
-            default: throw AccessControl.unknown(part)
+            default: throw AccessControl.unknown(String(part))
             }
         }
+        guard !text.hasSuffix("+") else { throw AccessControl.unknown("+") }
         self = access
     }
 
@@ -46,6 +53,7 @@ extension AccessControl {
         var text = plain ?? ways.map(\.text).joined(separator: "-or-")
         if needsApplicationPassword { text += "+application-password" }
         if let pcrs { text += "+pcrs:" + pcrs.registers.map(String.init).joined(separator: ",") }
+        if strength != .any { text += "+" + strength.text }
         return text
     }
 
@@ -90,27 +98,46 @@ extension AccessWay {
     }
 }
 
+extension Substring {
+    /// Takes the word before the next `+` off the beginning, and the `+`.
+    fileprivate mutating func takeWord() -> Substring {
+        let word = prefix { $0 != "+" }
+        self = dropFirst(word.count + 1)
+        return word
+    }
+}
+
 /// The stored form, which is unique for each access control.
 extension AccessControl {
-    /// The encoded form: version, flags, the registers' mask in 4 bytes, the number of ways, each way in a byte.
+    /// The encoded form: version, flags, the registers' mask in 4 bytes, the number of ways, each way in a byte; where
+    /// the last flag is set, the strength follows as text.
     package var encoded: Data {
         var bytes = ByteWriter()
         bytes.append(UInt8(1))
-        bytes.append(UInt8(needsApplicationPassword ? 1 : 0))
+        bytes.append(UInt8(needsApplicationPassword ? 1 : 0) | (strength == .any ? 0 : 2))
         bytes.append(pcrs?.mask ?? 0)
         bytes.append(UInt8(clamping: ways.count))
         for way in ways { bytes.append(way.rawValue) }
+        if strength != .any { bytes.append(sized: strength.text) }
         return bytes.data
     }
 
     /// Reads the encoded form; `nil` for anything that ``encoded`` does not give.
     package init?(encoded: Data) {
         var bytes = ByteReader(encoded)
-        guard bytes.number(UInt8.self) == 1, let flags = bytes.number(UInt8.self), flags <= 1,
+        guard bytes.number(UInt8.self) == 1, let flags = bytes.number(UInt8.self), flags <= 3,
             let mask = bytes.number(UInt32.self), let count = bytes.number(UInt8.self),
             (1...4).contains(count),
-            let ways = bytes.take(Int(count)), bytes.isAtEnd
+            let ways = bytes.take(Int(count))
         else { return nil }
+        var strength = TouchStrength.any
+        if flags & 2 != 0 {
+            guard let text = bytes.text(), let demanded = TouchStrength(text), demanded != .any,
+                demanded.text == text
+            else { return nil }
+            strength = demanded
+        }
+        guard bytes.isAtEnd else { return nil }
         var pcrs: BootRegisters?
         if mask != 0 {
             guard let selection = BootRegisters(mask: mask) else { return nil }
@@ -120,8 +147,9 @@ extension AccessControl {
         guard ways.allSatisfy({ $0 < 8 && $0 & 3 != 2 }) else { return nil }
         self.init(
             ways: ways.map(AccessWay.init(rawValue:)),
-            needsApplicationPassword: flags == 1,
-            pcrs: pcrs
+            needsApplicationPassword: flags & 1 != 0,
+            pcrs: pcrs,
+            strength: strength
         )
     }
 }

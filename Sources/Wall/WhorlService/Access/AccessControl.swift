@@ -17,6 +17,9 @@ public struct AccessControl: Sendable, Hashable {
     /// While they differ, the passcode is needed in addition; see ``boundToBoot(_:)``.
     public private(set) var pcrs: BootRegisters?
 
+    /// The strength that a touch must have, if a finger is shown; the service enforces it, not the chip.
+    public private(set) var strength = TouchStrength.any
+
     private init(_ ways: [AccessWay]) { self.ways = AccessWay.simplest(ways) }
 
     /// No proof is needed; only this chip can open the item, and only for this vault.
@@ -78,6 +81,29 @@ public struct AccessControl: Sendable, Hashable {
         return changed
     }
 
+    /// Returns the same access control, with a strength that each touch must have.
+    ///
+    /// A way that needs no finger is not changed. For a finger together with the passcode, see ``both(_:_:)``.
+    ///
+    /// - Throws: ``VaultError/Code/accessRefused(_:)`` if no way needs a finger, if the strength has the passcode, or if
+    ///   it names a reader whose id is not visible ASCII of at most 200 bytes.
+    public func demanding(_ strength: TouchStrength) throws(VaultError) -> AccessControl {
+        guard takesBiometry || strength == .any else {
+            throw VaultError(.accessRefused("the strength of a touch needs a way with a finger"))
+        }
+        guard !strength.hasPasscode else {
+            throw VaultError(
+                .accessRefused("a finger with the passcode is written biometry-any-and-passcode")
+            )
+        }
+        guard TouchStrength(strength.text) == strength else {
+            throw VaultError(.accessRefused("the reader's id is not one"))
+        }
+        var changed = self
+        changed.strength = strength
+        return changed
+    }
+
     /// Whether a finger opens the item, alone or together with other proofs.
     public var takesBiometry: Bool { ways.contains { $0.needsBiometry } }
 
@@ -105,9 +131,11 @@ public struct AccessControl: Sendable, Hashable {
         _ first: AccessControl,
         _ second: AccessControl
     ) throws(VaultError) {
-        for part in [first, second] where part.needsApplicationPassword || part.pcrs != nil {
+        for part in [first, second] where part != AccessControl(part.ways) {
             throw VaultError(
-                .accessRefused("application password and measurements are added to the whole, not to a part")
+                .accessRefused(
+                    "application password, measurements and strength are added to the whole, not to a part"
+                )
             )
         }
     }
@@ -115,10 +143,17 @@ public struct AccessControl: Sendable, Hashable {
 
 extension AccessControl {
     /// Restores a stored access control; its parts are checked to be what the initializers above give.
-    package init?(ways: [AccessWay], needsApplicationPassword: Bool, pcrs: BootRegisters?) {
+    package init?(
+        ways: [AccessWay],
+        needsApplicationPassword: Bool,
+        pcrs: BootRegisters?,
+        strength: TouchStrength = .any
+    ) {
         self.init(ways)
         guard self.ways == ways, !ways.contains(where: { $0.contains(.measuredBoot) }) else { return nil }
         self.needsApplicationPassword = needsApplicationPassword
+        guard let strong = try? demanding(strength) else { return nil }
+        self = strong
         guard let pcrs else { return }
         guard let bound = try? boundToBoot(pcrs) else { return nil }
         self = bound

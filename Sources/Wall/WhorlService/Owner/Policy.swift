@@ -69,6 +69,13 @@ public struct EvaluationRequest: Sendable {
     /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
     package var fingerObstacle: AuthenticationError?
 
+    /// The strength that each touch must have, in addition to what the machine demands.
+    package var strength = TouchStrength.any
+
+    /// The parts of the machine's demand that this request need not meet, such as the passcode where the caller asks for
+    /// it afterwards.
+    package var waived = TouchStrength.any
+
     /// Makes a request with the defaults: always ask, wait 60 s for each touch.
     public init(
         policy: Policy,
@@ -113,6 +120,10 @@ public struct Evaluation: Sendable, Hashable, Codable {
     public let isReused: Bool
     /// The kind of the reader that answered; `nil` when the passcode did.
     public let readerKind: ReaderInfo.Kind?
+    /// The strength that the touch had; ``TouchStrength/any`` when only the passcode answered.
+    public var strength: TouchStrength { strengthOfTouch ?? .any }
+    /// The same; `nil` where a service of an earlier version answered.
+    private let strengthOfTouch: TouchStrength?
     /// The print that matched, if one did.
     package let print: PrintID?
 
@@ -122,14 +133,41 @@ public struct Evaluation: Sendable, Hashable, Codable {
         domainState: Data?,
         isReused: Bool,
         readerKind: ReaderInfo.Kind?,
+        strength: TouchStrength = .any,
         print: PrintID? = nil
     ) {
+        strengthOfTouch = strength
         self.print = print
         self.method = method
         self.finger = finger
         self.domainState = domainState
         self.isReused = isReused
         self.readerKind = readerKind
+    }
+
+    /// The same evaluation, after the passcode was right as well.
+    package var withPasscode: Evaluation {
+        var strength = strength
+        strength.hasPasscode = true
+        return Evaluation(
+            method: method,
+            finger: finger,
+            domainState: domainState,
+            isReused: isReused,
+            readerKind: readerKind,
+            strength: strength,
+            print: print
+        )
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case method = "method"
+        case finger = "finger"
+        case domainState = "domainState"
+        case isReused = "isReused"
+        case readerKind = "readerKind"
+        case strengthOfTouch = "strength"
+        case print = "print"
     }
 }
 

@@ -92,7 +92,7 @@ extension Prompt {
     package func shows(_ update: PromptUpdate) -> Bool {
         switch update {
         case .checking, .wrongPasscode, .throttled, .passcodeEnded: parts.contains(.passcode)
-        case .scan, .noMatch, .fingerEnded, .matched, .verified, .ended: true
+        case .scan, .noMatch, .anotherFinger, .fingerEnded, .matched, .verified, .ended: true
         }
     }
 
@@ -110,6 +110,7 @@ extension Prompt {
         case .noMatch(..<1): translated("Not recognised.")
         case .noMatch(let remaining):
             translated("Not recognised. %d try left.", "Not recognised. %d tries left.", count: remaining)
+        case .anotherFinger: translated("Recognised. Now touch the reader with another finger.")
         case .wrongPasscode(nil): translated("Wrong passcode.")
         case .wrongPasscode(.some(..<1)): translated("Wrong passcode. There is a wait before the next try.")
         case .wrongPasscode(.some(let left)):

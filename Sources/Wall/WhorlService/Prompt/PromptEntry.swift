@@ -108,7 +108,7 @@ extension PromptEntry {
         switch update {
         case .wrongPasscode, .throttled: reopen()
         case .passcodeEnded, .matched, .verified, .ended: shut()
-        case .scan, .noMatch, .fingerEnded, .checking: break
+        case .scan, .noMatch, .anotherFinger, .fingerEnded, .checking: break
         }
         activity()
         sink.yield(update)
@@ -140,7 +140,7 @@ extension PromptEntry {
     private func decide(_ update: PromptUpdate) {
         switch update {
         case .wrongPasscode, .throttled, .verified, .passcodeEnded: state.withLock { $0.isDecided = true }
-        case .scan, .noMatch, .fingerEnded, .checking, .matched, .ended: break
+        case .scan, .noMatch, .anotherFinger, .fingerEnded, .checking, .matched, .ended: break
         }
     }
 

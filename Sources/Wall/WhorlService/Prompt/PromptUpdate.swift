@@ -12,6 +12,8 @@ public enum PromptUpdate: Sendable, Hashable {
     case scan(ScanEvent)
     /// The finger was read well and is not enrolled; the given number of tries remains in this evaluation.
     case noMatch(remaining: Int)
+    /// The finger matched, and a different one is asked for now.
+    case anotherFinger
     /// The finger's part ended, for the reason in the text; the passcode is still asked for.
     case fingerEnded(String)
     /// A passcode is being compared; a further one is taken after the verdict.
@@ -34,6 +36,7 @@ public enum PromptUpdate: Sendable, Hashable {
 extension PromptUpdate: Codable {
     private enum Code: String, Codable {
         case noMatch = "noMatch"
+        case anotherFinger = "anotherFinger"
         case fingerEnded = "fingerEnded"
         case checking = "checking"
         case wrongPasscode = "wrongPasscode"
@@ -60,6 +63,7 @@ extension PromptUpdate: Codable {
         switch Code(rawValue: try members.decode(String.self, forKey: .event)) {
         case nil: self = .scan(try ScanEvent(from: decoder))
         case .noMatch: self = .noMatch(remaining: try members.decode(Int.self, forKey: .remaining))
+        case .anotherFinger: self = .anotherFinger
         case .fingerEnded: self = .fingerEnded(try message())
         case .checking: self = .checking
         case .wrongPasscode:
@@ -85,6 +89,7 @@ extension PromptUpdate: Codable {
         case .noMatch(let remaining):
             try encode(.noMatch)
             try members.encode(remaining, forKey: .remaining)
+        case .anotherFinger: try encode(.anotherFinger)
         case .fingerEnded(let reason): try encode(.fingerEnded, message: reason)
         case .checking: try encode(.checking)
         case .wrongPasscode(let left):

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlFingerprint
+import WhorlService
+
+/// The touches of one request, from the first to the answer.
+///
+/// Each is reserved before its scan, and charged if it did not match. Every way out of the loop leaves a settled try, or a
+/// reservation that the next request charges.
+struct TouchLoop: Sendable {
+    /// The records to which tries are written.
+    let books: EvaluationBooks
+    /// The number of presentations that may fail to match here.
+    let allowed: Int
+
+    /// The meaning of a match.
+    enum Settlement<Success> {
+        /// The match is recorded.
+        case success(Success)
+        /// A further touch is needed; the reservation is dropped.
+        case another
+    }
+
+    private enum Reading {
+        case match(PrintID, updated: Template?)
+        case noMatch
+        case none(AuthenticationError)
+    }
+
+    /// Asks for touches until a match is settled, the tries are used up, or an error ends the loop.
+    ///
+    /// - Parameters:
+    ///   - entry: The prompt that is told.
+    ///   - touch: Waits for one presentation.
+    ///   - settle: Records a match; what it throws ends the loop, and it drops the reservation itself.
+    /// - Returns: The success that was settled.
+    /// - Throws: `biometryLockout`, `authenticationFailed`, the errors of the reader and of `settle`.
+    func run<Success>(
+        _ entry: PromptEntry,
+        touch: () async -> Touch,
+        settle: (PrintID, Template?) async throws(AuthenticationError) -> Settlement<Success>
+    ) async throws(AuthenticationError) -> Success {
+        var failures = 0
+        var retriesLeft = ScanLoop.retries
+        while retriesLeft > 0 {
+            try await books.reserve()
+            switch await read(touch, &retriesLeft) {
+            case .match(let print, let updated):
+                switch try await settle(print, updated) {
+                case .success(let success): return success
+                case .another: retriesLeft -= 1
+                }
+            case .noMatch:
+                failures += 1
+                try await charge(failures, entry)
+            case .none(let error):
+                await books.release()
+                throw error
+            }
+        }
+        throw .retryStorm
+    }
+
+    /// Asks for touches until one can be read.
+    ///
+    /// A retry keeps the present reservation: it does not count as a failure, but a run that is killed during a retry
+    /// does.
+    private func read(_ touch: () async -> Touch, _ retriesLeft: inout Int) async -> Reading {
+        while retriesLeft > 0 {
+            switch await touch() {
+            case .answered(.match(let print, let updated)): return .match(print, updated: updated)
+            case .answered(.noMatch): return .noMatch
+            case .answered(.retry): retriesLeft -= 1
+            case .timedOut: return .none(AuthenticationError(.systemCancel))
+            case .failed(let error): return .none(await books.meaning(of: error))
+            case .obstructed(let error): return .none(error)
+            }
+        }
+        return .none(.retryStorm)
+    }
+
+    private func charge(_ failures: Int, _ entry: PromptEntry) async throws(AuthenticationError) {
+        let (remaining, lock) = try await books.charge()
+        entry.send(.noMatch(remaining: min(allowed - failures, remaining)))
+        if let error = AuthenticationError.lockout(lock) { throw error }
+        guard failures < allowed else { throw AuthenticationError(.authenticationFailed) }
+    }
+}
+
+extension EvaluationBooks {
+    /// Returns the meaning of a reader's error, and logs one that cannot be true.
+    func meaning(of error: ReaderError) async -> AuthenticationError {
+        if error.code == .untrustworthy { await logUntrustworthy(error.description) }
+        return AuthenticationError(duringScan: error)
+    }
+
+    /// Drops the reservation of a match with a print that was not given, and returns the error.
+    func refuse(unknown print: PrintID) async -> AuthenticationError {
+        await release()
+        return await meaning(
+            of: ReaderError(
+                .untrustworthy,
+                operation: "identify",
+                cause: "a match with \(print), which it was not given"
+            )
+        )
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static let retryStorm = AuthenticationError(
+        .systemCancel,
+        message: "The finger could not be read too many times in a row.",
+        recovery: "Clean the sensor and the finger, then try again.",
+        cause: "the reader gave only retries, \(ScanLoop.retries) of them"
+    )
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlEnrollment
+import WhorlFingerprint
+import StateStore
+import Synchronization
+package import WhorlService
+import WhorlSupport
+
+/// The question which of several people touches the reader.
+///
+/// Tries are counted for the engine that asks, not for the people: a stranger at the reader would lock them all. They count
+/// apart from that engine's own fingers.
+package struct GroupIdentification: Sendable {
+    /// The engine in whose state the tries are counted; its own fingers are not compared.
+    let asker: AuthenticationEngine
+    /// The engines of the people, by the numbers of the users.
+    let people: [(user: UInt32, engine: AuthenticationEngine)]
+    let rules: GroupRules
+
+    package init(
+        asker: AuthenticationEngine,
+        people: [(user: UInt32, engine: AuthenticationEngine)],
+        rules: GroupRules
+    ) {
+        self.asker = asker
+        self.people = people
+        self.rules = rules
+    }
+
+    /// A person whose fingers are compared.
+    private struct Member: Sendable {
+        let user: UInt32
+        let engine: AuthenticationEngine
+        let fingers: EnrollmentSnapshot
+        let database: StateDatabase
+    }
+
+    /// Asks for a touch, and returns whose it was.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its policy and its window for reuse are not used.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The person.
+    /// - Throws: `invalidContext` for more people than the machine allows, or where a stranger would be taken for one of them
+    ///   too often; `biometryNotEnrolled` where no finger of theirs can be compared; otherwise as an evaluation does.
+    package func run(
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedPerson {
+        guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
+        let numbers = Set(people.map(\.user))
+        guard numbers.count <= rules.mostPeople else { throw .tooManyPeople(numbers.count, rules) }
+        guard numbers.count == people.count else {
+            throw AuthenticationError(.invalidContext, cause: "a person is named twice")
+        }
+        if let obstacle = request.fingerObstacle { throw obstacle }
+        return try await asker.interruptions.run { run async throws(AuthenticationError) in
+            do throws(AuthenticationError) {
+                return try await identify(request, presenter)
+            } catch {
+                throw run.meaning(of: error)
+            }
+        }
+    }
+
+    private func identify(
+        _ request: EvaluationRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedPerson {
+        guard let reader = try await asker.reader() else {
+            throw AuthenticationError(.biometryNotAvailable, cause: "no reader is connected")
+        }
+        let info = await reader.info
+        guard info.features.contains(.identify) else {
+            throw AuthenticationError(
+                .biometryNotAvailable,
+                cause: "the reader compares with one print at a time"
+            )
+        }
+        let (members, leftOut) = await self.members(request.application)
+        let gallery = members.flatMap { $0.fingers.gallery(on: info.id) }
+        guard !gallery.isEmpty else { throw AuthenticationError(.biometryNotEnrolled) }
+        let chance = StrangerChance.among(prints: gallery.count, at: info.strength)
+        guard rules.strangerOneIn <= 1 || chance.map({ $0 * Double(rules.strangerOneIn) <= 1 }) == true else {
+            throw .strangersMatchTooOften(chance, rules)
+        }
+        guard request.interactionAllowed, await presenter.isInteractive else {
+            throw AuthenticationError(.notInteractive)
+        }
+        let books = try await books(request, info)
+        let found = try await match(reader, gallery, members, books, request, presenter)
+        return IdentifiedPerson(user: found.user, finger: found.finger, chance: chance, leftOut: leftOut)
+    }
+
+    /// Sorts the people into those whose fingers can be compared now and the others.
+    private func members(
+        _ application: ApplicationID
+    ) async -> (members: [Member], leftOut: [IdentifiedPerson.LeftOut]) {
+        var members: [Member] = []
+        var leftOut: [IdentifiedPerson.LeftOut] = []
+        for (user, engine) in people {
+            let survey = await engine.survey(for: application, demanding: [])
+            if let obstacle = survey.preconditions.biometryObstacle {
+                leftOut.append(.init(user: user, reason: obstacle.code))
+            } else if let fingers = survey.fingers, let database = survey.database {
+                members.append(Member(user: user, engine: engine, fingers: fingers, database: database))
+            }
+        }
+        return (members, leftOut)
+    }
+
+    /// The records of the question: tries of their own, beside the asker's.
+    private func books(
+        _ request: EvaluationRequest,
+        _ info: ReaderInfo
+    ) async throws(AuthenticationError) -> EvaluationBooks {
+        do throws(StateError) {
+            return EvaluationBooks(
+                database: try await asker.state.created(),
+                profile: asker.profile + " (identify)",
+                application: request.application,
+                reader: info,
+                reason: request.reason,
+                // No passcode ends this lock.
+                lockEndsByTime: true,
+                rules: asker.rules,
+                time: asker.time,
+                asker: request.asker
+            )
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    private func match(
+        _ reader: any FingerprintReader,
+        _ gallery: [GalleryEntry],
+        _ members: [Member],
+        _ books: EvaluationBooks,
+        _ request: EvaluationRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedFinger {
+        let info = await reader.info
+        let timeout = min(max(request.timeout, .zero), EvaluationSession.longestTimeout)
+        let path = EvaluationLock.path(in: books.database.directory, profile: books.profile)
+        let lock = try await EvaluationLock.acquire(path, within: timeout)
+        let turn: ReaderTurn
+        do throws(ReaderError) {
+            turn = try await ReaderOpening.open(reader, waiting: timeout)
+        } catch {
+            throw AuthenticationError(duringScan: error)
+        }
+        defer { ReaderClosing.begin(reader, holding: [lock, turn]) {} }
+        let source = TouchSource(
+            reader: reader,
+            gallery: gallery,
+            identifies: true,
+            timeout: timeout,
+            obstacle: asker.obstacle
+        )
+        let found = Mutex<IdentifiedFinger?>(nil)
+        let prompt = asker.texts.prompt(for: request, at: info, hasPasscode: false)
+        let outcome = await PromptRace(prompt: prompt, presenter: presenter).run { entry in
+            do throws(AuthenticationError) {
+                let finger = try await TouchLoop(books: books, allowed: ScanLoop.tries).run(
+                    entry,
+                    touch: { await source.next(entry) },
+                    settle: { print, _ async throws(AuthenticationError) in
+                        .success(try await settle(print, members, books))
+                    }
+                )
+                found.withLock { $0 = finger }
+                return .success(finger.evaluation(at: info))
+            } catch {
+                return .failure(error)
+            }
+        }
+        _ = try outcome.get()
+        guard let finger = found.withLock(\.self) else {
+            throw AuthenticationError(.systemCancel, cause: "the prompt ended without a person")
+        }
+        return finger
+    }
+
+    /// Records a match at the asker's and at the person's, if the finger is still enrolled there.
+    private func settle(
+        _ print: PrintID,
+        _ members: [Member],
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> IdentifiedFinger {
+        guard let member = members.first(where: { $0.fingers.finger(of: print) != nil }),
+            let finger = member.fingers.finger(of: print)
+        else { throw await books.refuse(unknown: print) }
+        guard !Task.isCancelled else {
+            await books.release()
+            throw AuthenticationError(.appCancel)
+        }
+        guard try await note(finger, print, of: member, books) else {
+            await books.release()
+            throw .enrollmentChangedMeanwhile
+        }
+        try await books.settleIdentified()
+        return IdentifiedFinger(user: member.user, finger: finger)
+    }
+
+    /// Writes a line in the person's log; `false` where the finger is no longer enrolled.
+    private func note(
+        _ finger: Finger,
+        _ print: PrintID,
+        of member: Member,
+        _ books: EvaluationBooks
+    ) async throws(AuthenticationError) -> Bool {
+        let entry = AuditEntry(
+            at: books.time.now().date,
+            profile: member.engine.profile,
+            application: books.application.rawValue,
+            event: .evaluation,
+            outcome: "identified",
+            finger: finger,
+            reader: books.reader?.id,
+            detail: books.reason,
+            asker: books.asker
+        )
+        do throws(StateError) {
+            return try await member.database.write { [fingers = member.fingers] db in
+                guard try fingers.isEnrolled(print, in: db) else { return false }
+                try AuditLog.append(entry, in: db)
+                return true
+            }
+        } catch {
+            await books.release()
+            throw AuthenticationError(error)
+        }
+    }
+}
+
+/// A person's finger that matched.
+private struct IdentifiedFinger: Sendable {
+    let user: UInt32
+    let finger: Finger
+
+    /// The success that ends the prompt; nothing else is made of it.
+    func evaluation(at reader: ReaderInfo) -> Evaluation {
+        Evaluation(
+            method: .biometry,
+            finger: finger,
+            domainState: nil,
+            isReused: false,
+            readerKind: reader.kind
+        )
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static func tooManyPeople(_ count: Int, _ rules: GroupRules) -> AuthenticationError {
+        AuthenticationError(
+            .invalidContext,
+            message: rules.mostPeople == 0
+                ? "This machine does not identify people."
+                : "This machine identifies one of at most \(rules.mostPeople) people.",
+            recovery:
+                "Ask for a name first, and then for that person's finger. The administrator can set [Identify] People.",
+            cause: "\(count) people are named"
+        )
+    }
+
+    fileprivate static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules)
+        -> AuthenticationError
+    {
+        let figure = chance.map { "one in \(Int((1 / max($0, .leastNormalMagnitude)).rounded(.down)))" }
+        return AuthenticationError(
+            .invalidContext,
+            message: figure.map {
+                "Among so many fingers \($0) touches of strangers would be taken for somebody's."
+            }
+                ?? "Nothing is known about how often this reader takes a stranger for somebody.",
+            recovery:
+                "Name fewer people, or ask for a name first. The administrator can set [Identify] StrangerOneIn.",
+            cause: "the limit is one in \(rules.strangerOneIn)"
+        )
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import WhorlFingerprint
+
+/// The chance that one touch of a stranger is taken for one of several enrolled fingers.
+package enum StrangerChance {
+    /// The comparisons of the measurement, each of a finger with another person's print, and those that matched: libfprint's
+    /// comparison with its usual threshold of 40 (Docs/Benchmarks.md, "false match").
+    package static let measured = (comparisons: 10_942.0, matches: 2.0)
+
+    /// The rate of one comparison: the upper end of the measured rate, above which it lies in 5 of 100 such measurements.
+    ///
+    /// It is Poisson's limit for 2 events, 6.296 of them.
+    package static let rate = 6.296 / measured.comparisons
+
+    /// Returns the chance among so many prints; `nil` where it is not known.
+    ///
+    /// It is known for a comparison by this computer with the usual threshold alone. A smaller sensor has a lower threshold, at
+    /// which strangers match more often than was measured, and a reader that compares by itself tells no figures.
+    package static func among(prints: Int, at reader: ReaderStrength) -> Double? {
+        switch reader {
+        case .minutiaeScore(let threshold) where threshold >= 40: 1 - pow(1 - rate, Double(prints))
+        case .minutiaeScore, .onReader: nil
+        // What a virtual reader or a mock says is no finger; the figure is that of the usual comparison.
+        case .none: 1 - pow(1 - rate, Double(prints))
+        }
+    }
+}
