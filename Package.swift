@@ -118,7 +118,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "WhorlFprintTests": [
         "LibfprintReader", "WhorlFingerprint", "WhorlFprint", "WhorlService",
     ],
-    "WhorlIPCTests": ["SecretMemory", "WhorlIPC"],
+    "WhorlIPCTests": ["SecretMemory", "WhorlIPC", "WhorlSupport"],
     "WhorlRemoteTests": [
         "FacesOverSocket", "AuthenticationContext", "CSocket", "WhorlFingerprint", "KeychainServices",
         "LocalAuthentication",

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import SecretMemory
 import Testing
+import WhorlSupport
 
 @testable import WhorlIPC
 
@@ -189,26 +190,26 @@ private typealias Place = TestService.Place
     }
 
     // The task's state is locked while its cancellation is handled, and a message resumes the task: neither may wait for
-    // the other. In a process of its own, which the alarm ends.
-    @Test func `a call that is cancelled in the moment of a message ends`() async {
-        await #expect(processExitsWith: .success) {
-            alarm(60)
-            let service = try TestService()
-            for _ in 0..<400 {
-                let client = try service.connect()
-                let (first, sink) = AsyncStream.makeStream(of: Void.self)
-                let call = Task {
-                    let _: ServiceConnection.Reply<TestService.Count>? = try? await client.call(
-                        "org.example.test.Count",
-                        TestService.Count(number: 300)
-                    ) { _ in sink.yield() }
-                    sink.finish()
-                }
-                var arrivals = first.makeAsyncIterator()
-                _ = await arrivals.next()
-                call.cancel()
-                await call.value
+    // the other. Where they do, nothing but the end of the process ends that.
+    @Test func `a call that is cancelled in the moment of a message ends`() async throws {
+        let watchdog = OffPoolTimer(.seconds(60))
+        watchdog.onEnd { fatalError("a cancelled call and its message wait for each other") }
+        defer { _ = watchdog.cancel() }
+        let service = try TestService()
+        for _ in 0..<400 {
+            let client = try service.connect()
+            let (first, sink) = AsyncStream.makeStream(of: Void.self)
+            let call = Task {
+                let _: ServiceConnection.Reply<TestService.Count>? = try? await client.call(
+                    "org.example.test.Count",
+                    TestService.Count(number: 300)
+                ) { _ in sink.yield() }
+                sink.finish()
             }
+            var arrivals = first.makeAsyncIterator()
+            _ = await arrivals.next()
+            call.cancel()
+            await call.value
         }
     }
 
