@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The problem with a file of the administrator's, in a sentence for the screen.
+public struct FileFault: Error, Equatable {
+    /// The sentence.
+    public let sentence: String
+
+    init(_ file: String, _ line: Int?, _ problem: String) {
+        sentence = PlainText.clean("\(file)\(line.map { ", line \($0)" } ?? ""): \(problem)")
+    }
+}
+
+/// The lines of a file that only root can change.
+enum Lines {
+    static let limit = 256 << 10
+
+    /// Reads a file.
+    ///
+    /// - Returns: Its lines; none if there is no such file.
+    /// - Throws: ``FileFault`` where others than root may change the file, or it is too long.
+    static func read(_ path: String, owner: uid_t = 0) throws(FileFault) -> [Substring] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return [] }
+            throw FileFault(path, nil, "it cannot be read")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FileFault(path, nil, "it is no file")
+        }
+        guard status.st_uid == owner, status.st_mode & 0o022 == 0 else {
+            throw FileFault(path, nil, "others than root may change it")
+        }
+        guard status.st_size <= limit else { throw FileFault(path, nil, "it is too long") }
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count < bytes.count {
+            let part = bytes.withUnsafeMutableBytes { room in
+                Glibc.read(descriptor, room.baseAddress.map { $0 + count }, room.count - count)
+            }
+            if part < 0 { throw FileFault(path, nil, "it cannot be read") }
+            if part == 0 { break }
+            count += part
+        }
+        guard count <= limit else { throw FileFault(path, nil, "it is too long") }
+        guard let lines = of(bytes[..<count]) else { throw FileFault(path, nil, "it is no text in UTF-8") }
+        return lines
+    }
+
+    /// Cuts bytes into lines; `nil` for what is no text.
+    static func of(_ bytes: some RandomAccessCollection<UInt8>) -> [Substring]? {
+        // A carriage return and a line feed are one character of a text, and two bytes.
+        let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+        let texts = lines.compactMap { String(validating: $0, as: UTF8.self).map { Substring($0) } }
+        return texts.count == lines.count ? texts : nil
+    }
+
+    /// Returns a line without its comment and the space around it.
+    static func content(_ line: Substring) -> Substring {
+        let line = line.drop { $0 == " " || $0 == "\t" }
+        guard line.first != "#" else { return "" }
+        let end = line.lastIndex { $0 != " " && $0 != "\t" && $0 != "\r" }
+        return end.map { line[...$0] } ?? ""
+    }
+}

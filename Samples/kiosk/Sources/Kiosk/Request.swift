@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request to greetd; greetd-ipc(7) describes them.
+public enum Request: Sendable {
+    /// Asks greetd to begin a login of a person.
+    case create(name: String)
+    /// Answers a question of PAM, or confirms that one of its sentences was shown.
+    case answer(SecretText)
+    /// Asks greetd to run a command as the person who was let in, after this program has ended.
+    case start(command: String)
+    /// Ends the login that was begun.
+    case cancel
+
+    /// The answer to a sentence that asks nothing.
+    public static var confirmation: Request { .answer(SecretText(count: 0) { _ in }) }
+
+    /// The message as greetd reads it: its length in four bytes of this machine's order, then JSON.
+    public var message: SecretText {
+        switch self {
+        case .create(let name):
+            Self.frame(#"{"type":"create_session","username":""#, SecretText(text: name), #""}"#)
+        case .answer(let text):
+            Self.frame(#"{"type":"post_auth_message_response","response":""#, text, #""}"#)
+        case .start(let command):
+            Self.frame(#"{"type":"start_session","env":[],"cmd":[""#, SecretText(text: command), #""]}"#)
+        case .cancel: Self.frame(#"{"type":"cancel_session"}"#, nil, "")
+        }
+    }
+
+    /// Puts a text into JSON between two parts that are JSON already.
+    private static func frame(_ before: String, _ text: SecretText?, _ after: String) -> SecretText {
+        let escaped = text?.read { $0.reduce(0) { $0 + (escape($1) == nil ? 1 : 6) } } ?? 0
+        let length = before.utf8.count + escaped + after.utf8.count
+        return SecretText(count: 4 + length) { room in
+            room.storeBytes(of: UInt32(length), as: UInt32.self)
+            var place = 4
+            func put(_ byte: UInt8) {
+                room[place] = byte
+                place += 1
+            }
+            before.utf8.forEach(put)
+            text?.read { bytes in
+                for byte in bytes {
+                    guard let digits = escape(byte) else {
+                        put(byte)
+                        continue
+                    }
+                    #"\u00"#.utf8.forEach(put)
+                    put(digits.0)
+                    put(digits.1)
+                }
+            }
+            after.utf8.forEach(put)
+        }
+    }
+
+    /// The hexadecimal digits of a byte that JSON does not take as it is.
+    private static func escape(_ byte: UInt8) -> (UInt8, UInt8)? {
+        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f else {
+            return nil
+        }
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+        return (digit(byte >> 4), digit(byte & 0xf))
+    }
+}
+
+extension SecretText {
+    /// Copies a text that is no secret.
+    convenience init(text: String) {
+        let bytes = Array(text.utf8)
+        self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The content of the screen.
+public struct Screen: Equatable, Sendable {
+    /// The pages.
+    public enum Page: String, Equatable, Sendable {
+        /// A name or a badge's number is asked for.
+        case ask
+        /// PAM is at work: it waits for a touch, or compares.
+        case wait
+        /// PAM asks something that is typed and may be seen.
+        case question
+        /// PAM asks for a password.
+        case password
+        /// The person has gone, and PAM has not ended yet.
+        case leaving
+        /// The session begins.
+        case farewell
+        /// The kiosk takes no one: a file of the administrator's is wrong.
+        case broken
+    }
+
+    /// The page.
+    public var page = Page.ask
+    /// The name that is logged in with, on the pages after the first one.
+    public var person = ""
+    /// The sentence of PAM or of the kiosk itself.
+    public var sentence = ""
+    /// The reason why the first page has come back, until it could be read.
+    public var reason = ""
+
+    init() {}
+
+    /// Whether something can be typed, so that the screen is left when nothing is.
+    public var waitsForKeys: Bool { page == .ask || page == .question || page == .password }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CKioskGTK
+import Glibc
+import Kiosk
+
+/// The greeter, which carries events between the screen, the course of the login, and greetd.
+///
+/// All of it is on GTK's thread.
+@MainActor
+final class Greeter {
+    /// The greeter of this program, where GTK's callbacks find it.
+    private(set) static var running: Greeter?
+
+    /// The seconds after which PAM is taken to be stuck: more than the longest time for which it may wait for a touch.
+    private static let patience = 360
+
+    private let configuration: Configuration
+    private var greeting: Greeting
+    private var connection: Connection?
+    private let widgets = Widgets()
+    private let idle = Alarm()
+    private let reason = Alarm()
+
+    init(_ configuration: Configuration, _ greeting: Greeting) {
+        (self.configuration, self.greeting) = (configuration, greeting)
+    }
+
+    /// Connects to greetd, and shows the first page.
+    func begin() {
+        Greeter.running = self
+        connection = Connection { [weak self] event in self?.take(event) }
+        guard connection != nil else { Program.fail("There is no greetd that could be spoken to.") }
+        widgets.connect(to: self)
+        show(greeting.screen)
+        widgets.beginTyping(on: greeting.screen.page)
+        widgets.present()
+    }
+
+    func submitName() {
+        guard greeting.screen.page == .ask else { return submitAnswer() }
+        let typed = widgets.typedName
+        widgets.clear()
+        if !typed.isEmpty { take(.name(typed)) }
+    }
+
+    func submitAnswer() {
+        guard let text = widgets.takeAnswer(on: greeting.screen.page) else { return }
+        take(.typed(text))
+    }
+
+    func escape() {
+        widgets.clear()
+        take(.escape)
+    }
+
+    /// Gives the person more time.
+    func keyCame() { restartIdle() }
+
+    private func take(_ event: Greeting.Event) {
+        let before = greeting.screen
+        let step = greeting.take(event)
+        let screen = greeting.screen
+        if screen != before { show(screen) }
+        if screen.page != before.page, screen.waitsForKeys { widgets.beginTyping(on: screen.page) }
+        switch step {
+        case .send(let request): connection?.send(request)
+        case .end(let status): exit(status)
+        case nil: break
+        }
+    }
+
+    private func show(_ screen: Screen) {
+        widgets.show(screen, title: configuration.title)
+        Program.write("page=\(screen.page.rawValue) sentence=\(screen.sentence) reason=\(screen.reason)")
+        restartIdle()
+        if screen.reason.isEmpty || screen.page != .ask {
+            reason.stop()
+        } else {
+            reason.set(seconds: configuration.reason) { [weak self] in self?.take(.reasonRead) }
+        }
+    }
+
+    private func restartIdle() {
+        let screen = greeting.screen
+        if screen.page == .broken { return idle.stop() }
+        guard screen.waitsForKeys else {
+            return idle.set(seconds: Self.patience) { Program.fail("PAM or greetd does not answer.") }
+        }
+        idle.set(seconds: configuration.idle) { [weak self] in
+            self?.widgets.clear()
+            self?.take(.idle)
+        }
+    }
+}

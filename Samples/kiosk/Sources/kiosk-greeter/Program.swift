@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CKioskGTK
+import Glibc
+import Kiosk
+
+/// The first screen of a kiosk, which greetd starts.
+@main
+enum Program {
+    /// The folder with the administrator's files; greetd's configuration may name another one.
+    private static var folder: String {
+        switch CommandLine.arguments.dropFirst() {
+        case []: "/etc/whorl-kiosk"
+        case let words where words.count == 2 && words.first == "--configuration": words.last ?? ""
+        default: fail("usage: kiosk-greeter [--configuration FOLDER]")
+        }
+    }
+
+    @MainActor
+    static func main() {
+        guard kiosk_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
+        g_set_prgname("kiosk-greeter")
+        // A small screen is drawn without the graphics card, whose libraries need much memory and time.
+        setenv("GSK_RENDERER", "cairo", 0)
+        guard gtk_init_check() != 0 else { fail("There is no display.") }
+        greeter().begin()
+        g_main_loop_run(g_main_loop_new(nil, 0))
+    }
+
+    /// Makes the greeter from the administrator's files; a wrong one is told on the screen, and lets no one in.
+    @MainActor
+    private static func greeter() -> Greeter {
+        let folder = folder
+        do throws(FileFault) {
+            let configuration = try Configuration(path: "\(folder)/kiosk.conf")
+            return Greeter(configuration, Greeting(configuration, try Badges(path: "\(folder)/badges")))
+        } catch {
+            return Greeter(Configuration(), Greeting(fault: error))
+        }
+    }
+
+    /// Writes a line for the journal.
+    ///
+    /// What was typed never gets there.
+    static func write(_ text: String) {
+        let line = Array("kiosk-greeter: \(text)\n".utf8)
+        _ = Glibc.write(STDERR_FILENO, line, line.count)
+    }
+
+    static func fail(_ text: String) -> Never {
+        write(text)
+        exit(1)
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CKioskGTK
+import Glibc
+import Kiosk
+
+/// The widgets of the screen.
+///
+/// Every text is set as plain text, never as markup.
+@MainActor
+struct Widgets {
+    private typealias KeyPressed =
+        @convention(c) (OpaquePointer?, guint, guint, GdkModifierType, gpointer?) -> gboolean
+
+    private let window: Widget = gtk_window_new()
+    private let title = label(GTK_ACCESSIBLE_ROLE_LABEL, "kiosk-title")
+    private let person = label(GTK_ACCESSIBLE_ROLE_LABEL, "kiosk-person")
+    // A screen reader reads changes of these roles by itself.
+    private let sentence = label(GTK_ACCESSIBLE_ROLE_STATUS, "kiosk-sentence")
+    private let reason = label(GTK_ACCESSIBLE_ROLE_ALERT, "kiosk-reason")
+    private let name: Widget = gtk_entry_new()
+    private let password: Widget = gtk_password_entry_new()
+    private let help = label(GTK_ACCESSIBLE_ROLE_LABEL, "kiosk-help")
+
+    init() {
+        let box: Widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 24)
+        for widget in [title, person, sentence, name, password, reason, help] {
+            gtk_box_append(box.of(GtkBox.self), widget)
+        }
+        gtk_widget_set_valign(box, GTK_ALIGN_CENTER)
+        gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
+        gtk_entry_set_max_length(name.of(GtkEntry.self), 100)
+        gtk_editable_set_alignment(OpaquePointer(name), 0.5)
+        gtk_window_set_title(window.of(GtkWindow.self), "Kiosk")
+        gtk_window_set_decorated(window.of(GtkWindow.self), 0)
+        gtk_window_set_child(window.of(GtkWindow.self), box)
+        gtk_window_fullscreen(window.of(GtkWindow.self))
+        style()
+    }
+
+    private func style() {
+        let sheet = """
+            .kiosk-title { font-size: 40px; font-weight: bold; }
+            .kiosk-person { font-size: 28px; }
+            .kiosk-sentence, entry, .kiosk-reason { font-size: 24px; }
+            .kiosk-reason { color: @error_color; }
+            .kiosk-help { font-size: 16px; opacity: 0.7; }
+            """
+        let provider = gtk_css_provider_new()
+        gtk_css_provider_load_from_data(provider, sheet, -1)
+        gtk_style_context_add_provider_for_display(
+            gtk_widget_get_display(window),
+            OpaquePointer(provider),
+            guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION)
+        )
+    }
+
+    /// Connects what the person does with the greeter.
+    func connect(to greeter: Greeter) {
+        kiosk_greeter.connect(name, "activate") { greeter.submitName() }
+        kiosk_greeter.connect(password, "activate") { greeter.submitAnswer() }
+        kiosk_greeter.connect(name, "changed") { greeter.keyCame() }
+        kiosk_greeter.connect(password, "changed") { greeter.keyCame() }
+        let closing: @convention(c) (Widget?, gpointer?) -> gboolean = { _, _ in 1 }
+        _ = g_signal_connect_data(
+            window,
+            "close-request",
+            unsafeBitCast(closing, to: GCallback.self),
+            nil,
+            nil,
+            GConnectFlags(0)
+        )
+        // The compositor gives the keys to the window only after it has shown it.
+        let activated: @convention(c) (gpointer?, OpaquePointer?, gpointer?) -> Void = { window, _, _ in
+            guard let window, gtk_window_is_active(window.assumingMemoryBound(to: GtkWindow.self)) != 0 else {
+                return
+            }
+            Program.write("keys=taken")
+        }
+        _ = g_signal_connect_data(
+            window,
+            "notify::is-active",
+            unsafeBitCast(activated, to: GCallback.self),
+            nil,
+            nil,
+            GConnectFlags(0)
+        )
+        let pressed: KeyPressed = { _, key, _, _, _ in
+            guard key == guint(GDK_KEY_Escape) else { return 0 }
+            MainActor.assumeIsolated { Greeter.running?.escape() }
+            return 1
+        }
+        let keys = gtk_event_controller_key_new()
+        gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
+        _ = g_signal_connect_data(
+            UnsafeMutableRawPointer(keys),
+            "key-pressed",
+            unsafeBitCast(pressed, to: GCallback.self),
+            nil,
+            nil,
+            GConnectFlags(0)
+        )
+        gtk_widget_add_controller(window, keys)
+    }
+
+    /// Shows the content, under the title that the administrator has chosen.
+    func show(_ screen: Screen, title text: String) {
+        set(title, text)
+        set(person, screen.person)
+        let asks = screen.page == .ask
+        set(sentence, asks ? "Type your name or your badge's number, then Enter." : screen.sentence)
+        set(reason, screen.reason)
+        let help = screen.page == .farewell || screen.page == .broken || asks ? "" : "Esc goes back."
+        set(self.help, help)
+        gtk_widget_set_visible(name, asks || screen.page == .question ? 1 : 0)
+        gtk_widget_set_visible(password, screen.page == .password ? 1 : 0)
+        kiosk_set_accessible_label(name, asks ? "Name or badge's number" : screen.sentence)
+        kiosk_set_accessible_label(password, screen.sentence)
+    }
+
+    /// Clears the fields, and puts the focus into the one that is shown.
+    func beginTyping(on page: Screen.Page) {
+        clear()
+        _ = gtk_widget_grab_focus(page == .password ? password : name)
+    }
+
+    func present() { gtk_window_present(window.of(GtkWindow.self)) }
+
+    /// Clears the fields; GTK wipes the memory of the password's (`GtkPasswordEntryBuffer`).
+    func clear() {
+        for field in [name, password] { gtk_editable_set_text(OpaquePointer(field), "") }
+    }
+
+    var typedName: String {
+        gtk_editable_get_text(OpaquePointer(name)).map { String(cString: $0) } ?? ""
+    }
+
+    /// Takes what was typed as an answer to PAM's question; `nil` if it is too long for greetd.
+    func takeAnswer(on page: Screen.Page) -> SecretText? {
+        defer { clear() }
+        guard let text = gtk_editable_get_text(OpaquePointer(page == .password ? password : name)) else {
+            return nil
+        }
+        let count = Int(strlen(text))
+        guard count <= 1024 else { return nil }
+        return SecretText(UnsafeRawBufferPointer(start: text, count: count))
+    }
+
+    private func set(_ label: Widget, _ text: String) {
+        gtk_widget_set_visible(label, text.isEmpty ? 0 : 1)
+        let label = OpaquePointer(label)
+        // An unchanged text is not announced again.
+        if String(cString: gtk_label_get_text(label)) != text { gtk_label_set_text(label, text) }
+    }
+
+    private static func label(_ role: GtkAccessibleRole, _ style: String) -> Widget {
+        let widget: Widget = kiosk_label_with_role(role)
+        let label = OpaquePointer(widget)
+        gtk_label_set_wrap(label, 1)
+        gtk_label_set_wrap_mode(label, PANGO_WRAP_WORD_CHAR)
+        gtk_label_set_justify(label, GTK_JUSTIFY_CENTER)
+        gtk_label_set_max_width_chars(label, 48)
+        gtk_widget_add_css_class(widget, style)
+        return widget
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+@testable import Kiosk
+
+@Suite struct FileTests {
+    private func badges(_ text: String) throws(FileFault) -> Badges {
+        try Badges(lines: Lines.of(Array(text.utf8)) ?? [], of: "badges")
+    }
+
+    private func choices(_ text: String) throws(FileFault) -> Configuration {
+        try Configuration(
+            lines: Lines.of(Array(text.utf8)) ?? [],
+            of: "kiosk.conf"
+        )
+    }
+
+    @Test func `a badge's number stands for a name`() throws {
+        let badges = try badges("# the staff\n\n 0042\tada \r\n7 grace.hopper\n")
+        #expect(Person(typed: "0042", badges) == .name("ada"))
+        #expect(Person(typed: " 7\r", badges) == .name("grace.hopper"))
+        #expect(Person(typed: "42", badges) == .unknownBadge)
+        #expect(Person(typed: "ada", badges) == .name("ada"))
+    }
+
+    @Test(arguments: [
+        "", " ", "-ada", "a b", "a\tb", "../etc", "a\"b", "ada\u{0}", "é", "#ada", "ada\nroot",
+        String(repeating: "a", count: 65),
+    ])
+    func `what is no name is asked for by no one`(line: String) {
+        #expect(Person(typed: line, Badges()) == .none)
+    }
+
+    @Test(arguments: [
+        ("1 ada\n2", "badges, line 2: a line has a number and a name"),
+        ("1 ada x", "badges, line 1: a line has a number and a name"),
+        ("x ada", "badges, line 1: a number has 1 to 32 digits"),
+        ("1 -x", "badges, line 1: this is no user's name"),
+        ("1 2", "badges, line 1: this is no user's name"),
+        ("1 ada\n1 bob", "badges, line 2: this number is there twice"),
+    ])
+    func `a wrong line of the badges is named`(text: String, sentence: String) {
+        let error = #expect(throws: FileFault.self) { try badges(text) }
+        #expect(error?.sentence == sentence)
+    }
+
+    @Test func `choices are read, and what is not chosen stays`() throws {
+        let choices = try choices("Command = cage -s -- x  \nPasswords=yes\nIdleSeconds=60\n#Title=no\n")
+        #expect(choices.command == "cage -s -- x" && choices.takesPasswords && choices.idle == 60)
+        #expect(choices.title == "Welcome" && choices.reason == 8)
+    }
+
+    @Test(arguments: [
+        "Command", "Command=", "Passwords=maybe", "IdleSeconds=4", "IdleSeconds=x", "ReasonSeconds=61",
+        "Colour=red",
+    ])
+    func `a wrong choice is named`(line: String) {
+        let error = #expect(throws: FileFault.self) { try choices("\n\(line)") }
+        #expect(error?.sentence.hasPrefix("kiosk.conf, line 2: ") == true)
+    }
+
+    @Test func `a file that is missing says nothing, and one that others may change is refused`() throws {
+        var template = Array("/tmp/kiosk-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { unlink(path) }
+        #expect(write(descriptor, "1 ada\n", 6) == 6)
+        close(descriptor)
+        let owner = getuid()
+        #expect(try Badges(path: path, owner: owner) == badges("1 ada"))
+        #expect(throws: FileFault.self) { try Badges(path: path, owner: owner + 1) }
+        chmod(path, 0o664)
+        #expect(throws: FileFault.self) { try Badges(path: path, owner: owner) }
+        #expect(throws: FileFault.self) { try Badges(path: "/tmp", owner: owner) }
+        #expect(try Badges(path: "\(path)-missing") == Badges())
+    }
+}

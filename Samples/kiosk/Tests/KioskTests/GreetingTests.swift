@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Kiosk
+
+/// The course of a login, against a greetd that says what each test wants.
+@Suite struct GreetingTests {
+    private static let touch = "Draw the finger over the reader."
+
+    /// A greeting and the steps that it has asked for, as text.
+    private struct Course {
+        var greeting: Greeting
+        var steps: [String] = []
+
+        init(passwords: Bool = false) throws {
+            var configuration = Configuration()
+            configuration.command = "the-session"
+            configuration.takesPasswords = passwords
+            greeting = Greeting(configuration, try Badges(lines: ["7 ada"], of: "badges"))
+        }
+
+        mutating func take(_ events: Greeting.Event...) {
+            for event in events {
+                switch greeting.take(event) {
+                case .send(.create(let name)): steps.append("create \(name)")
+                case .send(.answer(let text)):
+                    steps.append("answer \(text.read { String(decoding: $0, as: UTF8.self) })")
+                case .send(.start(let command)): steps.append("start \(command)")
+                case .send(.cancel): steps.append("cancel")
+                case .end(let status): steps.append("end \(status)")
+                case nil: break
+                }
+            }
+        }
+
+        var page: Screen.Page { greeting.screen.page }
+        var reason: String { greeting.screen.reason }
+    }
+
+    private func secret(_ text: String) -> Greeting.Event { .typed(SecretText(text: text)) }
+
+    @Test func `a touch that greetd takes starts the session of the person on the screen`() throws {
+        var course = try Course()
+        course.take(.name("7"))
+        #expect(course.greeting.screen.person == "ada" && course.page == .wait)
+        course.take(.answer(.sentence(.info, Self.touch)))
+        #expect(course.greeting.screen.sentence == Self.touch)
+        course.take(.answer(.success))
+        #expect(course.page == .farewell)
+        course.take(.answer(.success))
+        #expect(course.steps == ["create ada", "answer ", "start the-session", "end 0"])
+    }
+
+    @Test func `without a success of greetd no session is started, whatever else comes`() throws {
+        let answers: [Answer] = [
+            .refused("no"), .failed("no"), .sentence(.info, "x"), .sentence(.error, "x"),
+            .sentence(.secret, "x"),
+            .sentence(.visible, "x"),
+        ]
+        for first in answers {
+            for second in answers {
+                for passwords in [true, false] {
+                    var course = try Course(passwords: passwords)
+                    course.take(.name("ada"), .answer(first), .answer(second), .escape, .idle, secret("x"))
+                    #expect(!course.steps.contains { $0.hasPrefix("start") })
+                }
+            }
+        }
+    }
+
+    @Test func `a stranger is told and brought back, and the next person begins afresh`() throws {
+        var course = try Course()
+        course.take(.name("ada"), .answer(.sentence(.info, Self.touch)))
+        course.take(.answer(.sentence(.info, "Not recognised.")), .answer(.sentence(.secret, "Password: ")))
+        #expect(course.page == .leaving)
+        course.take(.answer(.success))
+        #expect(course.page == .ask && course.reason.contains("Not recognised."))
+        #expect(course.greeting.screen.person.isEmpty)
+        course.take(.name("bob"))
+        #expect(course.reason.isEmpty)
+        #expect(course.steps == ["create ada", "answer ", "answer ", "cancel", "create bob"])
+    }
+
+    @Test func `the reason tells whether a touch was asked for`() throws {
+        var course = try Course()
+        course.take(.name("ada"), .answer(.sentence(.secret, "Password: ")), .answer(.success))
+        #expect(course.reason.hasPrefix("No touch can be asked for now"))
+        course.take(
+            .name("ada"),
+            .answer(.sentence(.info, Self.touch)),
+            .answer(.sentence(.secret, "Password: "))
+        )
+        course.take(.answer(.failed("whatever")))
+        #expect(course.page == .ask && course.reason.contains("the fingerprint service has stopped"))
+        course.take(.reasonRead)
+        #expect(course.reason.isEmpty)
+    }
+
+    @Test func `where passwords are taken, one is asked for and handed in`() throws {
+        var course = try Course(passwords: true)
+        course.take(.name("ada"), .answer(.sentence(.secret, "Password: ")))
+        #expect(course.page == .password)
+        course.take(secret("hunter"))
+        #expect(course.page == .wait)
+        course.take(.answer(.refused("wrong")), .answer(.success))
+        #expect(course.page == .ask && course.reason == "You were not let in.")
+        #expect(course.steps == ["create ada", "answer hunter", "cancel"])
+    }
+
+    @Test func `a person who has gone is let in by no late touch`() throws {
+        var course = try Course()
+        course.take(.name("ada"), .answer(.sentence(.info, Self.touch)), .escape)
+        #expect(course.page == .leaving)
+        course.take(.name("bob"), .escape, .idle, .answer(.success), .answer(.success))
+        #expect(course.page == .ask)
+        #expect(course.steps == ["create ada", "answer ", "cancel"])
+    }
+
+    @Test func `a password that no one types is no longer asked for`() throws {
+        var course = try Course(passwords: true)
+        course.take(.name("ada"), .answer(.sentence(.secret, "Password: ")), .idle, secret("late"))
+        course.take(.answer(.success))
+        #expect(course.page == .ask && course.reason == "Nothing was typed for a while.")
+        #expect(course.steps == ["create ada", "cancel"])
+    }
+
+    @Test func `a session that cannot begin is a reason on the first page`() throws {
+        var course = try Course()
+        course.take(.name("ada"), .answer(.success), .answer(.failed("no such shell")), .answer(.success))
+        #expect(course.page == .ask && course.reason == "The session did not begin: no such shell")
+    }
+
+    @Test func `an answer that no one asked for, and a greetd that is gone, end the program`() throws {
+        var course = try Course()
+        course.take(.answer(.success))
+        #expect(course.steps == ["end 1"])
+        course = try Course()
+        course.take(.name("ada"), .lost)
+        #expect(course.steps == ["create ada", "end 1"])
+    }
+
+    @Test func `a badge that is not known, and what is no name, ask greetd nothing`() throws {
+        var course = try Course()
+        course.take(.name("8"))
+        #expect(course.reason == "This badge is not known here.")
+        course.take(.name("; rm"))
+        #expect(course.reason == "This is neither a name nor a badge's number." && course.steps.isEmpty)
+    }
+
+    @Test func `a wrong file of the administrator's lets no one in`() {
+        var greeting = Greeting(fault: FileFault("badges", 3, "this number is there twice"))
+        #expect(greeting.screen.sentence == "badges, line 3: this number is there twice")
+        let step = greeting.take(.name("ada"))
+        #expect(step == nil && greeting.screen.page == .broken)
+    }
+}
