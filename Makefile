@@ -64,6 +64,10 @@ else
 USERUNITDIR ?= /etc/systemd/user
 endif
 
+# The kiosk's screen is a package of its own too.
+KIOSK_BUILD = .build-kiosk
+KIOSK_STAGE = .build/kiosk
+
 # polkit reads actions from here alone.
 POLKITDIR ?= /usr/share/polkit-1/actions
 # The bus reads its rules from here, whatever the prefix is.
@@ -87,7 +91,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -427,3 +431,37 @@ install-prompt: ## installs the desktop's prompt and its user unit
 
 uninstall-prompt: ## removes them
 	rm -f $(DESTDIR)$(LIBEXECDIR)/whorl-prompt $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
+
+# --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------
+
+kiosk-greeter: ## builds the kiosk's screen; installs libgtk-4-dev if it is missing
+	@scripts/setup --prompt
+	$(SWIFT) build -c release $(PROMPT_BUILD_FLAGS) --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD) --product kiosk-greeter
+
+install-kiosk: ## installs the kiosk's screen, and greetd's configuration for it as an example
+	@test -x $(KIOSK_BUILD)/release/kiosk-greeter || { echo "Run make kiosk-greeter first." >&2; exit 1; }
+	install -D -m 755 $(KIOSK_BUILD)/release/kiosk-greeter "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter"
+	install -d "$(DESTDIR)$(PREFIX)/share/whorl-kiosk" "$(DESTDIR)$(UNITDIR)/greetd.service.d"
+	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' Samples/kiosk/deploy/greetd.toml.in > "$(DESTDIR)$(PREFIX)/share/whorl-kiosk/greetd.toml"
+	chmod 644 "$(DESTDIR)$(PREFIX)/share/whorl-kiosk/greetd.toml"
+	install -m 644 Samples/kiosk/deploy/greetd-kiosk.conf "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf"
+
+uninstall-kiosk: ## removes them
+	rm -f "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter" "$(DESTDIR)$(PREFIX)/share/whorl-kiosk/greetd.toml" "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf"
+
+kiosk-archive: kiosk-greeter ## makes an archive of the kiosk's screen, for a machine without Swift
+	@rm -rf $(KIOSK_STAGE)/root
+	@$(MAKE) --no-print-directory --silent install-kiosk DESTDIR=$(KIOSK_STAGE)/root PREFIX=/usr
+	strip --strip-debug $(KIOSK_STAGE)/root/usr/libexec/whorl/kiosk-greeter
+	cd $(KIOSK_STAGE)/root && find . -type f | tar --create --file ../whorl-kiosk.tar --owner=0 --group=0 --files-from=-
+
+test-kiosk: ## tests the kiosk's screen before a greetd that does as a test wants, as root
+	@scripts/setup --test-prompt
+	$(SWIFT) test --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD)
+	KIOSK_GREETER=$(abspath $(KIOSK_BUILD)/debug/kiosk-greeter) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Samples/kiosk/Tests/Screen/test_screen.py
+
+kiosk: kiosk-archive ## makes a kiosk of a booted Debian, and takes pictures of its screen, where GUEST names a program that runs one
+	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
+	@$(MAKE) --no-print-directory program pam
+	@if [ -n "$(GUEST)" ]; then GUEST="$(GUEST)" scripts/kiosk $(CONFIG); \
+	else echo "kiosk: skipped: GUEST names no program that runs a guest"; fi

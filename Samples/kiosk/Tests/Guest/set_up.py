@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a kiosk of a bare Debian by the lines of the page Docs/Kiosk.md, one by one.
+
+Runs as root in a booted system. The lines are run by its user, who sits at the machine. Two lines are run in another
+way, since the system has no network and is switched off from outside: the one with apt, whose packages the image has or lie
+beside this file, and the reboot.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import run
+from people import SEAT, lay, start
+
+USER = "owner"
+HOME = pathlib.Path("/home") / USER
+
+
+def lines(page):
+    """Returns the command lines of the page's part for the kiosk."""
+    text = page.read_text().split("## On the kiosk", 1)[1].split("\n## ", 1)[0]
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    found = [line.split("  #")[0].rstrip() for block in blocks for line in block.splitlines()]
+    return [line for line in found if line]
+
+
+def follow(line):
+    print(f"kiosk: $ {line}", flush=True)
+    if line.startswith("sudo apt install"):
+        packages = [word for word in line.split()[3:] if not word.startswith(("-", "./"))]
+        for package in packages:
+            if package == "greetd":
+                run.run("dpkg", "--install", *map(str, HERE.glob("greetd_*.deb")))
+            run.run("dpkg-query", "--show", package)
+        return
+    if line == "sudo systemctl reboot":
+        return
+    variables = ["PATH=/usr/local/bin:/usr/bin:/bin", f"HOME={HOME}", f"USER={USER}", "LANG=C.UTF-8"]
+    process = subprocess.Popen(
+        ["runuser", "-u", USER, "--", "env", "-i", *variables, "sh", "-ec", line],
+        cwd=HOME,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=lambda: pathlib.Path(SEAT).write_text(str(os.getpid())),
+    )
+    if line.startswith("whorl enroll"):
+        lay("right", 6, asking=process)
+    assert process.wait(300) == 0, line
+
+
+def prepare():
+    """Does what a person at a real machine has done before, or need not do there."""
+    run.install()
+    pathlib.Path("/etc/sudoers.d/test").write_text(f"{USER} ALL=(ALL) NOPASSWD: ALL\n")
+    # The image has fprintd's module.
+    run.run("pam-auth-update", "--package", "--remove", "fprintd")
+    # There is no graphics card: the screen is in memory, and the keyboard is the kernel's.
+    pathlib.Path("/etc/profile.d/screen.sh").write_text(
+        "export WLR_BACKENDS=headless,libinput WLR_RENDERER=pixman WLR_LIBINPUT_NO_DEVICES=1\n"
+    )
+    shutil.copy(HERE / "our-app", "/usr/local/bin/our-app")
+    shutil.copy(HERE / "whorl-kiosk.tar", HOME)
+
+
+def enroll_another():
+    """Enrolls the left finger of a second person, who does not sit at the machine."""
+    choices = pathlib.Path("/etc/whorl/whorld.conf")
+    before = choices.read_text()
+    choices.write_text("[Sessions]\nTouch=any\n")
+    run.allow("true")
+    run.run("systemctl", "stop", "whorld.service")
+    process = start("enroll", "left-thumb", "--json", user="mallory")
+    lay("left", 6, asking=process)
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, (out, err)
+    choices.write_text(before)
+    run.allow(f"subject.user == '{USER}'")
+    run.run("systemctl", "stop", "whorld.service")
+
+
+def main():
+    prepare()
+    for line in lines(HERE / "Kiosk.md"):
+        follow(line)
+    enroll_another()
+    print("kiosk: set up", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uses the kiosk that set_up.py has made, after a reboot: names, badges, fingers, and what goes wrong.
+
+usage: use.py [TEST...]     WHORL_KIOSK_ROUNDS is the number of rounds; pictures go to out/
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import run
+from people import lay
+from screen import Kiosk
+from test_g_hotplug import Port
+
+TOUCH = "Draw the finger over the reader."
+LEAVE = pathlib.Path("/run/leave")
+ROUNDS = int(os.environ.get("WHORL_KIOSK_ROUNDS", "10"))
+kiosk = Kiosk(HERE.parent / "out")
+
+
+def arrived(user):
+    place = pathlib.Path(f"/tmp/arrived.{user}")
+    return place.read_text().split() if place.exists() else None
+
+
+def asks(*texts):
+    kiosk.sees("page=ask", *texts)
+
+
+def begins(typed):
+    kiosk.forget()
+    kiosk.types(f"{typed}\n")
+    kiosk.sees("page=wait", TOUCH)
+
+
+def arrives(user):
+    deadline = time.monotonic() + 60
+    while not arrived(user):
+        assert time.monotonic() < deadline, (user, kiosk.pages()[-3:])
+        time.sleep(0.1)
+    time.sleep(0.2)
+    assert arrived(user) == [user, "tty7", "user"], arrived(user)
+
+
+def asks_again():
+    """Waits for the screen of a greeter that was just started."""
+    asks()
+    kiosk.sees("keys=taken")
+
+
+def leaves(user):
+    kiosk.forget()
+    LEAVE.touch()
+    asks_again()
+    assert not arrived(user)
+    LEAVE.unlink()
+
+
+def no_one_is_in():
+    assert not list(pathlib.Path("/tmp").glob("arrived.*"))
+
+
+def restart(reader=True):
+    """Starts the service again, with its reader or with none."""
+    place = pathlib.Path("/etc/systemd/system/whorld.service.d/none.conf")
+    if reader:
+        place.unlink(missing_ok=True)
+    else:
+        place.write_text("[Service]\nUnsetEnvironment=FP_VIRTUAL_DEVICE\n")
+    subprocess.run(["systemctl", "daemon-reload"], check=True)
+    subprocess.run(["systemctl", "stop", "whorld.service"], check=True)
+
+
+def test_machine_boots_to_the_screen():
+    asks_again()
+    kiosk.picture("1-screen")
+    front = pathlib.Path("/sys/class/tty/tty0/active").read_text().strip()
+    assert front == "tty7", front
+
+
+def test_badge_and_a_touch_open_the_session_of_its_owner_and_the_screen_comes_back():
+    begins("1001")
+    kiosk.picture("2-touch")
+    lay("right")
+    kiosk.sees("page=farewell")
+    arrives("owner")
+    leaves("owner")
+
+
+def test_name_and_a_touch_open_the_session_of_another_person():
+    begins("mallory")
+    lay("left")
+    arrives("mallory")
+    leaves("mallory")
+
+
+def test_finger_of_another_person_opens_nothing():
+    for name, finger in (("owner", "left"), ("mallory", "right")):
+        begins(name)
+        lay(finger)
+        kiosk.sees("Not recognised")
+        kiosk.picture("3-not-recognised")
+        lay(finger, 2)
+        asks("reason=You were not let in.")
+        kiosk.picture("4-not-let-in")
+        no_one_is_in()
+    begins("mallory")
+    lay("left")
+    arrives("mallory")
+    leaves("mallory")
+    begins("owner")
+    lay("right")
+    arrives("owner")
+    leaves("owner")
+
+
+def test_unknown_badge_and_no_name_are_told_at_once():
+    for typed, reason in (("4711", "This badge is not known"), ("-x", "neither a name nor")):
+        kiosk.forget()
+        kiosk.types(f"{typed}\n")
+        asks(reason)
+
+
+def test_unknown_name_is_answered_as_a_person_without_a_finger():
+    kiosk.forget()
+    kiosk.types("grace\n")
+    asks("No touch can be asked for now")
+    no_one_is_in()
+
+
+def test_service_that_is_killed_while_it_waits_is_a_reason_and_the_next_touch_counts():
+    begins("owner")
+    subprocess.run(["systemctl", "kill", "--signal", "SIGKILL", "whorld.service"], check=True)
+    asks("the fingerprint service has stopped")
+    kiosk.picture("5-service-stopped")
+    no_one_is_in()
+    begins("owner")
+    lay("right")
+    arrives("owner")
+    leaves("owner")
+
+
+def test_service_that_is_away_is_a_reason():
+    subprocess.run(["systemctl", "stop", "whorld.socket", "whorld.service"], check=True)
+    try:
+        kiosk.forget()
+        kiosk.types("owner\n")
+        asks("No touch can be asked for now")
+    finally:
+        subprocess.run(["systemctl", "start", "whorld.socket"], check=True)
+
+
+def test_touch_after_escape_opens_nothing():
+    begins("owner")
+    kiosk.types("\x1b")
+    kiosk.sees("page=leaving")
+    kiosk.picture("6-leaving")
+    lay("right")
+    asks()
+    no_one_is_in()
+
+
+def test_reader_that_is_away_is_a_reason_and_counts_when_it_is_back():
+    restart(reader=False)
+    try:
+        kiosk.forget()
+        kiosk.types("owner\n")
+        asks("No touch can be asked for now")
+    finally:
+        restart()
+    begins("owner")
+    lay("right")
+    arrives("owner")
+    leaves("owner")
+
+
+def test_another_reader_that_is_plugged_in_and_pulled_leaves_the_screen_in_order():
+    port = Port()
+    try:
+        begins("owner")
+        # While the first one waits.
+        port.plug()
+        time.sleep(2)
+        lay("right")
+        arrives("owner")
+        leaves("owner")
+        # No one has chosen between the two.
+        kiosk.forget()
+        kiosk.types("owner\n")
+        asks("No touch can be asked for now")
+        port.unplug()
+        time.sleep(2)
+        begins("owner")
+        lay("right")
+        arrives("owner")
+        leaves("owner")
+    finally:
+        port.remove()
+
+
+def test_greeter_that_is_killed_is_started_again():
+    kiosk.forget()
+    subprocess.run(["pkill", "-KILL", "-x", "kiosk-greeter"], check=True)
+    asks_again()
+    begins("owner")
+    lay("right")
+    arrives("owner")
+    leaves("owner")
+
+
+def left():
+    """Returns what rounds may leave behind: processes of the screen, open files, sessions, memory in KiB."""
+    pid = subprocess.check_output(["systemctl", "show", "-P", "MainPID", "greetd.service"], text=True).strip()
+    service = subprocess.check_output(["systemctl", "show", "-P", "MainPID", "whorld.service"], text=True).strip()
+    files = [len(os.listdir(f"/proc/{process}/fd")) for process in (pid, service)]
+    memory = [
+        int(line.split()[1]) for process in (pid, service) for line in open(f"/proc/{process}/status") if line.startswith("VmRSS")
+    ]
+    screen = len(subprocess.check_output(["ps", "-o", "pid=", "-u", "_greetd"], text=True).split())
+    sessions = len(subprocess.check_output(["loginctl", "list-sessions", "--no-legend"], text=True).splitlines())
+    greeters = len(subprocess.check_output(["ps", "-C", "greetd", "-o", "pid="], text=True).split())
+    return {"files": files, "processes": screen, "greetd": greeters, "sessions": sessions}, memory
+
+
+def test_many_rounds_leave_nothing_behind():
+    before = memory = None
+    began = time.monotonic()
+    for round in range(ROUNDS):
+        name, finger = (("1001", "right"), ("mallory", "left"))[round % 2]
+        if round % 5 == 4:
+            begins("owner")
+            lay("left", 3)
+            asks("reason=You were not let in.")
+        begins(name)
+        lay(finger)
+        user = "owner" if name == "1001" else name
+        arrives(user)
+        leaves(user)
+        if round == 1:
+            before, memory = left()
+    deadline = time.monotonic() + 60
+    while True:
+        after, now = left()
+        if after == before:
+            break
+        assert time.monotonic() < deadline, (before, after)
+        time.sleep(1)
+    print(f"kiosk: {ROUNDS} rounds in {time.monotonic() - began:.0f} s: {after}; greetd {memory[0]} to {now[0]} KiB, whorld {memory[1]} to {now[1]}")
+    assert now[0] - memory[0] < 2048, (memory, now)
+
+
+def main():
+    failed = count = 0
+    for name, test in list(globals().items()):
+        if not name.startswith("test_") or (sys.argv[1:] and name not in sys.argv[1:]):
+            continue
+        count += 1
+        begin = time.monotonic()
+        try:
+            test()
+            print(f"ok      {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+            LEAVE.unlink(missing_ok=True)
+    print(f"kiosk: {count - failed} of {count} passed", flush=True)
+    if failed or not count:
+        subprocess.run(["journalctl", "--boot", "-u", "greetd", "-t", "kiosk", "-t", "greetd", "-u", "whorld", "--no-pager", "-n", "80"])
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
