@@ -30,9 +30,12 @@ import WhorlService
             return await ask(rules)
         }
 
-        func ask(_ rules: GroupRules) async -> Result<IdentifiedPerson, AuthenticationError> {
+        func ask(
+            _ rules: GroupRules,
+            _ strength: TouchStrength = .any
+        ) async -> Result<IdentifiedPerson, AuthenticationError> {
             let question = GroupIdentification(
-                asker: asker.engine(reader: reader),
+                asker: asker.engine(reader: reader, strength: strength),
                 people: [(1001, anna.engine(reader: reader)), (1002, ben.engine(reader: reader))],
                 rules: rules
             )
@@ -104,6 +107,18 @@ import WhorlService
         #expect(person.user == 1002)
         #expect(person.leftOut == [IdentifiedPerson.LeftOut(user: 1001, reason: .biometryLockout)])
         #expect(counter.reader.counts.galleries.map(\.count) == [1])
+    }
+
+    @Test func `takes a reader that compares by itself where the machine demands one`() async throws {
+        let (chip, twoFingers) = (TouchStrength(isMatchedOnChip: true), TouchStrength(hasTwoFingers: true))
+        var rules = GroupRules()
+        rules.mostPeople = 2
+        let weak = try await Counter([.match(0)])
+        #expect(await weak.ask(rules, chip).code == .biometryNotEnrolled)
+        #expect(weak.reader.counts.opens == 0)
+        let strong = try await Counter([.match(0)], info: .scripted(storage: .reader))
+        #expect(await strong.ask(rules, chip).error == nil)
+        #expect(await weak.ask(rules, twoFingers).error == nil)
     }
 
     @Test func `takes no match with a print that was not given`() async throws {

@@ -15,6 +15,8 @@ public enum Translations {
     /// It is for the beginning of a program, before there are threads: `setlocale(3)` is not safe beside them. The catalogues
     /// are in `share/locale` beside the folder `bin` or `libexec` of the program, as `make install` lays them.
     public static func begin() {
+        // The person who starts a program with more rights chooses the variables.
+        guard !ThisProcess.isElevated else { return }
         setlocale(LC_CTYPE, "")
         // A terminal that shows ASCII alone gets English.
         guard let codes = nl_langinfo(nl_item(CODESET)), String(cString: codes) == "UTF-8" else { return }
@@ -24,7 +26,7 @@ public enum Translations {
         defer { free(program) }
         var folder = String(cString: program).split(separator: "/").dropLast()
         while let last = folder.popLast() {
-            guard ["bin", "debug", "release"].contains(last) || last == "libexec" else { continue }
+            guard ["bin", "libexec", "debug", "release"].contains(last) else { continue }
             _ = GetText.bind?(domain, "/" + (folder + ["share", "locale"]).joined(separator: "/"))
             return
         }

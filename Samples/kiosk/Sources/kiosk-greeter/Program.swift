@@ -41,7 +41,7 @@ enum Program {
 
     /// Writes a line for the journal.
     ///
-    /// What was typed never gets there.
+    /// A typed text is never written there.
     static func write(_ text: String) {
         let line = Array("kiosk-greeter: \(text)\n".utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)

@@ -15,8 +15,9 @@ enum Interruption {
 
     private static let state = Mutex(State())
 
-    /// The descriptor to which the signal handlers write the signal's number; set before they are installed, never
-    /// closed.
+    /// The descriptor to which the signal handlers write the signal's number.
+    ///
+    /// Set before they are installed, never closed. It is plain memory, since a handler may take no lock.
     ///
     /// Not `sigwait`: the main thread of a Swift program sleeps in libdispatch with every signal let through.
     nonisolated(unsafe) private static let notices = allocated(CInt(-1))

@@ -8,7 +8,7 @@ import Glibc
 /// would take them from it. Each one ends the module's question, and the program goes on.
 struct ForwardedSignals {
     private static let ending = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
-    /// Set before the handlers are installed.
+    /// Plain memory, since a handler may take no lock: written before the handlers are installed, and only read by them.
     nonisolated(unsafe) private static let thread = {
         let memory = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
         memory.initialize(to: pthread_self())

@@ -70,6 +70,12 @@ struct Identify: Verb {
             guard !users.contains(where: { $0.number == number }) else { continue }
             users.append((name, number))
         }
+        guard !users.isEmpty else {
+            throw Failure.usage(
+                "No user is named.",
+                hint: "Names stand with commas between them: --among anna,ben."
+            )
+        }
         return users
     }
 

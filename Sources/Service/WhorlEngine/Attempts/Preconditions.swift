@@ -113,7 +113,7 @@ extension Preconditions {
     /// Where no passcode is set, a finger meets a device-owner policy. This departs from Apple's table (there it is
     /// `passcodeNotSet`): here, biometry does not depend on a passcode.
     ///
-    /// Where the machine demands the passcode with each touch, neither is enough for either policy.
+    /// If the machine demands the passcode with each touch, both policies need both.
     package func plan(for policy: Policy) -> Plan {
         guard let obstacle = biometryObstacle else { return demandsPasscode ? planForBoth : .finger }
         guard !demandsPasscode else { return .refuse(obstacle) }

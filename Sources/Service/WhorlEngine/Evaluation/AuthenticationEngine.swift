@@ -153,7 +153,7 @@ public final class AuthenticationEngine: AuthenticationService {
     /// alone. The passcode lifts a lock on fingers and opens no reuse window. Where the presenter takes no passcode,
     /// the error that keeps fingers away is thrown.
     ///
-    /// Where the machine demands the passcode with each touch, both policies ask for the finger and then for the passcode.
+    /// If the machine demands the passcode with each touch, both policies ask for the finger and then for the passcode.
     ///
     /// - Throws: `reasonMissing` before any other error; then the obstacle that ``preflight(_:for:)`` would return;
     ///   `notInteractive`, `readerInUse`, `systemCancel` when nothing came in time or the reader gave up, `userCancel`,

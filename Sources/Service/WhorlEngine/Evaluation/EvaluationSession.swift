@@ -25,8 +25,6 @@ struct EvaluationSession: Sendable {
             let touch: Duration
             /// The decision which method of the evaluation succeeded first.
             var decision = Decision()
-            /// Whether another evaluation had the reader until now.
-            var isAfterAnother = false
         }
     }
 
@@ -59,7 +57,7 @@ struct EvaluationSession: Sendable {
         let books = books(try await database(survey, plan), survey)
         do throws(AuthenticationError) {
             switch plan {
-            case .finger: return try await answer(survey, books)
+            case .finger: return try checked(await answer(survey, books))
             case .passcode(let obstacle): return try await answer(insteadOf: obstacle, survey, books)
             case .refuse(let error): throw error
             }
@@ -136,28 +134,19 @@ struct EvaluationSession: Sendable {
         return try await adding(evaluation, survey, books)
     }
 
-    /// Waits for the profile's lock and for the reader, which an enrollment of this process may be using, opens the
-    /// reader, and scans.
+    /// Opens the reader, reads the fingers, and scans.
     func scan(
         _ reader: any FingerprintReader,
         _ books: EvaluationBooks,
         _ limits: Scan.Limits,
         _ run: (Scan) async -> PromptRace.Outcome
     ) async throws(AuthenticationError) -> Evaluation {
-        let path = EvaluationLock.path(in: books.database.directory, profile: engine.profile)
-        let lock = try await EvaluationLock.acquire(path, within: limits.wait)
-        let turn: ReaderTurn
-        do throws(ReaderError) {
-            turn = try await ReaderOpening.open(reader, waiting: limits.wait)
-        } catch {
-            throw AuthenticationError(duringScan: error)
-        }
         let kept = KeptMatch()
-        // The answer does not wait until the reader is closed; the next work on it does.
-        defer { ReaderClosing.begin(reader, holding: [lock, turn]) { await kept.write(at: engine.time) } }
-        var limits = limits
-        limits.isAfterAnother = turn.hasWaited || lock.hasWaited
-        return try await run(try await prepare(reader, books, limits, kept)).get()
+        return try await engine.withReader(reader, books, within: limits.wait) { [engine] in
+            await kept.write(at: engine.time)
+        } _: { isTooEarly async throws(AuthenticationError) in
+            try await run(try await prepare(reader, books, limits, kept, isTooEarly)).get()
+        }
     }
 
     /// Reads the fingers again, since another evaluation may have changed them during the wait.
@@ -167,7 +156,8 @@ struct EvaluationSession: Sendable {
         _ reader: any FingerprintReader,
         _ books: EvaluationBooks,
         _ limits: Scan.Limits,
-        _ kept: KeptMatch
+        _ kept: KeptMatch,
+        _ isTooEarly: @escaping @Sendable () -> Bool
     ) async throws(AuthenticationError) -> Scan {
         let info = await reader.info
         let store = EnrollmentStore(database: books.database, generations: engine.state.generations)
@@ -190,8 +180,7 @@ struct EvaluationSession: Sendable {
             identifies: info.features.contains(.identify),
             timeout: limits.touch,
             obstacle: engine.obstacle,
-            // A script needs no time, and its touches are meant for this prompt.
-            isTooEarly: reactionTime(applies: limits.isAfterAnother && info.kind != .mock)
+            isTooEarly: isTooEarly
         )
         let loop = ScanLoop(
             source: source,
@@ -203,15 +192,6 @@ struct EvaluationSession: Sendable {
             galleryOfSecond: demandsTwoFingers ? all : nil
         )
         return Scan(loop: loop, info: info, enrollment: enrollment, store: store, kept: kept)
-    }
-
-    /// Returns a function that says whether less time has passed from now on than a person needs to touch the reader;
-    /// where that does not apply it always says no.
-    private func reactionTime(applies: Bool) -> @Sendable () -> Bool {
-        guard applies else { return { false } }
-        let time = engine.time
-        let begin = time.now()
-        return { time.now().certainlyAfter(begin) < TouchSource.reaction }
     }
 
     func outcome(of scan: Scan, _ entry: PromptEntry) async -> PromptRace.Outcome {
@@ -254,6 +234,14 @@ struct EvaluationSession: Sendable {
         if request.waived.hasPasscode { ofMachine.hasPasscode = false }
         if request.waived.hasTwoFingers { ofMachine.hasTwoFingers = false }
         return [ofMachine, request.strength]
+    }
+
+    /// Refuses a touch that is weaker than one of the demands, which never occurs: each was looked at before it.
+    private func checked(_ evaluation: Evaluation) throws(AuthenticationError) -> Evaluation {
+        guard evaluation.method == .passcode || strengths.allSatisfy(evaluation.strength.meets) else {
+            throw AuthenticationError(.authenticationFailed, cause: "the touch was weaker than is demanded")
+        }
+        return evaluation
     }
 
     private var demandsTwoFingers: Bool { strengths.contains(where: \.hasTwoFingers) }

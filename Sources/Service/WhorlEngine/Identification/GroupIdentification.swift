@@ -97,10 +97,15 @@ package struct GroupIdentification: Sendable {
     private func members(
         _ application: ApplicationID
     ) async -> (members: [Member], leftOut: [IdentifiedPerson.LeftOut]) {
+        // One touch says who it may be; the second finger and the passcode are for who it is.
+        let ofReader = TouchStrength(
+            reader: asker.strength.reader,
+            isMatchedOnChip: asker.strength.isMatchedOnChip
+        )
         var members: [Member] = []
         var leftOut: [IdentifiedPerson.LeftOut] = []
         for (user, engine) in people {
-            let survey = await engine.survey(for: application, demanding: [])
+            let survey = await engine.survey(for: application, demanding: [ofReader])
             if let obstacle = survey.preconditions.biometryObstacle {
                 leftOut.append(.init(user: user, reason: obstacle.code))
             } else if let fingers = survey.fingers, let database = survey.database {
@@ -143,22 +148,29 @@ package struct GroupIdentification: Sendable {
     ) async throws(AuthenticationError) -> IdentifiedFinger {
         let info = await reader.info
         let timeout = min(max(request.timeout, .zero), EvaluationSession.longestTimeout)
-        let path = EvaluationLock.path(in: books.database.directory, profile: books.profile)
-        let lock = try await EvaluationLock.acquire(path, within: timeout)
-        let turn: ReaderTurn
-        do throws(ReaderError) {
-            turn = try await ReaderOpening.open(reader, waiting: timeout)
-        } catch {
-            throw AuthenticationError(duringScan: error)
+        return try await asker.withReader(reader, books, within: timeout) {
+            isTooEarly async throws(AuthenticationError) in
+            let source = TouchSource(
+                reader: reader,
+                gallery: gallery,
+                identifies: true,
+                timeout: timeout,
+                obstacle: asker.obstacle,
+                isTooEarly: isTooEarly
+            )
+            return try await show(source, info, members, books, request, presenter)
         }
-        defer { ReaderClosing.begin(reader, holding: [lock, turn]) {} }
-        let source = TouchSource(
-            reader: reader,
-            gallery: gallery,
-            identifies: true,
-            timeout: timeout,
-            obstacle: asker.obstacle
-        )
+    }
+
+    /// Shows the prompt, and asks for touches beside it.
+    private func show(
+        _ source: TouchSource,
+        _ info: ReaderInfo,
+        _ members: [Member],
+        _ books: EvaluationBooks,
+        _ request: EvaluationRequest,
+        _ presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedFinger {
         let found = Mutex<IdentifiedFinger?>(nil)
         let prompt = asker.texts.prompt(for: request, at: info, hasPasscode: false)
         let outcome = await PromptRace(prompt: prompt, presenter: presenter).run { entry in

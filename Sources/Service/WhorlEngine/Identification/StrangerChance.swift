@@ -17,7 +17,7 @@ package enum StrangerChance {
     /// Returns the chance among so many prints; `nil` where it is not known.
     ///
     /// It is known for a comparison by this computer with the usual threshold alone. A smaller sensor has a lower threshold, at
-    /// which strangers match more often than was measured, and a reader that compares by itself tells no figures.
+    /// which strangers match more often than was measured, and the maker of a reader that compares by itself publishes no figures.
     package static func among(prints: Int, at reader: ReaderStrength) -> Double? {
         switch reader {
         case .minutiaeScore(let threshold) where threshold >= 40: 1 - pow(1 - rate, Double(prints))

@@ -152,6 +152,7 @@ extension AccessControl {
         self.init(ways)
         guard self.ways == ways, !ways.contains(where: { $0.contains(.measuredBoot) }) else { return nil }
         self.needsApplicationPassword = needsApplicationPassword
+        // Refused parts make the whole no access control; the reason is for those who write one.
         guard let strong = try? demanding(strength) else { return nil }
         self = strong
         guard let pcrs else { return }
