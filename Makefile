@@ -204,6 +204,7 @@ nightly: setup-test ## all tests under the sanitizers, then more kills, calls an
 			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
 	fi; \
+	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-prompt || status=1; \
 	$(MAKE) --no-print-directory test-container || status=1; \
@@ -356,6 +357,7 @@ lib: ## builds libwhorl, and looks what it needs
 	Library/check $(LIB_BUILD)/libwhorl.so.1
 
 test-lib: lib setup-test ## tests libwhorl with the service of the debug build
+	@scripts/setup --test-lib
 	$(SWIFT) build $(SWIFT_TEST_FLAGS) --product whorld
 	Library/test $(LIB_BUILD)/libwhorl.so.1 .build/debug/whorld
 

@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -23,6 +24,7 @@ from whorl import Asking, Error, Event, Number, Status, Text, Update
 from whorl._context import library
 from whorl._library import SIGNATURES
 
+EXAMPLES = HERE.parent / "Examples"
 BUILD = pathlib.Path(os.environ["WHORL_LIBRARY"]).resolve()
 SHOWN = Asking("a test", shows_prompts=True)
 
@@ -388,7 +390,7 @@ def program(folder):
     path = folder / "poll"
     subprocess.run(
         ["gcc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-D_POSIX_C_SOURCE=200809L",
-         f"-I{HERE.parent / 'Headers'}", str(HERE / "poll.c"), "-o", str(path), f"-L{BUILD.parent}", "-lwhorl"],
+         f"-I{HERE.parent / 'Headers'}", str(EXAMPLES / "poll.c"), "-o", str(path), f"-L{BUILD.parent}", "-lwhorl"],
         check=True,
     )
     (folder / "header.cpp").write_text("#include <whorl.h>\nint main() { return whorl_version() == nullptr; }\n")
@@ -408,6 +410,43 @@ def test_a_c_program_with_poll_is_clean_under_valgrind():
         assert run.returncode == 0, (run.returncode, run.stdout, run.stderr)
         assert "stage: 5 of 5" in run.stdout and "matched: right-index-finger" in run.stdout, run.stdout
         assert "definitely lost" not in run.stderr, run.stderr
+
+
+def outcomes(command, variables):
+    """Runs an example with a finger that is enrolled, one that is not, and without a service; returns what it printed."""
+    printed = []
+    with Service("mock:then=match,touch right-index*6", tpm=False) as service, opened(service) as context:
+        context.enroll("right-index-finger", SHOWN)
+        ended(context)
+        for reader, status in (("mock:then=match", 0), ("mock:then=no-match", 1), (None, None)):
+            if reader:
+                service.restart(reader)
+            path = service.path if reader else "/nowhere/at/all"
+            run = subprocess.run([*command, path], capture_output=True, text=True, timeout=120, env={**os.environ, **variables})
+            assert run.returncode == status if reader else run.returncode != 0, (run.returncode, run.stdout, run.stderr)
+            printed.append(run.stdout + run.stderr)
+    matched, failed, away = printed
+    assert "prompt: open the till" in matched and "matched: right-index-finger" in matched, matched
+    assert "matched" not in failed + away, (failed, away)
+    return printed
+
+
+def test_a_qt_program_waits_in_the_loop_of_qt():
+    with tempfile.TemporaryDirectory() as folder:
+        flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "Qt6Core"], text=True).split()
+        subprocess.run(
+            ["g++", "-std=c++17", "-fPIC", "-Wall", "-Wextra", "-Werror", f"-I{HERE.parent / 'Headers'}", str(EXAMPLES / "qt.cpp"),
+             "-o", f"{folder}/qt", f"-L{BUILD.parent}", "-lwhorl", *flags], check=True,
+        )
+        _, failed, away = outcomes([f"{folder}/qt"], {"LD_LIBRARY_PATH": str(BUILD.parent)})
+        assert "tries left: 2" in failed and "authenticationFailed" in failed, failed
+        assert "noService" in away, away
+
+
+def test_a_gjs_program_needs_the_socket_alone():
+    _, failed, away = outcomes(["gjs", "-m", str(EXAMPLES / "touch.js")], {})
+    assert failed.splitlines()[-1].endswith("."), failed
+    assert away.strip(), away
 
 
 def test_a_thousand_loads_and_unloads_leave_no_file_and_no_memory():
@@ -444,8 +483,9 @@ def test_a_call_costs_no_more_than_the_raw_socket():
 
 
 def main():
-    wanted, failed = sys.argv[1:], 0
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    # A name with a dash before it is left out.
+    wanted, failed = [word for word in sys.argv[1:] if word[0] != "-"], 0
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_") and f"-{name}" not in sys.argv]
     for name, test in tests:
         if wanted and name not in wanted:
             continue
