@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A screen with the real service behind it: Xvfb, whorld with a virtual reader and a simulated TPM, and whorl-prompt.
+"""A screen with the real service behind it: Xvfb or cage, whorld with a virtual reader and a simulated TPM, and whorl-prompt.
 
 Runs as root in a mount namespace of its own, where /run/whorl is empty (Prompt/test).
 """
@@ -14,10 +14,12 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Library/Tests"))
 
+import access
 import service
 
 WHORL, PROMPT = os.environ["WHORL"], os.environ["WHORL_PROMPT"]
 SOCKET = "/run/whorl/io.whorl"
+NOBODY = 65534
 
 
 def until(condition, what, seconds=30):
@@ -31,10 +33,12 @@ def until(condition, what, seconds=30):
 
 
 class Screen:
+    """A screen of X11, in memory, with a keyboard."""
+
     def __init__(self):
         read, write = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x900x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x1400x24", "-nolisten", "tcp"],
             pass_fds=[write], stderr=subprocess.DEVNULL,
         )
         os.close(write)
@@ -42,13 +46,17 @@ class Screen:
         with open(read) as line:
             self.name = ":" + line.readline().strip()
 
+    def variables(self):
+        """Returns the variables of a program that shows windows here."""
+        return {"DISPLAY": self.name, "GDK_BACKEND": "x11"}
+
     def tool(self, *words):
-        environment = {**os.environ, "DISPLAY": self.name}
+        environment = {**os.environ, **self.variables()}
         return subprocess.run(["xdotool", *words], capture_output=True, text=True, env=environment)
 
     def windows(self):
         """Returns the prompts that are shown."""
-        return self.tool("search", "--onlyvisible", "--name", "^Fingerprint$").stdout.split()
+        return self.tool("search", "--onlyvisible", "--class", "whorl-prompt").stdout.split()
 
     def window(self):
         return until(self.windows, "a window")[-1]
@@ -67,8 +75,49 @@ class Screen:
         self.tool("type", "--delay", "20", text)
 
     def picture(self, path):
-        environment = {**os.environ, "DISPLAY": self.name}
+        environment = {**os.environ, **self.variables()}
         subprocess.run(["import", "-window", self.window(), str(path)], check=True, env=environment)
+
+    def close(self):
+        self.server.kill()
+        self.server.wait()
+
+
+class WaylandScreen:
+    """A screen of Wayland, in memory: cage, which shows the newest window on all of it. It has no keyboard."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder) / "wayland"
+        self.folder.mkdir(mode=0o700)
+        # cage does not start as root.
+        os.chown(self.folder, NOBODY, NOBODY)
+        self.folder.parent.chmod(0o755)
+        # What cage runs says where the others find the screen.
+        tell = f"echo $WAYLAND_DISPLAY >{self.folder}/telling && mv {self.folder}/telling {self.folder}/name; exec sleep infinity"
+        self.server = subprocess.Popen(
+            ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "cage", "--", "sh", "-c", tell],
+            env={
+                **os.environ, "XDG_RUNTIME_DIR": str(self.folder), "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman",
+                "WLR_LIBINPUT_NO_DEVICES": "1",
+            },
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        until((self.folder / "name").exists, "the screen of cage")
+        self.name = (self.folder / "name").read_text().strip()
+
+    def variables(self):
+        return {
+            "XDG_RUNTIME_DIR": str(self.folder), "WAYLAND_DISPLAY": self.name, "GDK_BACKEND": "wayland", "DISPLAY": "",
+        }
+
+    def windows(self):
+        return [part for part in access.parts() if part.role == "frame"]
+
+    def window(self):
+        return until(self.windows, "a window")[-1]
+
+    def picture(self, path):
+        subprocess.run(["grim", str(path)], check=True, env={**os.environ, **self.variables()})
 
     def close(self):
         self.server.kill()
@@ -132,7 +181,7 @@ class Agent:
         self.log = open(service.folder / "agent.log", "w+")
         self.process = subprocess.Popen(
             [PROMPT], stderr=self.log,
-            env={**os.environ, "DISPLAY": screen.name, "GDK_BACKEND": "x11", **variables},
+            env={**os.environ, **screen.variables(), **variables},
         )
         self.registered()
 

@@ -2,7 +2,6 @@
 """The desktop's prompt, on a real screen with the real service."""
 
 import os
-import pathlib
 import statistics
 import subprocess
 import sys
@@ -10,9 +9,9 @@ import time
 import unittest
 import warnings
 
+from access import parts
 from desk import Agent, Screen, Service, end, until, whorl
 
-PICTURES = os.environ.get("WHORL_PICTURES")
 PASSCODE = "2468 hunter"
 warnings.simplefilter("ignore", ResourceWarning)
 
@@ -23,18 +22,7 @@ def kill_what_asks():
 
 def tree():
     """Returns role and name of each part of the window, as a screen reader finds them; hidden ones are not among them."""
-    script = (
-        "import gi; gi.require_version('Atspi', '2.0')\n"
-        "from gi.repository import Atspi\n"
-        "def walk(part):\n"
-        "    print(part.get_role_name(), '|', part.get_name())\n"
-        "    for index in range(part.get_child_count()): walk(part.get_child_at_index(index))\n"
-        "desktop = Atspi.get_desktop(0)\n"
-        "for index in range(desktop.get_child_count()):\n"
-        "    if desktop.get_child_at_index(index).get_name() == 'whorl-prompt': walk(desktop.get_child_at_index(index))\n"
-    )
-    out = subprocess.run(["/usr/bin/python3", "-c", script], capture_output=True, text=True, timeout=60).stdout
-    return [tuple(part.strip() for part in line.split("|")) for line in out.splitlines()]
+    return [(part.role, part.name) for part in parts()]
 
 
 class Prompts(unittest.TestCase):
@@ -186,31 +174,6 @@ class Prompts(unittest.TestCase):
         self.screen.press("Escape")
         self.assertEqual(end(asking)[0], 11)
 
-    def test_pictures_of_each_kind_of_desktop(self):
-        self.agent.close()
-        folder = pathlib.Path(PICTURES or self.service.folder)
-        folder.mkdir(exist_ok=True)
-        kinds = {
-            "light": {}, "dark": {"GTK_THEME": "Adwaita:dark"}, "contrast": {"GTK_THEME": "HighContrast"},
-            "right-to-left": {"LANG": "C.UTF-8", "GTK_TEXT_DIR": "rtl"}, "200-percent": {"GDK_SCALE": "2"},
-        }
-        for kind, variables in kinds.items():
-            self.agent = Agent(self.screen, self.service, **variables)
-            asking = self.ask()
-            factor = 2 if kind == "200-percent" else 1
-            width, height = self.screen.size()
-            self.assertTrue(width <= 320 * factor and height <= 900, (kind, width, height))
-            time.sleep(0.5)
-            self.screen.picture(folder / f"{kind}.png")
-            colours = subprocess.run(
-                ["identify", "-format", "%k", str(folder / f"{kind}.png")], capture_output=True, text=True, check=True
-            ).stdout
-            self.assertGreater(int(colours), 20, f"{kind} shows nothing")
-            self.screen.press("Escape")
-            end(asking)
-            self.agent.close()
-        self.agent = Agent(self.screen, self.service)
-
 
 def measure():
     """Prints the time from the question to the visible window, and the memory of the agent."""
@@ -242,4 +205,6 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--measure"]:
         measure()
     else:
+        from test_screens import *
+
         unittest.main(verbosity=2, warnings="ignore")

@@ -93,7 +93,9 @@ struct PromptWidgets {
         set(reason, content.reason)
         set(warning, content.warning)
         set(status, content.status)
-        set(hint, content.hint)
+        // It is there also when there is none, as a blank: a screen reader is told of a change, and of no part that appears. Nor
+        // does the window jump under a hand that is about to press a button.
+        set(hint, content.hint.isEmpty ? " " : content.hint)
         gtk_widget_set_visible(drawing, content.prompt.parts.contains(.finger) ? 1 : 0)
         gtk_widget_queue_draw(drawing)
         whorl_set_accessible_label(
