@@ -91,7 +91,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -203,10 +203,12 @@ nightly: setup-test ## all tests under the sanitizers, then more kills, calls an
 			test_clients_of_two_users_are_killed_and_nothing_acknowledged_is_lost \
 			test_64_clients_of_four_users_lose_nothing_and_leave_nothing_behind \
 			test_profile_is_enabled_again test_many_sudos_in_a_row_leave_no_process_and_no_descriptor || status=1; \
+		WHORL_KIOSK_ROUNDS=100 GUEST_SECONDS=3600 $(MAKE) --no-print-directory kiosk || status=1; \
 	fi; \
 	Library/sanitize $(LIB_BUILD)/address .build/debug/whorld || status=1; \
 	$(MAKE) --no-print-directory test-deb || status=1; \
 	$(MAKE) --no-print-directory test-prompt || status=1; \
+	$(MAKE) --no-print-directory test-kiosk || status=1; \
 	$(MAKE) --no-print-directory test-container || status=1; \
 	exit $$status
 
@@ -423,6 +425,9 @@ test-prompt: ## tests the desktop's prompt on a screen of its own, with the real
 	$(SWIFT) build --product whorl
 	$(SWIFT) build --product whorld
 	Prompt/test $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
+
+pictures: test-prompt ## makes the pictures of the README from the running programs; the kiosk's after make kiosk
+	scripts/pictures $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
 install-prompt: ## installs the desktop's prompt and its user unit
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }

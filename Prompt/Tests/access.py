@@ -8,9 +8,9 @@ usage: access.py            prints each part of the window, from the outside in
 
 import dataclasses
 import json
-import pathlib
 import subprocess
 import sys
+import time
 
 CONTAINERS = ("application", "frame", "panel", "push button", "password text")
 
@@ -73,7 +73,7 @@ class Listener:
         assert self.process.stdout.readline() == "listens\n"
 
     def heard(self):
-        """Ends, and returns role, kind and text of each event."""
+        """Ends, and returns role, kind, text and moment of each event."""
         self.process.terminate()
         return [tuple(json.loads(line)) for line in self.process.stdout]
 
@@ -93,7 +93,7 @@ def main(words):
 
     def told(event):
         text = event.any_data if isinstance(event.any_data, str) else event.source.get_name()
-        print(json.dumps([event.source.get_role_name(), event.type, text]), flush=True)
+        print(json.dumps([event.source.get_role_name(), event.type, text, time.monotonic()]), flush=True)
 
     if words[:1] == ["hear"]:
         listener = Atspi.EventListener.new(told)

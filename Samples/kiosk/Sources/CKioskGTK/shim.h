@@ -20,3 +20,8 @@ static inline void kiosk_set_accessible_label(GtkWidget *widget, const char *lab
 static inline GtkWidget *kiosk_label_with_role(GtkAccessibleRole role) {
     return GTK_WIDGET(g_object_new(GTK_TYPE_LABEL, "accessible-role", role, NULL));
 }
+
+// Keeps the cursor of a field still: where it blinks, GTK draws the screen sixty times a second.
+static inline void kiosk_hold_cursor(void) {
+    g_object_set(gtk_settings_get_default(), "gtk-cursor-blink", FALSE, NULL);
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
+
 /// An answer of greetd.
 public enum Answer: Equatable, Sendable {
     /// The request was carried out; a login that was begun may be started.
@@ -27,23 +29,41 @@ public enum Answer: Equatable, Sendable {
     ///
     /// - Parameter message: The bytes of one message, without their length.
     public init?(_ message: [UInt8]) {
-        guard message.count <= Frames.limit, let object = FlatObject(message) else { return nil }
-        let texts = object.texts
-        switch texts["type"] {
+        guard message.count <= Frames.limit,
+            // A message that cannot be read is told from others by nothing else.
+            let message = try? JSONDecoder().decode(Message.self, from: Data(message))
+        else { return nil }
+        switch message.type {
         case "success": self = .success
         case "error":
-            let description = PlainText.clean(texts["description"] ?? "")
-            switch texts["error_type"] {
+            let description = PlainText.clean(message.description ?? "")
+            switch message.errorType {
             case "auth_error": self = .refused(description)
             case "error": self = .failed(description)
             default: return nil
             }
         case "auth_message":
-            guard let sentence = texts["auth_message"],
-                let kind = texts["auth_message_type"].flatMap(Kind.init)
-            else { return nil }
+            guard let sentence = message.sentence, let kind = message.kind.flatMap(Kind.init) else {
+                return nil
+            }
             self = .sentence(kind, PlainText.clean(sentence))
         default: return nil
+        }
+    }
+
+    /// The members of greetd's answers.
+    private struct Message: Decodable {
+        var type: String
+        var errorType: String?
+        var description: String?
+        var kind: String?
+        var sentence: String?
+
+        enum CodingKeys: String, CodingKey {
+            case type, description
+            case errorType = "error_type"
+            case kind = "auth_message_type"
+            case sentence = "auth_message"
         }
     }
 }

@@ -23,6 +23,7 @@ enum Program {
         // A small screen is drawn without the graphics card, whose libraries need much memory and time.
         setenv("GSK_RENDERER", "cairo", 0)
         guard gtk_init_check() != 0 else { fail("There is no display.") }
+        kiosk_hold_cursor()
         greeter().begin()
         g_main_loop_run(g_main_loop_new(nil, 0))
     }
