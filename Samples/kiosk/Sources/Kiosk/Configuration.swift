@@ -2,6 +2,18 @@
 
 /// The choices of the kiosk's administrator.
 public struct Configuration: Equatable, Sendable {
+    /// The uses of a touch.
+    public enum Mode: String, Equatable, Sendable {
+        /// It starts the person's session.
+        case session
+        /// It checks the person in, and the screen stays.
+        case counter
+    }
+
+    /// The use of a touch.
+    public var mode = Mode.session
+    /// The command of the till, which a person who has checked in may start in a session of the person's own; `nil` for none.
+    public var till: String?
     /// The command that a person's session consists of, for a shell of the person's own.
     public var command = "/bin/bash --login"
     /// The words above the field.
@@ -43,9 +55,12 @@ public struct Configuration: Equatable, Sendable {
 
     private mutating func set(_ name: Substring, _ value: Substring) -> Bool {
         switch name {
-        case "Command":
+        case "Mode":
+            guard let mode = Mode(rawValue: String(value)) else { return false }
+            self.mode = mode
+        case "Command", "Till":
             guard (1...4096).contains(value.utf8.count) else { return false }
-            command = String(value)
+            if name == "Till" { till = String(value) } else { command = String(value) }
         case "Title": title = PlainText.clean(String(value), limit: 60)
         case "Passwords":
             guard value == "yes" || value == "no" else { return false }

@@ -9,6 +9,8 @@ public struct Greeting: Sendable {
     public enum Event: Sendable {
         /// A line was typed on the first page.
         case name(String)
+        /// The person who has checked in wants to go on to the till.
+        case till
         /// An answer to PAM's question was typed.
         case typed(SecretText)
         /// The person wants to go back.
@@ -39,6 +41,8 @@ public struct Greeting: Sendable {
     private let configuration: Configuration
     private let badges: Badges
     private var awaited: Awaited?
+    /// The line that was typed while a person who has checked in was on the screen.
+    private var next: String?
     /// The first sentence of a login, which says how to touch the reader, and the last one.
     private var heard: (first: String, last: String)?
 
@@ -70,14 +74,21 @@ public struct Greeting: Sendable {
         case .answer(let answer): return take(answer)
         case .reasonRead: screen.reason = ""
         case .name(let line):
-            if screen.page == .ask, awaited == nil { return begin(line) }
+            guard awaited == nil else { return nil }
+            if screen.page == .ask { return begin(line) }
+            guard screen.page == .arrived else { return nil }
+            next = line
+            return cancel(because: "")
+        case .till:
+            guard screen.offersTill, let till = configuration.till else { return nil }
+            return start(till)
         case .typed(let text):
             guard screen.page == .question || screen.page == .password, awaited == nil else { return nil }
             show(.wait, Sentences.checking)
             return post(text)
         case .escape: return leave(because: "")
         case .idle:
-            if screen.waitsForKeys { return leave(because: screen.page == .ask ? "" : Sentences.idle) }
+            if screen.waitsForKeys { return leave(because: screen.takesNames ? "" : Sentences.idle) }
         }
         return nil
     }
@@ -106,9 +117,26 @@ public struct Greeting: Sendable {
         return .send(.answer(text))
     }
 
+    /// Starts a session of the person who was let in.
+    private mutating func start(_ command: String) -> Step {
+        awaited = .start
+        screen.offersTill = false
+        show(.farewell, Sentences.welcome)
+        return .send(.start(command: command))
+    }
+
+    /// Shows that the person was let in; the login ends without a session unless the till is asked for.
+    private mutating func arrive() -> Step? {
+        awaited = nil
+        screen.offersTill = configuration.till != nil
+        show(.arrived, Sentences.arrived)
+        return nil
+    }
+
     /// Ends the login, and shows the first page when greetd has confirmed it.
     private mutating func cancel(because reason: String) -> Step {
         awaited = .cancellation
+        screen.offersTill = false
         show(.leaving, Sentences.leaving)
         screen.reason = reason
         return .send(.cancel)
@@ -118,7 +146,7 @@ public struct Greeting: Sendable {
     private mutating func leave(because reason: String) -> Step? {
         switch screen.page {
         case .ask: screen.reason = ""
-        case .question, .password: return cancel(because: reason)
+        case .question, .password, .arrived: return cancel(because: reason)
         case .wait: show(.leaving, Sentences.leaving)
         case .leaving, .farewell, .broken: break
         }
@@ -137,7 +165,8 @@ public struct Greeting: Sendable {
             let reason = screen.reason
             screen = Screen()
             screen.reason = reason
-            return nil
+            defer { next = nil }
+            return next.flatMap { begin($0) }
         // An answer to no question: whose it is cannot be told.
         case nil: return .end(status: 1)
         }
@@ -146,10 +175,7 @@ public struct Greeting: Sendable {
     private mutating func login(_ answer: Answer) -> Step? {
         guard screen.page != .leaving else { return cancel(because: "") }
         switch answer {
-        case .success:
-            awaited = .start
-            show(.farewell, Sentences.welcome)
-            return .send(.start(command: configuration.command))
+        case .success: return configuration.mode == .counter ? arrive() : start(configuration.command)
         case .refused, .failed: return cancel(because: Sentences.notLetIn(answer))
         case .sentence(.info, let text), .sentence(.error, let text):
             heard = (heard?.first ?? text, text)

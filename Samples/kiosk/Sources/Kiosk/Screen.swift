@@ -14,6 +14,8 @@ public struct Screen: Equatable, Sendable {
         case password
         /// The person has gone, and PAM has not ended yet.
         case leaving
+        /// A person has checked in, and the next one may type.
+        case arrived
         /// The session begins.
         case farewell
         /// The kiosk takes no one: a file of the administrator's is wrong.
@@ -29,8 +31,14 @@ public struct Screen: Equatable, Sendable {
     /// The reason why the first page has come back, until it could be read.
     public var reason = ""
 
+    /// Whether the person may go on to the till.
+    public var offersTill = false
+
     init() {}
 
     /// Whether something can be typed, so that the screen is left when nothing is.
-    public var waitsForKeys: Bool { page == .ask || page == .question || page == .password }
+    public var waitsForKeys: Bool { takesNames || page == .question || page == .password }
+
+    /// Whether a name or a badge's number can be typed.
+    public var takesNames: Bool { page == .ask || page == .arrived }
 }

@@ -6,6 +6,7 @@ enum Sentences {
     static let checking = "Checking…"
     static let leaving = "One moment, please. Do not touch the reader."
     static let welcome = "Welcome. Your session begins."
+    static let arrived = "You are checked in."
     static let noName = "This is neither a name nor a badge's number."
     static let unknownBadge = "This badge is not known here."
     static let idle = "Nothing was typed for a while."

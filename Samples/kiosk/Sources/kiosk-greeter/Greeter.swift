@@ -38,7 +38,7 @@ final class Greeter {
     }
 
     func submitName() {
-        guard greeting.screen.page == .ask else { return submitAnswer() }
+        guard greeting.screen.takesNames else { return submitAnswer() }
         let typed = widgets.typedName
         widgets.clear()
         if !typed.isEmpty { take(.name(typed)) }
@@ -54,6 +54,8 @@ final class Greeter {
         take(.escape)
     }
 
+    func openTill() { take(.till) }
+
     /// Gives the person more time.
     func keyCame() { restartIdle() }
 
@@ -62,6 +64,7 @@ final class Greeter {
         let step = greeting.take(event)
         let screen = greeting.screen
         if screen != before { show(screen) }
+        if screen.page == .arrived, before.page != .arrived { Program.write("checked in: \(screen.person)") }
         if screen.page != before.page, screen.waitsForKeys { widgets.beginTyping(on: screen.page) }
         switch step {
         case .send(let request): connection?.send(request)
@@ -87,7 +90,8 @@ final class Greeter {
         guard screen.waitsForKeys else {
             return idle.set(seconds: Self.patience) { Program.fail("PAM or greetd does not answer.") }
         }
-        idle.set(seconds: configuration.idle) { [weak self] in
+        idle.set(seconds: screen.page == .arrived ? configuration.reason : configuration.idle) {
+            [weak self] in
             self?.widgets.clear()
             self?.take(.idle)
         }

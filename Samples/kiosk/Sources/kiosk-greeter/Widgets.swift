@@ -88,8 +88,11 @@ struct Widgets {
             GConnectFlags(0)
         )
         let pressed: KeyPressed = { _, key, _, _, _ in
-            guard key == guint(GDK_KEY_Escape) else { return 0 }
-            MainActor.assumeIsolated { Greeter.running?.escape() }
+            switch key {
+            case guint(GDK_KEY_Escape): MainActor.assumeIsolated { Greeter.running?.escape() }
+            case guint(GDK_KEY_F2): MainActor.assumeIsolated { Greeter.running?.openTill() }
+            default: return 0
+            }
             return 1
         }
         let keys = gtk_event_controller_key_new()
@@ -109,14 +112,15 @@ struct Widgets {
     func show(_ screen: Screen, title text: String) {
         set(title, text)
         set(person, screen.person)
-        let asks = screen.page == .ask
-        set(sentence, asks ? "Type your name or your badge's number, then Enter." : screen.sentence)
+        set(
+            sentence,
+            screen.page == .ask ? "Type your name or your badge's number, then Enter." : screen.sentence
+        )
         set(reason, screen.reason)
-        let help = screen.page == .farewell || screen.page == .broken || asks ? "" : "Esc goes back."
-        set(self.help, help)
-        gtk_widget_set_visible(name, asks || screen.page == .question ? 1 : 0)
+        set(help, screen.help)
+        gtk_widget_set_visible(name, screen.takesNames || screen.page == .question ? 1 : 0)
         gtk_widget_set_visible(password, screen.page == .password ? 1 : 0)
-        kiosk_set_accessible_label(name, asks ? "Name or badge's number" : screen.sentence)
+        kiosk_set_accessible_label(name, screen.takesNames ? "Name or badge's number" : screen.sentence)
         kiosk_set_accessible_label(password, screen.sentence)
     }
 
@@ -164,5 +168,16 @@ struct Widgets {
         gtk_label_set_max_width_chars(label, 48)
         gtk_widget_add_css_class(widget, style)
         return widget
+    }
+}
+
+extension Screen {
+    /// The keys that do something besides typing.
+    fileprivate var help: String {
+        switch page {
+        case .ask, .farewell, .broken: ""
+        case .arrived: offersTill ? "F2 opens the till." : ""
+        case .wait, .question, .password, .leaving: "Esc goes back."
+        }
     }
 }

@@ -10,7 +10,8 @@ import subprocess
 import time
 
 # Codes of the kernel's keys, of an American keyboard.
-KEYS = {"\n": 28, "\x1b": 1, "-": 12, ".": 52}
+F2 = "\uf002"
+KEYS = {"\n": 28, "\x1b": 1, "-": 12, ".": 52, F2: 60}
 for first, row in ((2, "1234567890"), (16, "qwertyuiop"), (30, "asdfghjkl"), (44, "zxcvbnm")):
     KEYS.update({key: first + place for place, key in enumerate(row)})
 

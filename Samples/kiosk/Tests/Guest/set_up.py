@@ -21,15 +21,15 @@ import run
 from people import SEAT, lay, start
 
 USER = "owner"
+PASSCODE = "2468hunter"
 HOME = pathlib.Path("/home") / USER
 
 
-def lines(page):
-    """Returns the command lines of the page's part for the kiosk."""
-    text = page.read_text().split("## On the kiosk", 1)[1].split("\n## ", 1)[0]
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    found = [line.split("  #")[0].rstrip() for block in blocks for line in block.splitlines()]
-    return [line for line in found if line]
+def blocks(part):
+    """Returns the command lines of a part of the page, block by block."""
+    text = (HERE / "Kiosk.md").read_text().split(f"## {part}\n", 1)[1].split("\n## ", 1)[0]
+    found = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [[line.split("  #")[0].rstrip() for line in block.splitlines() if line] for block in found]
 
 
 def follow(line):
@@ -42,6 +42,11 @@ def follow(line):
             run.run("dpkg-query", "--show", package)
         return
     if line == "sudo systemctl reboot":
+        return
+    if line == "whorl passcode set":
+        process = start("passcode", "set", "--passcode-fd", "0", secret=PASSCODE.encode() + b"\n")
+        lay("right", asking=process)
+        assert process.wait(240) == 0, process.communicate()
         return
     variables = ["PATH=/usr/local/bin:/usr/bin:/bin", f"HOME={HOME}", f"USER={USER}", "LANG=C.UTF-8"]
     process = subprocess.Popen(
@@ -64,7 +69,8 @@ def prepare():
     # There is no graphics card: the screen is in memory, and the keyboard is the kernel's. WLR_LIBINPUT_NO_DEVICES is not set,
     # since with it wlroots 0.15 notices a keyboard at its first key only, which is lost then.
     pathlib.Path("/etc/profile.d/screen.sh").write_text("export WLR_BACKENDS=headless,libinput WLR_RENDERER=pixman\n")
-    shutil.copy(HERE / "our-app", "/usr/local/bin/our-app")
+    for program in ("our-app", "drawer"):
+        shutil.copy(HERE / program, f"/usr/local/bin/{program}")
     shutil.copy(HERE / "whorl-kiosk.tar", HOME)
 
 
@@ -87,9 +93,12 @@ def enroll_another():
 def main():
     prepare()
     begin = time.monotonic()
-    for line in lines(HERE / "Kiosk.md"):
+    for line in sum(blocks("On the kiosk"), []):
         follow(line)
     print(f"kiosk: set up in {time.monotonic() - begin:.0f} s", flush=True)
+    # The part of it that a person does, while he sits at the machine.
+    for line in blocks("A members' counter")[0]:
+        follow(line)
     enroll_another()
 
 

@@ -6,6 +6,7 @@ usage: use.py [TEST...]     WHORL_KIOSK_ROUNDS is the number of rounds; pictures
 
 import os
 import pathlib
+import pwd
 import subprocess
 import sys
 import time
@@ -16,8 +17,10 @@ sys.path.insert(0, str(HERE))
 
 import run
 from people import lay
-from screen import Kiosk
+from screen import F2, Kiosk
+from set_up import PASSCODE, blocks
 from test_g_hotplug import Port
+from whorl_client import Client
 
 TOUCH = "Draw the finger over the reader."
 LEAVE = pathlib.Path("/run/leave")
@@ -68,8 +71,12 @@ def no_one_is_in():
 
 
 def wakes():
-    """Starts the service, which takes longer on an emulated processor than a login waits for it."""
+    """Starts the service and has it ask for a touch: on an emulated processor the first time takes longer than a login waits."""
     subprocess.run(["systemctl", "start", "whorld.service"], check=True)
+    asked = {"user": pwd.getpwnam("owner").pw_uid, "service": "greetd", "terminal": "/dev/tty7", "timeoutMilliseconds": 60000}
+    with Client() as client:
+        client.send("io.whorl.Login.Verify", asked, more=True)
+        assert "message" in client.receive()["parameters"]
 
 
 def restart(reader=True):
@@ -81,6 +88,8 @@ def restart(reader=True):
         place.write_text("[Service]\nUnsetEnvironment=FP_VIRTUAL_DEVICE\n")
     subprocess.run(["systemctl", "daemon-reload"], check=True)
     subprocess.run(["systemctl", "restart", "whorld.service"], check=True)
+    if reader:
+        wakes()
 
 
 def test_machine_boots_to_the_screen():
@@ -222,6 +231,58 @@ def test_greeter_that_is_killed_is_started_again():
     leaves("owner")
 
 
+def at_the_till(name, finger):
+    """Checks a person in, opens the till, and returns what the drawer was given."""
+    drawer = pathlib.Path("/tmp/drawer")
+    drawer.unlink(missing_ok=True)
+    begins(name)
+    lay(finger)
+    kiosk.sees("page=arrived")
+    kiosk.forget()
+    kiosk.types(F2)
+    kiosk.sees("page=farewell")
+    if name == "owner":
+        lay("right")
+        time.sleep(3)
+        kiosk.types(f"{PASSCODE}\n")
+    deadline = time.monotonic() + 60
+    while not drawer.exists():
+        assert time.monotonic() < deadline, "the drawer was not told anything"
+        time.sleep(0.1)
+    asks_again()
+    return drawer.read_text().split()
+
+
+def test_counter_checks_people_in_and_its_till_takes_the_passcode_too():
+    choices = pathlib.Path("/etc/whorl-kiosk/kiosk.conf")
+    before = choices.read_text()
+    try:
+        kiosk.forget()
+        for line in blocks("A members' counter")[1]:
+            subprocess.run(["sh", "-ec", line], check=True)
+        asks_again()
+        for name, finger, person in (("1001", "right", "owner"), ("mallory", "left", "mallory")):
+            begins(name)
+            lay(finger)
+            kiosk.sees("page=arrived")
+            assert f"checked in: {person}\n" in kiosk.log.read_text()
+        kiosk.picture("7-checked-in")
+        begins("owner")
+        lay("left", 3)
+        asks("reason=You were not let in.")
+        no_one_is_in()
+        sessions = subprocess.check_output(["loginctl", "list-sessions", "--no-legend"], text=True)
+        assert "mallory" not in sessions and "tty7" not in sessions.replace("_greetd seat0 tty7", ""), sessions
+        # Mallory has no secret that opens it.
+        assert at_the_till("mallory", "left") == ["mallory", "0"]
+        assert at_the_till("owner", "right") == ["owner", "32"]
+    finally:
+        choices.write_text(before)
+        kiosk.forget()
+        subprocess.run(["systemctl", "restart", "greetd.service"], check=True)
+        asks_again()
+
+
 def left():
     """Returns what rounds may leave behind: processes of the screen, open files, sessions, memory in KiB."""
     pid = subprocess.check_output(["systemctl", "show", "-P", "MainPID", "greetd.service"], text=True).strip()
@@ -265,6 +326,7 @@ def test_many_rounds_leave_nothing_behind():
 
 def main():
     failed = count = 0
+    wakes()
     for name, test in list(globals().items()):
         if not name.startswith("test_") or (sys.argv[1:] and name not in sys.argv[1:]):
             continue

@@ -50,11 +50,14 @@ import Testing
         let choices = try choices("Command = cage -s -- x  \nPasswords=yes\nIdleSeconds=60\n#Title=no\n")
         #expect(choices.command == "cage -s -- x" && choices.takesPasswords && choices.idle == 60)
         #expect(choices.title == "Welcome" && choices.reason == 8)
+        #expect(choices.mode == .session && choices.till == nil)
+        let counter = try self.choices("Mode=counter\nTill=a | b\n")
+        #expect(counter.mode == .counter && counter.till == "a | b")
     }
 
     @Test(arguments: [
         "Command", "Command=", "Passwords=maybe", "IdleSeconds=4", "IdleSeconds=x", "ReasonSeconds=61",
-        "Colour=red",
+        "Colour=red", "Mode=till", "Till=",
     ])
     func `a wrong choice is named`(line: String) {
         let error = #expect(throws: FileFault.self) { try choices("\n\(line)") }

@@ -13,8 +13,10 @@ import Testing
         var greeting: Greeting
         var steps: [String] = []
 
-        init(passwords: Bool = false) throws {
+        init(passwords: Bool = false, mode: Configuration.Mode = .session, till: String? = nil) throws {
             var configuration = Configuration()
+            configuration.mode = mode
+            configuration.till = till
             configuration.command = "the-session"
             configuration.takesPasswords = passwords
             greeting = Greeting(configuration, try Badges(lines: ["7 ada"], of: "badges"))
@@ -67,6 +69,51 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func `at a counter a touch checks in, and no session is started`() throws {
+        for end in [Greeting.Event.escape, .idle] {
+            var course = try Course(mode: .counter)
+            course.take(.name("7"), .answer(.sentence(.info, Self.touch)), .answer(.success))
+            #expect(course.page == .arrived && course.greeting.screen.person == "ada")
+            #expect(!course.greeting.screen.offersTill)
+            course.take(.till, end)
+            #expect(course.page == .leaving)
+            course.take(.answer(.success))
+            #expect(course.page == .ask && course.reason.isEmpty && course.greeting.screen.person.isEmpty)
+            #expect(course.steps == ["create ada", "answer ", "cancel"])
+        }
+    }
+
+    @Test func `at a counter the next badge need not wait, and none is lost`() throws {
+        var course = try Course(mode: .counter, till: "the-till")
+        course.take(.name("ada"), .answer(.success), .name("7"))
+        #expect(course.page == .leaving && !course.greeting.screen.offersTill)
+        course.take(.name("bob"), .till, .answer(.success))
+        #expect(course.page == .wait && course.greeting.screen.person == "ada")
+        course.take(.answer(.success))
+        #expect(course.steps == ["create ada", "cancel", "create ada"])
+        course.take(.name("8"), .answer(.success))
+        #expect(course.page == .ask && course.reason == "This badge is not known here.")
+    }
+
+    @Test func `the till is started for the person who has checked in, and for no one else`() throws {
+        var course = try Course(mode: .counter, till: "the-till")
+        course.take(.till, .name("ada"), .till, .answer(.sentence(.info, Self.touch)), .till)
+        course.take(.answer(.refused("no")), .till, .answer(.success), .till)
+        #expect(course.steps == ["create ada", "answer ", "cancel"])
+        course.take(.name("ada"), .answer(.success))
+        #expect(course.greeting.screen.offersTill)
+        course.take(.till)
+        #expect(course.page == .farewell)
+        course.take(.till, .answer(.success))
+        #expect(course.steps.suffix(3) == ["create ada", "start the-till", "end 0"])
+    }
+
+    @Test func `a touch of a person who has gone checks no one in`() throws {
+        var course = try Course(mode: .counter)
+        course.take(.name("ada"), .answer(.sentence(.info, Self.touch)), .escape, .answer(.success))
+        #expect(course.page == .leaving && course.steps == ["create ada", "answer ", "cancel"])
     }
 
     @Test func `a stranger is told and brought back, and the next person begins afresh`() throws {

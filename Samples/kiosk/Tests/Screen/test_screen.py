@@ -52,6 +52,30 @@ def test_badge_and_a_touch_start_the_session():
         assert server.ended() == 0
 
 
+def test_counter_checks_people_in_one_after_the_other_and_leads_to_the_till():
+    with greetd(kiosk_conf="Mode=counter\nTill=our-till\nReasonSeconds=5\n") as server:
+        begins(server)
+        server.says("success")
+        server.sees("page=arrived", "You are checked in.")
+        # The next one does not wait.
+        server.types("ada")
+        assert server.asked() == {"type": "cancel_session"}
+        server.says("success")
+        assert server.asked()["type"] == "create_session"
+        server.says("success")
+        server.sees("page=arrived")
+        # No one follows.
+        is_cancelled(server)
+        begins(server)
+        server.says("success")
+        server.sees("page=arrived")
+        server.types("", "F2")
+        assert server.asked() == {"type": "start_session", "cmd": ["our-till"], "env": []}
+        assert server.log.read_text().count("checked in: ada") == 3
+        server.says("success")
+        assert server.ended() == 0
+
+
 def test_password_is_asked_for_only_where_it_is_taken():
     with greetd() as server:
         begins(server)
