@@ -35,8 +35,6 @@ struct Widgets {
         gtk_window_set_decorated(window.of(GtkWindow.self), 0)
         gtk_window_set_child(window.of(GtkWindow.self), box)
         gtk_window_fullscreen(window.of(GtkWindow.self))
-        // Everything is done by keys.
-        gtk_widget_set_cursor_from_name(window, "none")
         style()
     }
 
