@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Loads the library, uses it and lets it go, again and again: load PATH LIBRARY ROUNDS. Every fourth time it goes in the middle
- * of a request. Prints the open files and the memory in use, before and after, as glibc counts it. */
+ * of a request. Prints the open files and the memory in use, before and after, as glibc counts it, and the time of a dlopen. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <whorl.h>
+
+static double loading;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
+}
 
 static int files(void) {
     DIR *folder = opendir("/proc/self/fd");
@@ -18,7 +27,9 @@ static int files(void) {
 }
 
 static int round_of(const char *path, const char *library, int is_cut) {
+    double begin = now();
     void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    loading += now() - begin;
     if (!loaded) return 3;
     __typeof__(&whorl_open_at) open_at = (__typeof__(&whorl_open_at))dlsym(loaded, "whorl_open_at");
     __typeof__(&whorl_can_evaluate) ask = (__typeof__(&whorl_can_evaluate))dlsym(loaded, "whorl_can_evaluate");
@@ -40,8 +51,10 @@ int main(int count, char **words) {
     /* What the first rounds keep, such as the loader's own tables, is no growth. */
     for (int round = 0; round < 8 && !result; round++) result = round_of(words[1], words[2], round % 4 == 3);
     int files_before = files();
+    loading = 0;
     size_t memory_before = mallinfo2().uordblks;
     for (int round = 0; round < rounds && !result; round++) result = round_of(words[1], words[2], round % 4 == 3);
-    printf("rounds %d, files %d to %d, bytes %zu to %zu\n", rounds, files_before, files(), memory_before, mallinfo2().uordblks);
+    printf("rounds %d, files %d to %d, bytes %zu to %zu, ", rounds, files_before, files(), memory_before, mallinfo2().uordblks);
+    printf("dlopen %.0f us\n", loading / rounds);
     return result;
 }
