@@ -125,10 +125,10 @@ class WaylandScreen:
 
 
 class Service(service.Service):
-    """whorld with a virtual reader and a simulated TPM, at the path of the system's service."""
+    """whorld with a virtual reader, or another one, and a simulated TPM, at the path of the system's service."""
 
-    def __init__(self):
-        super().__init__(reader="virtual_device-0")
+    def __init__(self, reader="virtual_device-0"):
+        super().__init__(reader=reader)
         os.symlink(self.path, SOCKET)
 
     def variables(self):

@@ -25,6 +25,37 @@ def tree():
     return [(part.role, part.name) for part in parts()]
 
 
+def shows(text):
+    until(lambda: any(text in name for _, name in tree()), text)
+
+
+def enrolling(test, finger):
+    """Starts an enrollment in a window."""
+    process = subprocess.Popen(
+        [os.environ["WHORL_PROMPT"], "enroll", finger], stderr=subprocess.PIPE, env={**os.environ, **test.screen.variables()}
+    )
+    test.addCleanup(lambda: process.poll() is None and process.kill())
+    return process
+
+
+class Guidance(unittest.TestCase):
+    def test_reader_that_is_pressed_asks_for_one_part_of_the_finger_after_the_other(self):
+        parts = ("middle of the fingertip", "tip of the finger", "left side", "right side", "lower part")
+        for number, part in enumerate(parts):
+            with self.subTest(part):
+                touches = f"touch right-index*{number}," if number else ""
+                self.screen, service = Screen(), Service(f"mock:{touches}hang")
+                try:
+                    process = enrolling(self, "right-index-finger")
+                    shows(part)
+                    shows(f"Fingerprint, {number * 20} percent")
+                    process.kill()
+                    process.wait()
+                finally:
+                    service.close()
+                    self.screen.close()
+
+
 class Prompts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -157,6 +188,45 @@ class Prompts(unittest.TestCase):
         self.assertEqual(end(self.ask("the third"))[0], 11)
         self.assertLess(time.monotonic() - begun, 10)
         self.assertEqual(self.screen.windows(), [])
+
+    def enrolling(self):
+        """Starts an enrollment in a window, and has the owner agree."""
+        process = enrolling(self, "left-index-finger")
+        until(lambda: any(role == "image" for role, _ in tree()), "the question to the owner")
+        self.service.lay("right", asking=process)
+        shows("Enroll the left index finger")
+        return process
+
+    def fingers(self):
+        return [finger["finger"] for finger in end(whorl("fingers"))[1]["result"]["fingers"]]
+
+    def test_window_fills_with_an_enrollment_and_tells_how_well_the_finger_is_recognised(self):
+        process = self.enrolling()
+        for number in range(5):
+            shows(f"Fingerprint, {number * 20} percent")
+            self.service.lay("left", asking=process)
+        shows("Touch once more to check.")
+        self.service.lay("left", asking=process)
+        shows("Test touches show")
+        for count in (1, 2):
+            self.service.lay("left", asking=process)
+            shows(f"{count} of {count} test touches recognised.")
+        self.service.lay("left", asking=process)
+        shows("Enrolled.")
+        shows("3 of 3 test touches recognised.")
+        self.assertEqual(process.wait(30), 0)
+        self.assertIn("left-index-finger", self.fingers())
+        removing = whorl("remove", "left-index-finger")
+        self.service.lay("right", asking=removing)
+        self.assertEqual(end(removing)[0], 0)
+
+    def test_enrollment_that_is_left_in_the_middle_stores_nothing(self):
+        process = self.enrolling()
+        self.service.lay("left", 2, asking=process)
+        shows("Fingerprint, 40 percent")
+        self.screen.press("Escape")
+        self.assertEqual(process.wait(30), 1)
+        self.assertEqual(self.fingers(), ["right-index-finger"])
 
     def test_agent_registers_again_after_the_service_was_restarted(self):
         self.service.restart("virtual_device-0")

@@ -2,6 +2,7 @@
 
 import CGTK
 import Glibc
+import WhorlFingerprint
 import WhorlRemote
 import WhorlSupport
 
@@ -9,7 +10,10 @@ import WhorlSupport
 @main
 enum Program {
     /// Runs GTK's loop on this thread, and speaks to the service on others, until the process is told to end.
+    ///
+    /// With `enroll FINGER` it enrolls a finger in a window, and ends.
     static func main() {
+        let finger = finger
         guard whorl_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
         // The name by which screen readers and window managers know the program.
         g_set_prgname("whorl-prompt")
@@ -18,9 +22,23 @@ enum Program {
         setenv("GSK_RENDERER", "cairo", 0)
         Translations.begin()
         guard gtk_init_check() != 0 else { fail("There is no display on which prompts could be shown.") }
-        Task.detached { await showPrompts() }
+        if let finger {
+            Task.detached { await EnrollmentWindow.enroll(finger) }
+        } else {
+            Task.detached { await showPrompts() }
+        }
         let loop = g_main_loop_new(nil, 0)
         g_main_loop_run(loop)
+    }
+
+    /// The finger that is to be enrolled; `nil` where the program is the session's agent.
+    private static var finger: Finger? {
+        let words = CommandLine.arguments.dropFirst()
+        if words.isEmpty { return nil }
+        guard words.count == 2, words.first == "enroll", let name = words.last,
+            let finger = Finger(name: name)
+        else { fail("usage: whorl-prompt [enroll FINGER]") }
+        return finger
     }
 
     /// Shows prompts, also after the service was restarted.
@@ -49,7 +67,7 @@ enum Program {
         exit(1)
     }
 
-    private static func write(_ text: String) {
+    static func write(_ text: String) {
         let line = Array("whorl-prompt: \(text)\n".utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)
     }

@@ -18,6 +18,11 @@ struct PromptContent: Sendable {
     /// Whether a passcode can be handed in now.
     private(set) var takesPasscode = true
     private(set) var isOver = false
+    /// Of an enrollment: the part of the finger that is asked for, the result of the test touches, and whether the last press
+    /// showed the same part as an earlier one.
+    private var area: FingerArea?
+    private var tested: String?
+    private var wasAlike = false
 
     init(_ prompt: Prompt, count: Int) {
         self.prompt = prompt
@@ -26,6 +31,19 @@ struct PromptContent: Sendable {
             prompt.parts == .passcode
             ? translated("Type the passcode, then Enter.") : translated("Getting the reader ready…")
         showsPasscode = prompt.parts == .passcode
+    }
+
+    /// Begins the enrollment of a finger.
+    init(enrolling finger: Finger, on reader: ReaderInfo) {
+        let prompt = Prompt(
+            title: translated("Enroll the %1$@", with: translated(finger.spokenName)),
+            reason: "",
+            cancelTitle: "Cancel",
+            fallbackTitle: nil,
+            readerKind: reader.kind,
+            scanType: reader.scanType
+        )
+        self.init(prompt, count: 1)
     }
 
     /// Who asks; the service has put the verified name, or the program's own word marked as such, there.
@@ -61,14 +79,47 @@ struct PromptContent: Sendable {
         (status, hint, showsPasscode, isOver) = (message ?? "", "", false, true)
     }
 
+    /// The instruction while the reader waits for a finger.
+    private var instruction: String { area.map { translated($0.instruction) } ?? prompt.scanTypeText }
+
+    mutating func apply(_ progress: EnrollmentProgress) {
+        guard !isOver else { return }
+        switch progress {
+        case .began: break
+        case .scan(.alike): wasAlike = true
+        case .scan(let event):
+            apply(PromptUpdate.scan(event))
+            if case .stage = event, wasAlike { (hint, wasAlike) = (translated(FingerArea.alikeHint), false) }
+        case .area(let area): (self.area, status) = (area, translated(area.instruction))
+        case .confirming: (area, hint) = (nil, translated("Touch once more to check."))
+        case .again:
+            let sentence =
+                "Too many touches were of the same part of the finger. All parts are asked for once more."
+            (filled, hint) = (0, translated(sentence))
+        case .tested(_, 0, _):
+            (area, filled) = (nil, 1)
+            hint = translated("The finger is enrolled. Test touches show how well it is recognised.")
+        case .tested(let recognised, let tested, _):
+            let count = [String(recognised), String(tested)]
+            hint = translated("%1$@ of %2$@ test touches recognised.", with: count[0], count[1])
+            self.tested = hint
+        }
+    }
+
+    /// Ends an enrollment; the result of the test touches stays.
+    mutating func endEnrollment(_ message: String) {
+        end(DisplayText.clean(message, limit: 200))
+        hint = tested ?? ""
+    }
+
     mutating func apply(_ update: PromptUpdate) {
         guard !isOver else { return }
         // These texts may come from outside.
         let message = prompt.message(for: update).map { DisplayText.clean($0, limit: 200) }
         switch update {
-        case .scan(.touch): status = message ?? status
+        case .scan(.touch): status = instruction
         case .scan(.finger(let present)):
-            status = present ? translated("Reading…") : prompt.scanTypeText
+            status = present ? translated("Reading…") : instruction
             if present { hint = "" }
         case .scan(.alike): break
         case .scan(.retry), .noMatch, .anotherFinger: hint = message ?? hint

@@ -21,13 +21,14 @@ final class PromptWindow {
     /// The time for which the last message stays, in milliseconds.
     private static let lastMessage: UInt32 = 800
 
-    private let entry: PromptEntry
+    /// The way for passcodes; `nil` for a window that takes none.
+    private let entry: PromptEntry?
     private let press: (Press) -> Void
     private var content: PromptContent
     private let widgets: PromptWidgets
 
     /// Opens the window of a prompt; that of the one before goes.
-    static func open(_ content: PromptContent, _ entry: PromptEntry, _ press: @escaping (Press) -> Void) {
+    static func open(_ content: PromptContent, _ entry: PromptEntry?, _ press: @escaping (Press) -> Void) {
         shown?.destroy()
         let window = PromptWindow(content, entry, press)
         shown = window
@@ -42,7 +43,7 @@ final class PromptWindow {
         onMainThread(after: lastMessage) { if shown === window { window.destroy() } }
     }
 
-    private init(_ content: PromptContent, _ entry: PromptEntry, _ press: @escaping (Press) -> Void) {
+    private init(_ content: PromptContent, _ entry: PromptEntry?, _ press: @escaping (Press) -> Void) {
         self.content = content
         self.entry = entry
         self.press = press
@@ -64,12 +65,24 @@ final class PromptWindow {
         if content.showsPasscode, content.takesPasscode, !tookPasscode { widgets.focusPasscode() }
     }
 
+    /// Shows how an enrollment goes on.
+    func apply(_ progress: EnrollmentProgress) {
+        content.apply(progress)
+        draw()
+    }
+
+    /// Shows how an enrollment ended.
+    func end(_ message: String) {
+        content.endEnrollment(message)
+        draw()
+    }
+
     /// The part of the fingerprint that is filled.
     var filled: Double { content.filled }
 
     func cancel() { press(.cancel) }
     func refuse() { press(.refuse) }
-    func typed() { entry.typing() }
+    func typed() { entry?.typing() }
 
     /// The fallback is the passcode in the same prompt where the prompt takes one.
     func fallback() {
@@ -84,7 +97,7 @@ final class PromptWindow {
         guard content.showsPasscode, content.takesPasscode, let passcode = widgets.takePasscode() else {
             return
         }
-        entry.submit(passcode)
+        entry?.submit(passcode)
     }
 
     private func draw() { widgets.show(content) }

@@ -2,7 +2,7 @@
 
 public import WhorlService
 
-/// The prompts of a login session's programs, for a program of its desktop that shows them.
+/// The prompts of a login session's programs and enrollments, for a program of its desktop that shows them.
 public enum SessionPrompts {
     /// The reason for which no prompt is shown, or is shown no longer.
     public enum Fault: Error, Sendable, Hashable {
@@ -36,5 +36,25 @@ public enum SessionPrompts {
             case .cancelled: throw .cancelled
             }
         }
+    }
+
+    /// Enrolls a finger with the system's service, for a program of the desktop that shows how it goes.
+    ///
+    /// - Parameters:
+    ///   - finger: The finger's name, and its owner's words for it.
+    ///   - application: The program that asks.
+    ///   - presenter: Shows the prompt for the owner's consent, unless an agent of the session does.
+    ///   - observer: Called for each event of the enrollment, on a thread of this library.
+    /// - Returns: The finger as it was stored.
+    /// - Throws: as `FingerService.enroll`. Nothing is stored by an enrollment that is cancelled.
+    public static func enroll(
+        _ finger: NewFinger,
+        for application: ApplicationID,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> EnrolledFinger {
+        let fingers = RemoteFingers(client: ServiceClient(transport: PathTransport()))
+        let request = ConsentRequest(application: application)
+        return try await fingers.enroll(finger, request, presenter: presenter, observer: observer)
     }
 }
