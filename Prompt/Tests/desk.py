@@ -12,10 +12,12 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Library/Tests"))
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(REPOSITORY / "Library/Tests"), str(REPOSITORY / "Tests/System")]
 
 import access
 import service
+import whorl_client
 
 WHORL, PROMPT = os.environ["WHORL"], os.environ["WHORL_PROMPT"]
 SOCKET = "/run/whorl/io.whorl"

@@ -5,12 +5,14 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import warnings
 
+import access
 from access import Listener, parts
-from desk import Agent, Screen, Service, end, until, whorl
+from desk import Agent, Screen, Service, end, until, whorl, whorl_client
 
 PASSCODE = "2468 hunter"
 warnings.simplefilter("ignore", ResourceWarning)
@@ -227,6 +229,55 @@ class Prompts(unittest.TestCase):
         self.screen.press("Escape")
         self.assertEqual(process.wait(30), 1)
         self.assertEqual(self.fingers(), ["right-index-finger"])
+
+    def test_enrollment_that_is_left_among_the_test_touches_is_one(self):
+        process = self.enrolling()
+        self.service.lay("left", 6, asking=process)
+        shows("Test touches show")
+        self.screen.press("Escape")
+        self.assertEqual(process.wait(30), 0)
+        self.assertEqual(sorted(self.fingers()), ["left-index-finger", "right-index-finger"])
+        removing = whorl("remove", "left-index-finger")
+        self.service.lay("right", asking=removing)
+        self.assertEqual(end(removing)[0], 0)
+
+    def test_enrollment_that_cannot_begin_says_why_in_its_window(self):
+        process = enrolling(self, "right-index-finger")
+        shows("Remove it first: `whorl remove right-index-finger`.")
+        self.screen.press("Escape")
+        self.assertEqual(process.wait(30), 1)
+
+    def test_thousand_prompts_of_one_program_come_one_at_a_time_until_the_person_refuses_it(self):
+        ends = []
+
+        def ask_on():
+            request = {
+                "policy": "biometrics", "reason": "again", "application": "org.example.nuisance", "interactionAllowed": True,
+                "timeoutMilliseconds": 60_000, "reuseMilliseconds": 0,
+            }
+            asked = {"call": {"request": request}, "presenter": {"isInteractive": True, "takesPasscode": False}}
+            for _ in range(1000):
+                try:
+                    ends.append(whorl_client.call("io.whorl.Owner.Evaluate", asked, update=lambda _: None))
+                except whorl_client.Refused as refused:
+                    ends.append(refused.parameters["code"])
+
+        asking = threading.Thread(target=ask_on, daemon=True)
+        asking.start()
+        for number in range(1, 5):
+            self.screen.window()
+            self.assertEqual(len(self.screen.windows()), 1)
+            if number == 4:
+                shows("4 prompts of this program in the last minute.")
+                access.press("Not This Program")
+            else:
+                self.screen.press("Escape")
+            until(lambda: len(ends) >= number, "the end of the prompt")
+        begun = time.monotonic()
+        asking.join(120)
+        self.assertEqual(ends, ["userCancel"] * 1000)
+        self.gone()
+        print(f"996 refused in {time.monotonic() - begun:.1f} s", end=" ", flush=True)
 
     def test_agent_registers_again_after_the_service_was_restarted(self):
         self.service.restart("virtual_device-0")

@@ -25,7 +25,7 @@ enum EnrollmentWindow {
         }
         onMainThread { cancel = { work.cancel() } }
         let outcome = await work.result
-        onMainThread { tell(outcome) }
+        onMainThread { tell(outcome, of: finger) }
     }
 
     /// Ends the enrollment; the window's button, Escape and closing call it.
@@ -33,16 +33,24 @@ enum EnrollmentWindow {
 
     @MainActor
     private static func show(_ progress: EnrollmentProgress, of finger: Finger) {
-        if case .began(let reader) = progress {
-            PromptWindow.open(PromptContent(enrolling: finger, on: reader), nil) { _ in cancel() }
-        } else {
+        switch progress {
+        case .began(let reader): open(PromptContent(enrolling: finger, reader.kind, reader.scanType))
+        // The finger is stored: who leaves now leaves the test touches out.
+        case .tested:
+            cancel = { exit(0) }
             PromptWindow.shown?.apply(progress)
+        case .scan, .confirming, .area, .again: PromptWindow.shown?.apply(progress)
         }
+    }
+
+    @MainActor
+    private static func open(_ content: PromptContent) {
+        PromptWindow.open(content, nil) { _ in cancel() }
     }
 
     /// Shows the end until the person has closed the window, or for ten seconds.
     @MainActor
-    private static func tell(_ outcome: Result<EnrolledFinger, any Error>) {
+    private static func tell(_ outcome: Result<EnrolledFinger, any Error>, of finger: Finger) {
         let status: Int32
         switch outcome {
         case .success:
@@ -50,21 +58,30 @@ enum EnrollmentWindow {
             PromptWindow.shown?.end(translated("Enrolled."))
         case .failure(let error):
             status = 1
-            let sentence = (error as? FingerChangeError)?.sentence ?? "\(error)"
-            Program.write(sentence)
-            PromptWindow.shown?.end(translated(sentence))
+            let sentences = (error as? FingerChangeError)?.sentences ?? ["\(error)"]
+            Program.write(sentences.joined(separator: " "))
+            // Nothing has to be told to who has left.
+            if (error as? FingerChangeError)?.isCancelled ?? false { exit(status) }
+            if PromptWindow.shown == nil { open(PromptContent(enrolling: finger, .hardware, .press)) }
+            PromptWindow.shown?.end(sentences.map { translated($0) }.joined(separator: " "))
         }
         cancel = { exit(status) }
-        guard PromptWindow.shown != nil else { exit(status) }
         onMainThread(after: result) { exit(status) }
     }
 }
 
 extension FingerChangeError {
-    fileprivate var sentence: String {
+    /// The sentences about what happened and what the person can do.
+    fileprivate var sentences: [String] {
         switch self {
-        case .owner(let error): error.message
-        case .fingers(let error): error.message
+        case .owner(let error): [error.message, error.recovery]
+        case .fingers(let error): [error.message, error.recovery]
         }
+    }
+
+    /// Whether the person ended it.
+    fileprivate var isCancelled: Bool {
+        guard case .owner(let error) = self else { return false }
+        return error.code == .userCancel
     }
 }

@@ -34,14 +34,14 @@ struct PromptContent: Sendable {
     }
 
     /// Begins the enrollment of a finger.
-    init(enrolling finger: Finger, on reader: ReaderInfo) {
+    init(enrolling finger: Finger, _ reader: ReaderInfo.Kind, _ scanType: ReaderInfo.ScanType) {
         let prompt = Prompt(
             title: translated("Enroll the %1$@", with: translated(finger.spokenName)),
             reason: "",
             cancelTitle: "Cancel",
             fallbackTitle: nil,
-            readerKind: reader.kind,
-            scanType: reader.scanType
+            readerKind: reader,
+            scanType: scanType
         )
         self.init(prompt, count: 1)
     }
