@@ -58,6 +58,10 @@ PAMCONFIGDIR ?= /usr/share/pam-configs
 # The desktop's prompt is a package of its own, which needs GTK.
 PROMPT_BUILD = .build-prompt
 PROMPT_BUILD_FLAGS ?= --static-swift-stdlib --disable-local-rpath
+# The program that waits for the next prompt is C and needs the C library alone; SwiftPM would link Swift's runtime.
+PROMPT_WAIT = $(CLANG) -std=c11 -D_GNU_SOURCE -Os -fPIE -pie -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wall -Wextra -Wpedantic \
+	-Wconversion -Werror -Wl,-z,now,-z,relro,-s Prompt/Sources/whorl-prompt-wait/main.c
+CLANG ?= clang
 ifeq ($(PREFIX),/usr)
 USERUNITDIR ?= /usr/lib/systemd/user
 else
@@ -418,10 +422,12 @@ uninstall-server: ## removes what install-server put there, but for options and 
 prompt: ## builds the desktop's prompt; installs libgtk-4-dev if it is missing
 	@scripts/setup --prompt
 	$(SWIFT) build -c $(CONFIG) $(PROMPT_BUILD_FLAGS) --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
+	$(PROMPT_WAIT) -o $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait
 
 test-prompt: ## tests the desktop's prompt on a screen of its own, with the real service
 	@scripts/setup --test-prompt
 	$(SWIFT) build --package-path Prompt --scratch-path $(PROMPT_BUILD) --product whorl-prompt
+	$(PROMPT_WAIT) -o $(PROMPT_BUILD)/debug/whorl-prompt-wait
 	$(SWIFT) build --product whorl
 	$(SWIFT) build --product whorld
 	Prompt/test $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
@@ -432,12 +438,13 @@ pictures: test-prompt ## makes the pictures of the README from the running progr
 install-prompt: ## installs the desktop's prompt and its user unit
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
 	install -D -m 755 $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt
+	install -D -m 755 $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait $(DESTDIR)$(LIBEXECDIR)/whorl-prompt-wait
 	install -d $(DESTDIR)$(USERUNITDIR)
 	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' systemd/whorl-prompt.service.in > $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
 	chmod 644 $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
 
 uninstall-prompt: ## removes them
-	rm -f $(DESTDIR)$(LIBEXECDIR)/whorl-prompt $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
+	rm -f $(DESTDIR)$(LIBEXECDIR)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt-wait $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
 
 # --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------
 

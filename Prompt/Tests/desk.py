@@ -179,10 +179,12 @@ def end(process, seconds=60):
 
 
 class Agent:
-    def __init__(self, screen, service, **variables):
+    """whorl-prompt; it does not rest unless it is told to."""
+
+    def __init__(self, screen, service, *words, **variables):
         self.log = open(service.folder / "agent.log", "w+")
         self.process = subprocess.Popen(
-            [PROMPT], stderr=self.log,
+            [PROMPT, *(words or ("--idle", "0"))], stderr=self.log,
             env={**os.environ, **screen.variables(), **variables},
         )
         self.registered()
@@ -194,6 +196,18 @@ class Agent:
     def registered(self, times=1):
         until(lambda: self.said().count("shown here") >= times or self.process.poll() is not None, "the registration")
         assert self.process.poll() is None, self.said()
+
+    def isResting(self):
+        """Tells whether the program without GTK runs in the process."""
+        return os.readlink(f"/proc/{self.process.pid}/exe").endswith("/whorl-prompt-wait")
+
+    def rests(self):
+        until(self.isResting, "the rest")
+
+    def resident(self):
+        """Returns the resident memory in KiB."""
+        lines = open(f"/proc/{self.process.pid}/status").read().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
     def memory(self):
         """Returns the resident memory, and the part of it that is this program's alone, in KiB."""

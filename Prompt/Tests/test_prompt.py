@@ -341,6 +341,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--measure"]:
         measure()
     else:
+        from test_rest import *
         from test_screens import *
 
         unittest.main(verbosity=2, warnings="ignore")

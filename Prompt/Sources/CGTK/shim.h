@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <gtk/gtk.h>
+#include <limits.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // What GTK gives as macros or as functions with variable arguments, which Swift does not import.
 
@@ -10,6 +15,20 @@
 static inline int whorl_hide_memory(void) {
     struct rlimit none = { 0, 0 };
     return !setrlimit(RLIMIT_CORE, &none) && !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+// Of all open files but standard input and output, leaves this one alone to the program that is run next; 0 where that fails.
+static inline int whorl_hand_over(int descriptor) {
+    const unsigned int close_when_run = 1U << 2;  // CLOSE_RANGE_CLOEXEC (close_range(2))
+    return !syscall(SYS_close_range, 3U, UINT_MAX, close_when_run) && !fcntl(descriptor, F_SETFD, 0);
+}
+
+// Gives the window libadwaita's look, where that library is installed; 0 where it is not.
+static inline int whorl_adopt_adwaita(void) {
+    void *library = dlopen("libadwaita-1.so.0", RTLD_NOW | RTLD_LOCAL);
+    void (*begin)(void) = library ? (void (*)(void))dlsym(library, "adw_init") : NULL;
+    if (begin) begin();
+    return begin != NULL;
 }
 
 static inline void whorl_set_accessible_label(GtkWidget *widget, const char *label) {

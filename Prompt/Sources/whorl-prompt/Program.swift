@@ -2,7 +2,6 @@
 
 import CGTK
 import Glibc
-import WhorlFingerprint
 import WhorlRemote
 import WhorlSupport
 
@@ -10,10 +9,10 @@ import WhorlSupport
 @main
 enum Program {
     /// Runs GTK's loop on this thread, and speaks to the service on others, until the process is told to end.
-    ///
-    /// With `enroll FINGER` it enrolls a finger in a window, and ends.
     static func main() {
-        let finger = finger
+        guard let errand = Errand(CommandLine.arguments.dropFirst()) else {
+            fail("usage: whorl-prompt [--idle SECONDS] | enroll FINGER", status: 64)
+        }
         guard whorl_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
         // The name by which screen readers and window managers know the program.
         g_set_prgname("whorl-prompt")
@@ -22,49 +21,49 @@ enum Program {
         setenv("GSK_RENDERER", "cairo", 0)
         Translations.begin()
         guard gtk_init_check() != 0 else { fail("There is no display on which prompts could be shown.") }
-        if let finger {
-            Task.detached { await EnrollmentWindow.enroll(finger) }
-        } else {
-            Task.detached { await showPrompts() }
+        whorl_adopt_adwaita()
+        switch errand {
+        case .enroll(let finger): Task.detached { await EnrollmentWindow.enroll(finger) }
+        case .show(let rest): Task.detached { await showPrompts(rest) }
         }
         let loop = g_main_loop_new(nil, 0)
         g_main_loop_run(loop)
     }
 
-    /// The finger that is to be enrolled; `nil` where the program is the session's agent.
-    private static var finger: Finger? {
-        let words = CommandLine.arguments.dropFirst()
-        if words.isEmpty { return nil }
-        guard words.count == 2, words.first == "enroll", let name = words.last,
-            let finger = Finger(name: name)
-        else { fail("usage: whorl-prompt [enroll FINGER]") }
-        return finger
-    }
-
     /// Shows prompts, also after the service was restarted.
-    private static func showPrompts() async {
+    private static func showPrompts(_ rest: Rest) async {
         let presenter = WindowPresenter()
+        var registration = rest.registration
         while true {
             do throws(SessionPrompts.Fault) {
-                try await SessionPrompts.show(on: presenter) {
+                let quiet = try await SessionPrompts.show(
+                    on: presenter,
+                    from: registration,
+                    untilQuietFor: rest.time,
+                    // The programs that the person has refused are known to this process alone.
+                    if: { !presenter.hasRefused }
+                ) {
                     write("The prompts of this session are shown here.")
                 }
+                await rest.begin(with: quiet)
+                registration = quiet
             } catch {
+                registration = nil
                 switch error {
-                case .taken: fail("Another program shows the prompts of this session already.")
-                case .notAllowed: fail("The service's configuration lets no agent show prompts.")
+                case .taken: fail("Another program shows the prompts of this session already.", status: 3)
+                case .notAllowed: fail("The service's configuration lets no agent show prompts.", status: 3)
                 case .cancelled: exit(0)
                 case .unanswered: break
                 }
+                // Nothing cancels this task; an earlier end of the wait only asks sooner.
+                try? await Task.sleep(for: .seconds(1))
             }
-            // Nothing cancels this task; an earlier end of the wait only asks sooner.
-            try? await Task.sleep(for: .seconds(1))
         }
     }
 
-    private static func fail(_ text: String) -> Never {
+    private static func fail(_ text: String, status: Int32 = 1) -> Never {
         write(text)
-        exit(1)
+        exit(status)
     }
 
     static func write(_ text: String) {

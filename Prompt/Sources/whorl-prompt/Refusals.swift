@@ -31,6 +31,9 @@ final class Refusals: Sendable {
         }
     }
 
+    /// Whether a program is refused.
+    var hasAny: Bool { state.withLock { !$0.refused.isEmpty } }
+
     /// Refuses the further prompts of a program, until this process ends.
     func refuse(_ program: String) {
         state.withLock { state in

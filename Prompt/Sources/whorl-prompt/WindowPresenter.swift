@@ -13,6 +13,9 @@ final class WindowPresenter: PromptPresenter {
 
     private let refusals = Refusals()
 
+    /// Whether the person has refused a program.
+    var hasRefused: Bool { refusals.hasAny }
+
     var isInteractive: Bool {
         get async { true }
     }

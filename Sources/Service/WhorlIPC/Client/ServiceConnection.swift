@@ -59,14 +59,15 @@ package final class ServiceConnection: Sendable {
 
     private let channel: Channel
     private let messages: AsyncStream<Frame>
+    private let sink: AsyncStream<Frame>.Continuation
     var socket: Descriptor { channel.socket }
 
     /// Takes over a connected socket.
     package init(_ socket: Descriptor) throws(SystemCallError) {
         try UnixSocket.adopt(socket)
         channel = Channel(socket)
-        let (messages, sink) = AsyncStream.makeStream(of: Frame.self)
-        self.messages = messages
+        (messages, sink) = AsyncStream.makeStream(of: Frame.self)
+        let sink = sink
         channel.start(onMessage: { sink.yield($0) }, onEnd: { _ in sink.finish() })
     }
 
@@ -77,10 +78,17 @@ package final class ServiceConnection: Sendable {
 
     deinit { channel.close() }
 
-    /// Gives the socket away after a call that was answered.
+    /// Gives the socket away.
     ///
-    /// - Returns: The socket; `nil` where the connection has ended.
-    package func release() -> Descriptor? { channel.release() ? socket : nil }
+    /// A call that waits takes the messages that have come, and ends with `connection(nil)`; the next owner of the socket gets
+    /// those that follow (``resume(update:)``).
+    ///
+    /// - Returns: The socket; `nil` where the connection has ended, or half a message is on its way.
+    package func release() -> Descriptor? {
+        guard channel.release() else { return nil }
+        sink.finish()
+        return socket
+    }
 
     /// Closes the connection; a call that waits ends with `connection`.
     package func close() { channel.close() }
@@ -106,6 +114,21 @@ package final class ServiceConnection: Sendable {
         // The encoder's words name our own types alone: the caller's parameters are no JSON.
         guard let bytes = try? Wire.encode(message) else { throw .malformed }
         channel.send(bytes, descriptors)
+        return try await cancellableAnswer(update)
+    }
+
+    /// Waits for the reply to a call that an earlier owner of the socket made.
+    ///
+    /// - Parameter update: Called for each update before the reply.
+    package func resume<Result: Decodable & Sendable>(
+        update: @escaping (Result) -> Void
+    ) async throws(ServiceCallError) -> Reply<Result> {
+        try await cancellableAnswer(update)
+    }
+
+    private func cancellableAnswer<Result: Decodable & Sendable>(
+        _ update: ((Result) -> Void)?
+    ) async throws(ServiceCallError) -> Reply<Result> {
         let answer: Swift.Result<Reply<Result>, ServiceCallError> = await withTaskCancellationHandler {
             do throws(ServiceCallError) {
                 return .success(try await self.answer(update))

@@ -15,6 +15,9 @@ final class PromptRelay: Sendable {
         /// Whether updates of the service are being passed on, which are no action of the person.
         var isPassing = false
         var lastTyping: ContinuousClock.Instant?
+        /// The number of prompts that are shown or wait, and the moment since which there is none.
+        var open = 0
+        var quietSince = ContinuousClock.now
     }
 
     private let presenter: any PromptPresenter
@@ -31,10 +34,15 @@ final class PromptRelay: Sendable {
         let entry = PromptEntry(shown.prompt.parts) { [weak self] in self?.didType(shown.id) }
         state.withLock { state in
             state.entries[shown.id] = entry
+            state.open += 1
             let before = state.showing
             state.showing = Task {
                 await before?.value
                 await self.show(shown, entry)
+                self.state.withLock { state in
+                    state.open -= 1
+                    state.quietSince = .now
+                }
             }
         }
     }
@@ -53,6 +61,16 @@ final class PromptRelay: Sendable {
         let (ids, showing) = state.withLock { (Array($0.entries.keys), $0.showing) }
         for id in ids { end(id) }
         await showing?.value
+    }
+
+    /// The abilities of the presenter now.
+    var abilities: PresenterAbilities {
+        get async { await PresenterAbilities(of: presenter) }
+    }
+
+    /// Whether no prompt was shown for a time, and none waits.
+    func isQuiet(for time: Duration) -> Bool {
+        state.withLock { $0.open == 0 && .now - $0.quietSince >= time }
     }
 
     private func pass(_ id: String, _ body: (PromptEntry) -> Void) {

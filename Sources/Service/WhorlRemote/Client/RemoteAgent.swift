@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlIPC
+package import WhorlIPC
 package import WhorlService
+import WhorlSupport
 
 /// A program that shows the prompts of its session's programs.
 package struct RemoteAgent: Sendable {
@@ -9,6 +10,22 @@ package struct RemoteAgent: Sendable {
 
     /// Makes an agent of a service.
     package init(over transport: any ServiceTransport) { client = ServiceClient(transport: transport) }
+
+    /// The terms on which an agent gives its registration away while no prompt is shown.
+    package struct Rest: Sendable {
+        let time: Duration
+        let isAllowed: @Sendable () -> Bool
+
+        /// Describes a rest.
+        ///
+        /// - Parameters:
+        ///   - time: The time without a prompt before it, at least.
+        ///   - isAllowed: Whether nothing else keeps the program.
+        package init(after time: Duration, if isAllowed: @escaping @Sendable () -> Bool = { true }) {
+            self.time = time
+            self.isAllowed = isAllowed
+        }
+    }
 
     /// Registers with the service, and shows prompts until the task is cancelled or the service leaves.
     ///
@@ -21,28 +38,87 @@ package struct RemoteAgent: Sendable {
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
     ) async throws(AgentError) {
+        _ = try await run(on: presenter, from: nil, rest: nil, onRegistration: onRegistration)
+    }
+
+    /// Shows prompts until the agent may rest.
+    ///
+    /// - Parameters:
+    ///   - presenter: Shows the prompts.
+    ///   - registration: The socket of a registration that was given away; `nil` to register.
+    ///   - rest: The terms on which the registration is given away; `nil` for never.
+    ///   - onRegistration: Called once, when prompts are shown from then on; not for a registration from before.
+    /// - Returns: The registration's socket. It stays registered while it is open, and the next prompt comes there.
+    /// - Throws: as ``run(on:onRegistration:)``.
+    package func run(
+        on presenter: any PromptPresenter,
+        from registration: Descriptor?,
+        rest: Rest?,
+        onRegistration: @escaping @Sendable () -> Void
+    ) async throws(AgentError) -> Descriptor {
         let relay = PromptRelay(presenter, client)
-        let answer: Result<CallReply<AgentInterface.Update>, AgentError>
-        do throws(AgentError) {
-            answer = .success(
-                try await client.call(
-                    AgentInterface.register,
-                    .init(presenter: await PresenterAbilities(of: presenter)),
-                    failing: AgentError.self,
-                    update: { update in
-                        if update.isRegistered == true { onRegistration() }
-                        if let shown = update.prompt { relay.show(shown.namingAsker) }
-                        if let change = update.change { relay.change(change.prompt, change.update) }
-                        if let end = update.end { relay.end(end) }
-                    }
-                )
-            )
+        var registration = registration
+        do throws(ServiceCallError) {
+            while true {
+                let socket = try await follow(registration, relay, rest, onRegistration)
+                // A prompt that came in the moment of giving away is shown here.
+                if relay.isQuiet(for: .zero) { return socket }
+                registration = socket
+            }
         } catch {
-            answer = .failure(error)
+            await relay.finish()
+            throw AgentError(error)
         }
-        await relay.finish()
-        _ = try answer.get()
-        throw AgentError(.unanswered)
+    }
+
+    /// Passes the updates of a registration on, until it is given away.
+    private func follow(
+        _ registration: Descriptor?,
+        _ relay: PromptRelay,
+        _ rest: Rest?,
+        _ onRegistration: @escaping @Sendable () -> Void
+    ) async throws(ServiceCallError) -> Descriptor {
+        let update: @Sendable (AgentInterface.Update) -> Void = { update in
+            if update.isRegistered == true { onRegistration() }
+            if let shown = update.prompt { relay.show(shown.namingAsker) }
+            if let change = update.change { relay.change(change.prompt, change.update) }
+            if let end = update.end { relay.end(end) }
+        }
+        let connection =
+            if let registration {
+                try client.connection(over: registration)
+            } else {
+                try await client.provenConnection()
+            }
+        let resting = Task { await rest?.socket(of: connection, relay) }
+        defer { resting.cancel() }
+        do throws(ServiceCallError) {
+            if registration == nil {
+                let abilities = await relay.abilities
+                let asked = AgentInterface.Registering(presenter: abilities)
+                let _: CallReply = try await connection.call(
+                    AgentInterface.register.name,
+                    asked,
+                    update: update
+                )
+            } else {
+                let _: CallReply = try await connection.resume(update: update)
+            }
+        } catch .connection {
+            resting.cancel()
+            if let socket = await resting.value { return socket }
+        }
+        throw .connection(nil)
+    }
+}
+
+extension RemoteAgent.Rest {
+    /// Gives the socket of a connection away once no prompt was shown for the time; `nil` where the task is cancelled before.
+    fileprivate func socket(of connection: ServiceConnection, _ relay: PromptRelay) async -> Descriptor? {
+        while await OffPoolTimer.wait(time) {
+            if relay.isQuiet(for: time), isAllowed(), let socket = connection.release() { return socket }
+        }
+        return nil
     }
 }
 

@@ -53,10 +53,9 @@ struct ServiceClient: Sendable {
                     // The service has left since the last call.
                 }
             }
-            let connection = try self.connection()
             // A connection that does not know the process is of no use to the next call.
             let knowsProcess = method.isAboutProcess || !transport.provesProcess
-            if knowsProcess, transport.provesProcess { try await connection.proveProcess() }
+            let connection = knowsProcess ? try await provenConnection() : try self.connection()
             return try await call(on: connection, knowsProcess: knowsProcess)
         } catch {
             throw Failure(error)
@@ -119,7 +118,15 @@ struct ServiceClient: Sendable {
         try connection(over: try socket())
     }
 
-    private func connection(over socket: Descriptor) throws(ServiceCallError) -> ServiceConnection {
+    /// Opens a connection that knows this process.
+    func provenConnection() async throws(ServiceCallError) -> ServiceConnection {
+        let connection = try connection()
+        if transport.provesProcess { try await connection.proveProcess() }
+        return connection
+    }
+
+    /// Takes a connection over.
+    func connection(over socket: Descriptor) throws(ServiceCallError) -> ServiceConnection {
         do throws(SystemCallError) {
             return try ServiceConnection(socket)
         } catch {

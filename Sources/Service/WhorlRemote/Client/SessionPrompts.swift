@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import WhorlIPC
 public import WhorlService
 
 /// The prompts of a login session's programs and enrollments, for a program of its desktop that shows them.
@@ -26,8 +28,45 @@ public enum SessionPrompts {
         on presenter: any PromptPresenter,
         onRegistration: @escaping @Sendable () -> Void
     ) async throws(Fault) {
+        _ = try await show(
+            on: presenter,
+            from: nil,
+            untilQuietFor: nil,
+            onRegistration: onRegistration
+        )
+    }
+
+    /// Shows prompts until none was shown for a time.
+    ///
+    /// A program that needs much memory to show prompts can hand the registration to one that only waits for the next prompt
+    /// (`poll(2)` on the descriptor), and be started again for it. The process has to stay the same one, as by `execve(2)`.
+    ///
+    /// - Parameters:
+    ///   - presenter: Shows the prompts; nothing that it says makes an evaluation succeed.
+    ///   - registration: The descriptor that this function returned before; `nil` to register. It is closed at the end.
+    ///   - time: The time without a prompt; `nil` to show prompts as ``show(on:onRegistration:)`` does.
+    ///   - isAllowed: Whether nothing else keeps the program; asked after each such time.
+    ///   - onRegistration: Called once, when prompts are shown from then on.
+    /// - Returns: The descriptor of the registration, which lasts while it is open. The caller closes it.
+    /// - Throws: the fault that ended it; `unanswered` when the service left.
+    public static func show(
+        on presenter: any PromptPresenter,
+        from registration: Int32?,
+        untilQuietFor time: Duration?,
+        if isAllowed: @escaping @Sendable () -> Bool = { true },
+        onRegistration: @escaping @Sendable () -> Void
+    ) async throws(Fault) -> Int32 {
         do throws(AgentError) {
-            try await RemoteAgent(over: PathTransport()).run(on: presenter, onRegistration: onRegistration)
+            let socket = try await RemoteAgent(over: PathTransport()).run(
+                on: presenter,
+                from: registration.map { Descriptor(owning: $0) },
+                rest: time.map { RemoteAgent.Rest(after: $0, if: isAllowed) },
+                onRegistration: onRegistration
+            )
+            let number = fcntl(socket.number, F_DUPFD_CLOEXEC, 3)
+            // Without a descriptor to spare the registration ends, and the caller registers again.
+            guard number >= 0 else { throw AgentError(.unanswered) }
+            return number
         } catch {
             switch error.code {
             case .taken: throw .taken

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGTK
+import Glibc
+import WhorlFingerprint
+
+/// The work that the program is started for.
+enum Errand: Sendable {
+    /// Enrolls a finger in a window.
+    case enroll(Finger)
+    /// Shows the prompts of the session.
+    case show(Rest)
+
+    /// Reads the program's arguments; `nil` where they are none.
+    init?(_ words: some Collection<String>) {
+        let words = Array(words)
+        switch (words.first, words.count) {
+        case (nil, 0): self = .show(Rest(idle: Rest.usual, registration: nil))
+        case ("enroll", 2):
+            guard let finger = Finger(name: words[1]) else { return nil }
+            self = .enroll(finger)
+        case ("--idle", 2), ("--idle", 4):
+            guard let seconds = Int(words[1]), (0...86_400).contains(seconds) else { return nil }
+            if words.count == 2 {
+                self = .show(Rest(idle: seconds, registration: nil))
+            } else {
+                guard words[2] == "--registration", let number = Int32(words[3]), number > 2 else {
+                    return nil
+                }
+                self = .show(Rest(idle: seconds, registration: number))
+            }
+        default: return nil
+        }
+    }
+}
+
+/// The rest of the agent: while no prompt is shown, a program without GTK waits for the next one in its process.
+///
+/// The process stays the same, and so does its registration with the service, whose socket is handed from one program to the
+/// other. What the window's program has in memory is gone.
+struct Rest: Sendable {
+    /// The usual time without a prompt before a rest, in seconds.
+    static let usual = 60
+
+    /// The time without a prompt before a rest, in seconds; 0 for no rest.
+    let idle: Int
+    /// The registration that the waiting program has handed back.
+    let registration: Int32?
+
+    /// The time without a prompt before a rest.
+    var time: Duration? { idle > 0 ? .seconds(idle) : nil }
+
+    /// Runs the program that waits in this process; returns only where it cannot be run.
+    func begin(with registration: Int32) async {
+        await withCheckedContinuation { failed in
+            // From the main thread, whose signals are not blocked: the program inherits that.
+            onMainThread {
+                wait(with: registration)
+                failed.resume()
+            }
+        }
+    }
+
+    private func wait(with registration: Int32) {
+        var room = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        guard readlink("/proc/self/exe", &room, Int(PATH_MAX)) > 0 else { return }
+        // The kernel marks a file that was replaced, as by an upgrade: the new one is run then.
+        let program = String(decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            .replacing(" (deleted)", with: "", maxReplacements: 1)
+        let words = [
+            program + "-wait", "\(registration)", program, "--idle", "\(idle)", "--registration",
+            "\(registration)",
+        ]
+        guard whorl_hand_over(registration) != 0 else { return }
+        var pointers = words.map { strdup($0) }
+        pointers.append(nil)
+        execv(words[0], pointers)
+        Program.write("The agent stays in memory: \(words[0]): \(String(cString: strerror(errno)))")
+        for pointer in pointers { free(pointer) }
+    }
+}
