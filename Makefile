@@ -118,8 +118,10 @@ build: program ## builds the release: program, man pages, completions, translati
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory man completions translations
 
-demo: setup-demo program ## the main job on a virtual reader with a simulated TPM, unattended
-	scripts/demo
+# The build of the tests: a newcomer runs `make test` next, and a release takes twice as long to build.
+demo: setup-demo ## the main job on a virtual reader with a simulated TPM, unattended
+	$(SWIFT) build --product whorl
+	WHORL=.build/debug/whorl scripts/demo
 
 test: setup-test ## builds and runs all tests; none is skipped for a missing tool
 	$(SWIFT) build --build-tests $(SWIFT_TEST_FLAGS)
