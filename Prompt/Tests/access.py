@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-CONTAINERS = ("application", "frame", "panel", "push button", "password text")
+CONTAINERS = ("application", "dialog", "panel", "push button", "password text")
 
 
 @dataclasses.dataclass(frozen=True)

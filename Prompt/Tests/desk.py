@@ -94,18 +94,24 @@ class WaylandScreen:
         # cage does not start as root.
         os.chown(self.folder, NOBODY, NOBODY)
         self.folder.parent.chmod(0o755)
-        # What cage runs says where the others find the screen.
-        tell = f"echo $WAYLAND_DISPLAY >{self.folder}/telling && mv {self.folder}/telling {self.folder}/name; exec sleep infinity"
+        # What the compositor runs says where the others find the screen.
+        tell = self.folder / "tell"
+        tell.write_text(f"#!/bin/sh\necho $WAYLAND_DISPLAY >{self.folder}/telling\nmv {self.folder}/telling {self.folder}/name\nexec sleep infinity\n")
+        tell.chmod(0o755)
         self.server = subprocess.Popen(
-            ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "cage", "--", "sh", "-c", tell],
+            ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *self.compositor(str(tell))],
             env={
                 **os.environ, "XDG_RUNTIME_DIR": str(self.folder), "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman",
                 "WLR_LIBINPUT_NO_DEVICES": "1",
             },
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
-        until((self.folder / "name").exists, "the screen of cage")
+        until((self.folder / "name").exists, "the screen of Wayland")
         self.name = (self.folder / "name").read_text().strip()
+
+    def compositor(self, tell):
+        """Returns the command that starts the compositor, and `tell` in it."""
+        return ["cage", "--", tell]
 
     def variables(self):
         return {
@@ -113,7 +119,7 @@ class WaylandScreen:
         }
 
     def windows(self):
-        return [part for part in access.parts() if part.role == "frame"]
+        return [part for part in access.parts() if part.role == "dialog"]
 
     def window(self):
         return until(self.windows, "a window")[-1]
@@ -124,6 +130,37 @@ class WaylandScreen:
     def close(self):
         self.server.kill()
         self.server.wait()
+
+
+class KeyboardScreen(WaylandScreen):
+    """A screen of Wayland, in memory, with a keyboard: sway, which takes one of a program's (wtype)."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        # Windows get the keys of a seat that has a keyboard when they are shown.
+        self.keyboard = subprocess.Popen(["wtype", "-s", "3600000"], env={**os.environ, **self.variables()})
+
+    def close(self):
+        self.keyboard.kill()
+        self.keyboard.wait()
+        super().close()
+
+    def compositor(self, tell):
+        configuration = self.folder / "sway"
+        configuration.write_text(f"xwayland disable\nexec {tell}\n")
+        return ["sway", "--config", str(configuration)]
+
+    def keys(self, *words):
+        self.window()
+        # The window has the keys a moment after it is shown.
+        time.sleep(0.5)
+        subprocess.run(["wtype", *words], check=True, env={**os.environ, **self.variables()})
+
+    def press(self, *keys):
+        self.keys(*(word for key in keys for word in ("-k", key)))
+
+    def type(self, text):
+        self.keys("-d", "20", text)
 
 
 class Service(service.Service):

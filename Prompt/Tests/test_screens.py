@@ -8,14 +8,20 @@ import unittest
 
 import access
 from access import texts
-from desk import Agent, Screen, Service, WaylandScreen, end, until, whorl
+from desk import Agent, KeyboardScreen, Screen, Service, WaylandScreen, end, until, whorl
 from picture import Picture, luminance
 
 PICTURES = os.environ.get("WHORL_PICTURES")
 # The least contrast of text that WCAG 2.1 asks for (AA).
 CONTRAST = 4.5
 KINDS = {
+    # libadwaita's look, which is installed here.
     "light": {},
+    "adwaita-dark": {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"},
+    "adwaita-contrast": {"ADW_DEBUG_HIGH_CONTRAST": "1"},
+    "adwaita-contrast-dark": {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark", "ADW_DEBUG_HIGH_CONTRAST": "1"},
+    # GTK's own themes.
+    "default": {"GTK_THEME": "Adwaita"},
     "dark": {"GTK_THEME": "Adwaita:dark"},
     "contrast": {"GTK_THEME": "HighContrast"},
     "contrast-dark": {"GTK_THEME": "HighContrast:dark"},
@@ -57,7 +63,7 @@ class Screens:
     def looks_right(self, kind, factor):
         """Sees that nothing is cut off or overlaps, that each text can be read, and keeps a picture."""
         shown = until(texts, "the texts")
-        frame = next(part for part in access.parts() if part.role == "frame")
+        frame = next(part for part in access.parts() if part.role == "dialog")
         for part in shown:
             self.assertTrue(frame.contains(part) and part.width > 0 and part.height > 0, (kind, part, frame))
             for other in shown:
@@ -159,6 +165,50 @@ class Wayland(Screens, unittest.TestCase):
         self.assertTrue(any("Not recognised" in event[2] for event in heard), heard)
         access.press("Cancel")
         end(asking)
+
+
+class WaylandKeyboard(unittest.TestCase):
+    """The window by the keyboard alone, in a session of Wayland."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
+        cls.screen = KeyboardScreen(cls.service.folder)
+        cls.addClassCleanup(cls.screen.close)
+        enrolling = whorl("enroll", "right-index-finger")
+        cls.service.lay("right", 6, asking=enrolling)
+        assert end(enrolling)[0] == 0
+
+    def setUp(self):
+        self.agent = Agent(self.screen, self.service)
+        self.addCleanup(self.agent.close)
+
+    def ask(self, *words):
+        asking = whorl("evaluate", "--reason", "unlock the vault", *words)
+        self.addCleanup(lambda: asking.poll() is None and asking.kill())
+        return asking
+
+    def test_escape_cancels_and_space_presses_the_button_with_the_focus(self):
+        for keys, status in ((["Escape"], 11), (["space"], 11), (["Tab", "Tab", "space"], 12)):
+            asking = self.ask()
+            self.screen.press(*keys)
+            self.assertEqual(end(asking)[0], status, keys)
+            until(lambda: not self.screen.windows(), "the window's end")
+
+    def test_passcode_is_typed_into_the_window(self):
+        setting = whorl("passcode", "set", "--passcode-fd", "0", secret=b"2468 hunter\n")
+        self.service.lay("right", asking=setting)
+        self.assertEqual(end(setting)[0], 0)
+        asking = self.ask("--policy", "device-owner")
+        self.screen.press("Tab", "Tab", "space")
+        until(lambda: any("password" in part.role for part in access.parts()), "the field")
+        for typed in ("wrong one", "2468 hunter"):
+            self.screen.type(typed)
+            self.screen.press("Return")
+            if typed == "wrong one":
+                until(lambda: any("Wrong passcode" in name for name in access.names()), "the verdict")
+        self.assertEqual(end(asking)[0], 0)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,11 @@ static inline void whorl_set_accessible_label(GtkWidget *widget, const char *lab
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
 }
 
+// Without a role of its own GTK 4.8 tells that of the process's first window alone.
+static inline GtkWidget *whorl_window_with_role(GtkAccessibleRole role) {
+    return GTK_WIDGET(g_object_new(GTK_TYPE_WINDOW, "accessible-role", role, NULL));
+}
+
 static inline GtkWidget *whorl_label_with_role(GtkAccessibleRole role) {
     return GTK_WIDGET(g_object_new(GTK_TYPE_LABEL, "accessible-role", role, NULL));
 }

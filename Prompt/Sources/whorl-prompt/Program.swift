@@ -21,7 +21,7 @@ enum Program {
         setenv("GSK_RENDERER", "cairo", 0)
         Translations.begin()
         guard gtk_init_check() != 0 else { fail("There is no display on which prompts could be shown.") }
-        whorl_adopt_adwaita()
+        MainActor.assumeIsolated { Look.adopt() }
         switch errand {
         case .enroll(let finger): Task.detached { await EnrollmentWindow.enroll(finger) }
         case .show(let rest): Task.detached { await showPrompts(rest) }

@@ -32,7 +32,7 @@ struct PromptWidgets {
     private let refuse: Widget = button()
 
     init() {
-        window = gtk_window_new()
+        window = whorl_window_with_role(GTK_ACCESSIBLE_ROLE_DIALOG)
         let box: Widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12)
         for widget in [asker, reason, warning, drawing, status, hint, passcode, fallback, cancel, refuse] {
             gtk_box_append(box.of(GtkBox.self), widget)
