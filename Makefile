@@ -67,6 +67,8 @@ USERUNITDIR ?= /usr/lib/systemd/user
 else
 USERUNITDIR ?= /etc/systemd/user
 endif
+# Desktops read this folder, whatever the prefix is.
+AUTOSTARTDIR ?= /etc/xdg/autostart
 
 # The kiosk's screen is a package of its own too.
 KIOSK_BUILD = .build-kiosk
@@ -437,16 +439,19 @@ test-prompt: ## tests the desktop's prompt on a screen of its own, with the real
 pictures: test-prompt ## makes the pictures of the README from the running programs; the kiosk's after make kiosk
 	scripts/pictures $(PROMPT_BUILD)/debug/whorl-prompt .build/debug/whorl .build/debug/whorld
 
-install-prompt: ## installs the desktop's prompt and its user unit
+install-prompt: ## installs the desktop's prompt; sessions start it when they begin
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
 	install -D -m 755 $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt
 	install -D -m 755 $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait $(DESTDIR)$(LIBEXECDIR)/whorl-prompt-wait
 	install -d $(DESTDIR)$(USERUNITDIR)
 	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' systemd/whorl-prompt.service.in > $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
-	chmod 644 $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
+	install -d $(DESTDIR)$(AUTOSTARTDIR)
+	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' systemd/whorl-prompt.desktop.in > $(DESTDIR)$(AUTOSTARTDIR)/whorl-prompt.desktop
+	chmod 644 $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service $(DESTDIR)$(AUTOSTARTDIR)/whorl-prompt.desktop
 
 uninstall-prompt: ## removes them
-	rm -f $(DESTDIR)$(LIBEXECDIR)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt-wait $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
+	rm -f $(DESTDIR)$(LIBEXECDIR)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt-wait $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service \
+		$(DESTDIR)$(AUTOSTARTDIR)/whorl-prompt.desktop
 
 # --- the kiosk, a sample: Docs/Kiosk.md -----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import CGTK
 import Glibc
+import Synchronization
 import WhorlRemote
 import WhorlSupport
 
@@ -34,6 +35,7 @@ enum Program {
     private static func showPrompts(_ rest: Rest) async {
         let presenter = WindowPresenter()
         var registration = rest.registration
+        let attempts = Attempts()
         while true {
             do throws(SessionPrompts.Fault) {
                 let quiet = try await SessionPrompts.show(
@@ -43,6 +45,7 @@ enum Program {
                     // The programs that the person has refused are known to this process alone.
                     if: { !presenter.hasRefused }
                 ) {
+                    attempts.begin()
                     write("The prompts of this session are shown here.")
                 }
                 await rest.begin(with: quiet)
@@ -56,7 +59,7 @@ enum Program {
                 case .unanswered: break
                 }
                 // Nothing cancels this task; an earlier end of the wait only asks sooner.
-                try? await Task.sleep(for: .seconds(1))
+                try? await Task.sleep(for: attempts.pause())
             }
         }
     }
@@ -69,5 +72,21 @@ enum Program {
     static func write(_ text: String) {
         let line = Array("whorl-prompt: \(text)\n".utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)
+    }
+}
+
+/// The attempts to reach a service that does not answer, ever farther apart.
+private final class Attempts: Sendable {
+    private let seconds = Mutex(1)
+
+    /// Begins again, since the service has answered.
+    func begin() { seconds.withLock { $0 = 1 } }
+
+    /// Returns the pause before the next attempt: a second at first, half a minute at last.
+    func pause() -> Duration {
+        seconds.withLock { seconds in
+            defer { seconds = min(seconds * 2, 30) }
+            return .seconds(seconds)
+        }
     }
 }
