@@ -64,6 +64,52 @@ struct AgentTests {
         #expect(agent.prompts.count == 1)
     }
 
+    @Test func `a registration that an agent gives away at rest shows the next prompts where it is taken over`()
+        async throws
+    {
+        let machine = try await HostMachine()
+        let (first, second) = (ScriptedPresenter(), ScriptedPresenter())
+        let agent = RemoteAgent(over: machine.transport)
+        let (registrations, sink) = AsyncStream.makeStream(of: Void.self)
+        let resting = Task {
+            let rest = RemoteAgent.Rest(after: .milliseconds(100))
+            return try await agent.run(on: first, from: nil, rest: rest) { sink.yield() }
+        }
+        for await _ in registrations { break }
+        #expect(await machine.ask().presenter.prompts.isEmpty)
+        let socket = try await resting.value
+        // Nobody reads the registration now: the prompt waits there.
+        let asker = await machine.ask()
+        #expect(try asker.outcome.get().finger == .leftThumb)
+        let goingOn = Task { try await agent.run(on: second, from: socket, rest: nil) { sink.yield() } }
+        #expect(await machine.ask().presenter.prompts.isEmpty)
+        goingOn.cancel()
+        await #expect(throws: AgentError.self) { try await goingOn.value }
+        #expect(asker.presenter.prompts.isEmpty)
+        #expect(first.prompts.count == 1)
+        #expect(second.prompts.count == 2)
+        // It was registered once.
+        sink.finish()
+        #expect(await registrations.reduce(0) { count, _ in count + 1 } == 0)
+    }
+
+    @Test func `an agent keeps its registration for as long as something keeps it from rest`() async throws {
+        let machine = try await HostMachine()
+        let agent = RemoteAgent(over: machine.transport)
+        let mayRest = Mutex(false)
+        let hasRested = Mutex(false)
+        let resting = Task {
+            let rest = RemoteAgent.Rest(after: .milliseconds(50)) { mayRest.withLock(\.self) }
+            let socket = try await agent.run(on: ScriptedPresenter(), from: nil, rest: rest) {}
+            hasRested.withLock { $0 = true }
+            return socket
+        }
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(hasRested.withLock { $0 } == false)
+        mayRest.withLock { $0 = true }
+        _ = try await resting.value
+    }
+
     @Test func `a passcode that is typed at an agent goes past the program that asks`() async throws {
         let word = "ztq8 vb1x 4kwj"
         let machine = try await HostMachine(reader: "mock:then=no-match,match", passcode: word)
