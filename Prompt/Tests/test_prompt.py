@@ -2,7 +2,6 @@
 """The desktop's prompt, on a real screen with the real service."""
 
 import os
-import statistics
 import subprocess
 import sys
 import threading
@@ -11,7 +10,7 @@ import unittest
 import warnings
 
 import access
-from access import Listener, parts
+from access import parts
 from desk import Agent, Screen, Service, end, until, whorl, whorl_client
 
 PASSCODE = "2468 hunter"
@@ -296,49 +295,10 @@ class Prompts(unittest.TestCase):
         self.assertEqual(end(asking)[0], 11)
 
 
-def measure():
-    """Prints the time from the question to the visible window, and the memory of the agent."""
-    Prompts.setUpClass()
-    try:
-        screen, service = Prompts.screen, Prompts.service
-        begun = time.monotonic()
-        agent = Agent(screen, service)
-        registered = time.monotonic() - begun
-        idle, times = agent.memory(), []
-        for _ in range(11):
-            begun = time.monotonic()
-            asking = whorl("evaluate", "--reason", "unlock the vault")
-            screen.window()
-            times.append(time.monotonic() - begun)
-            screen.press("Escape")
-            end(asking)
-            until(lambda: not screen.windows(), "the window's end")
-        shown = []
-        for _ in range(10):
-            asking = whorl("evaluate", "--reason", "unlock the vault")
-            screen.window()
-            # GTK tells of changes in parts that have been looked at.
-            tree()
-            listener = Listener()
-            service.lay("right", asking=asking)
-            asking.stdout.readline()
-            answered = time.monotonic()
-            end(asking)
-            until(lambda: not screen.windows(), "the window's end")
-            status = [event for event in listener.heard() if event[0] == "status bar"]
-            shown.append(status[-1][3] - answered)
-        print(f"started and registered: {registered * 1000:.0f} ms")
-        print(f"whorl starts → the window is visible: first {times[0] * 1000:.0f} ms, then median {statistics.median(times[1:]) * 1000:.0f} ms")
-        print(f"the program has its answer → the window says {status[-1][2]!r}: median {statistics.median(shown) * 1000:.0f} ms, at most {max(shown) * 1000:.0f} ms")
-        print(f"memory before the first prompt: {idle}")
-        print(f"memory after the last: {agent.memory()}")
-        agent.close()
-    finally:
-        Prompts.tearDownClass()
-
-
 if __name__ == "__main__":
     if sys.argv[1:] == ["--measure"]:
+        from measure import measure
+
         measure()
     else:
         from test_rest import *
