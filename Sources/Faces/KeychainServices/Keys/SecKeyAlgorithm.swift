@@ -46,8 +46,20 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 }
 
 extension SecKey {
-    /// Whether this key supports an operation with an algorithm.
-    func supports(_ operation: SecKeyOperationType, _ algorithm: KeyAlgorithm) -> Bool {
+    /// Returns the algorithm of a name.
+    ///
+    /// - Throws: An error for an algorithm with which this key does not support the operation.
+    func supported(
+        _ algorithm: SecKeyAlgorithm,
+        _ operation: SecKeyOperationType
+    ) throws(KeyFailure) -> KeyAlgorithm {
+        guard let known = KeyAlgorithm(algorithm), supports(operation, known) else {
+            throw .unsupported(algorithm, self)
+        }
+        return known
+    }
+
+    fileprivate func supports(_ operation: SecKeyOperationType, _ algorithm: KeyAlgorithm) -> Bool {
         let needed: KeyMaterial.Class =
             switch operation {
             case .verify, .encrypt: .public
