@@ -14,13 +14,16 @@ protocol CommandError: Error {
     var failure: Failure { get }
 }
 
-extension AuthenticationError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension EnrollmentError: CommandError {
-    var failure: Failure { Failure(self) }
-}
+extension AuthenticationError: CommandError { var failure: Failure { Failure(self) } }
+extension EnrollmentError: CommandError { var failure: Failure { Failure(self) } }
+extension VaultError: CommandError { var failure: Failure { Failure(self) } }
+extension ReleaseError: CommandError { var failure: Failure { Failure(self) } }
+extension StateError: CommandError { var failure: Failure { Failure(self) } }
+extension ReaderError: CommandError { var failure: Failure { Failure(self) } }
+extension PasscodeReadingError: CommandError { var failure: Failure { Failure(self) } }
+extension AgentError: CommandError { var failure: Failure { Failure(self) } }
+extension GreyscalePNGError: CommandError { var failure: Failure { Failure(self) } }
+extension LoginError: CommandError { var failure: Failure { Failure(self) } }
 
 extension FingerChangeError: CommandError {
     var failure: Failure {
@@ -29,34 +32,6 @@ extension FingerChangeError: CommandError {
         case .fingers(let error): Failure(error)
         }
     }
-}
-
-extension VaultError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension ReleaseError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension StateError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension ReaderError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension PasscodeReadingError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension AgentError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension GreyscalePNGError: CommandError {
-    var failure: Failure { Failure(self) }
 }
 
 /// Does a part of a command, whose error becomes the command's failure.
@@ -124,10 +99,6 @@ extension Failure {
         default: self.init(error, status: nil)
         }
     }
-}
-
-extension LoginError: CommandError {
-    var failure: Failure { Failure(self) }
 }
 
 extension Failure {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import SecretMemory
 import TerminalPrompt
 import WhorlFingerprint
@@ -49,6 +50,25 @@ extension Verb {
             return .success(try await answer(session))
         } catch {
             return .failure(error)
+        }
+    }
+}
+
+extension Verb {
+    /// Refuses to go on unless root has called the command.
+    func requireRoot(_ message: String) throws(Failure) {
+        guard geteuid() == 0 else {
+            throw .usage(message, hint: "Run it as root: `sudo whorl \(Self._commandName)`.")
+        }
+    }
+
+    /// Refuses to go on unless the system's service is there.
+    func requireSystemService(_ message: String) throws(Failure) {
+        guard PathTransport.isInstalled else {
+            throw .usage(
+                message,
+                hint: "Install it first (Docs/Service.md): `whorl doctor` shows the steps."
+            )
         }
     }
 }
