@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AuthenticationContext
-public import WhorlFingerprint
 internal import Foundation
+internal import GLibRuntime
 internal import MockReader
 internal import PretendedSystem
+public import WhorlFingerprint
 internal import WhorlService
 
 /// A simulated machine with a fingerprint reader, a person and a chip, for the tests of an app.
@@ -87,4 +88,152 @@ public final class TestDevice: Sendable {
 
     /// The prompts of the app so far, in order: reason, titles, requested methods.
     public var prompts: [TestPromptRecord] { person.prompts }
+}
+
+/// Changes to the machine, as in its settings or at its USB port.
+///
+/// Each call returns when the change is done. A request that is impossible, such as enrolling a finger twice, is a
+/// mistake of the test and stops it with the reason.
+extension TestDevice {
+    /// Enrolls a finger: the domain state changes, and items that are bound to the current set of fingers are lost.
+    public func addFinger(_ finger: Finger) {
+        waiting { machine throws(EnrollmentError) in try await machine.add(finger) }
+    }
+
+    /// Removes an enrolled finger.
+    public func removeFinger(_ finger: Finger) { remove(.finger(finger, on: nil)) }
+
+    /// Removes all enrolled fingers.
+    public func removeAllFingers() { remove(.all) }
+
+    private func remove(_ fingers: FingerSelection) {
+        waiting { machine throws(EnrollmentError) in try await machine.remove(fingers) }
+    }
+
+    /// The enrolled fingers.
+    public var fingers: [Finger] {
+        waiting { machine throws(EnrollmentError) in try await machine.fingers() }
+    }
+
+    /// Disconnects the reader; an evaluation that waits for it ends as on a real machine.
+    public func unplug() { machine.reader.unplug() }
+
+    /// Connects the reader.
+    public func plug() { machine.reader.plug() }
+
+    /// Sets or changes the passcode; `nil` removes it.
+    ///
+    /// Items that the old passcode opened are lost, and so is every keychain item that exists only while a passcode is
+    /// set.
+    public func setPasscode(_ passcode: String?) {
+        waiting { machine throws(StateError) in try await machine.setPasscode(passcode) }
+    }
+
+    /// Removes the passcode; see ``setPasscode(_:)``.
+    public func removePasscode() { setPasscode(nil) }
+
+    /// Locks fingers, as five touches in a row without a match do.
+    ///
+    /// A typed passcode lifts the lock (``Action/passcode(_:)`` at a prompt for `deviceOwnerAuthentication`, or
+    /// ``unlock()``); if no passcode is set, five minutes do (``pass(_:)``).
+    public func lockOut() {
+        waiting { machine throws(StateError) in try await machine.lockOut() }
+    }
+
+    /// Lifts the lock on fingers, and resets the count of wrong passcodes, as the right passcode in the machine's
+    /// settings does.
+    public func unlock() {
+        waiting { machine throws(StateError) in try await machine.unlock() }
+    }
+
+    /// Disables fingers for the app, as its user can; the app gets `biometryNotAvailable` (-6).
+    public func denyFingers() { setDenied(true) }
+
+    /// Enables fingers for the app again.
+    public func allowFingers() { setDenied(false) }
+
+    private func setDenied(_ denied: Bool) {
+        let application = parts.application
+        waiting { machine throws(AuthenticationError) in
+            try await machine.setOptedOut(denied, for: application)
+        }
+    }
+
+    /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once; timers of the process are
+    /// not affected.
+    public func pass(_ duration: Duration) { machine.pass(duration) }
+
+    /// Performs asynchronous work, and blocks the caller's thread until it is done.
+    private func waiting<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable (PretendedMachine) async throws(Failure) -> Value
+    ) -> Value {
+        let result = WorkerThread.preflights.wait { [machine] () async -> Result<Value, Failure> in
+            do throws(Failure) { return .success(try await body(machine)) } catch { return .failure(error) }
+        }
+        switch result {
+        case .success(let value): return value
+        // The test has requested something impossible, or the temporary folder cannot be used: no test can continue.
+        case .failure(let error): preconditionFailure("the test device refused: \(error)")
+        }
+    }
+}
+
+extension TestDevice {
+    /// An action of the person at a prompt.
+    public enum Action: Sendable, Hashable {
+        /// Places an enrolled finger on the reader.
+        case match
+        /// Places a finger on the reader that is not enrolled.
+        case noMatch
+        /// Places this finger on the reader, enrolled or not.
+        case finger(Finger)
+        /// Places a finger on the reader that cannot be read; this does not count as a try.
+        case unreadable(ScanRetry)
+        /// Types this passcode. Five wrong ones in a row are free; before each further one there is a wait
+        /// (``TestDevice/pass(_:)``), and a passcode that is typed during the wait is not compared.
+        case passcode(String)
+        /// Presses cancel.
+        case cancel
+        /// Presses the fallback button; under `deviceOwnerAuthentication` this leads to the passcode, and the prompt
+        /// continues.
+        case fallback
+        /// Disconnects the reader.
+        case unplug
+        /// Does nothing: the prompt stays until the app ends it, or its time runs out.
+        case nothing
+    }
+
+    /// Adds actions of the person, one for each time that a prompt asks for something.
+    ///
+    /// They apply across prompts, in order, after the remaining ones. An action that a prompt does not offer, such as a
+    /// passcode where only a finger is accepted or a button that is hidden, is skipped. When no actions remain, the
+    /// person performs ``otherwise``.
+    public func next(_ actions: Action...) { person.append(actions) }
+
+    /// The action of the person when those of ``next(_:)`` have run out: cancel by default, so that a test neither
+    /// hangs nor succeeds by chance.
+    public var otherwise: Action {
+        get { person.otherwise }
+        set { person.otherwise = newValue }
+    }
+
+    /// The actions that were not performed yet.
+    public var remainingActions: [Action] { person.remaining }
+
+    /// Removes the actions that were not performed yet.
+    public func dropActions() { person.drop() }
+}
+
+/// A record of a prompt.
+public struct TestPromptRecord: Sendable, Hashable {
+    /// The app's reason.
+    public let reason: String
+    /// The text of the cancel button.
+    public let cancelTitle: String
+    /// The text of the fallback button; `nil` if there was none.
+    public let fallbackTitle: String?
+    /// Whether the prompt asked for a finger.
+    public let asksForFinger: Bool
+    /// Whether the prompt asked for the passcode.
+    public let asksForPasscode: Bool
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Crypto
+internal import Foundation
 public import KeychainServices
 internal import LocalAuthentication
 internal import SecretMemory
@@ -49,4 +51,20 @@ struct ChipKey: Sendable {
 extension SecAccessControl {
     /// The default access control of keys in the chip: nothing must be shown.
     public static var ofEnclaveKeys: SecAccessControl { .unguarded }
+}
+
+extension SharedSecret {
+    /// Makes a shared secret of the library's type from an X coordinate that the chip has computed.
+    ///
+    /// The library makes a shared secret only by its own key agreement. So this repeats one: the key 1 and a point
+    /// agree on the point's X.
+    ///
+    /// - Throws: An error for 32 bytes that are not the X coordinate of a point.
+    init(coordinate: SecretBox) throws {
+        let one = try P256.KeyAgreement.PrivateKey(rawRepresentation: Data(count: 31) + [1])
+        // Either of the two points with this X can be used.
+        var point = coordinate.bytes.withUnsafeBytes { Data([2]) + $0 }
+        defer { point.resetBytes(in: 0..<point.count) }
+        self = try one.sharedSecretFromKeyAgreement(with: .init(compressedRepresentation: point))
+    }
 }

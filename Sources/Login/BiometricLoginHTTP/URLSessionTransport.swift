@@ -30,7 +30,7 @@ public struct URLSessionTransport: LoginTransport {
     ///
     /// - Throws: a `LoginTransportError`.
     public func send(_ request: LoginRequest) async throws -> LoginResponse {
-        guard Surroundings.areSound(for: request.origin) else { throw LoginTransportError.surroundings }
+        guard Self.isDirect(request.origin) else { throw LoginTransportError.surroundings }
         guard let url = URL(string: request.origin.text + request.path) else {
             throw LoginTransportError.malformed
         }
@@ -69,6 +69,16 @@ public struct URLSessionTransport: LoginTransport {
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         return configuration
+    }
+
+    /// Whether a request goes directly to the server, and to no other, with the variables that libcurl reads.
+    ///
+    /// Unencrypted requests go only to this machine (`LoginOrigin`), so they must not go through a proxy; encrypted
+    /// ones may, since the certificate is the server's.
+    private static func isDirect(_ origin: LoginOrigin) -> Bool {
+        guard origin.text.hasPrefix("http:") else { return true }
+        let variables = ProcessInfo.processInfo.environment
+        return proxies.allSatisfy { variables[$0]?.isEmpty ?? true }
     }
 
     private static func urlRequest(_ request: LoginRequest, _ url: URL) -> URLRequest {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Glibc
 import WhorlIPC
+import WhorlSupport
 
 /// The socket that the service manager has opened (sd_listen_fds(3)).
 enum ListeningSocket {
@@ -74,6 +76,49 @@ enum ServiceManager {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 _ = sendto(socket, state, state.utf8.count, Int32(MSG_NOSIGNAL), address, size)
             }
+        }
+    }
+}
+
+/// The keep-alive of the service (sd_watchdog_enabled(3)).
+///
+/// It asks the engine before each message. A timer would go on beside an engine that is stuck.
+enum Watchdog {
+    /// Sends keep-alives until the process ends, where systemd wants them.
+    ///
+    /// - Parameter pulse: Returns when the engine has done a piece of work.
+    static func begin(_ pulse: @escaping @Sendable () async -> Void) {
+        guard let limit = limit() else { return }
+        Task {
+            while true {
+                await pulse()
+                ServiceManager.notify("WATCHDOG=1")
+                await OffPoolTimer.waitUncancelled(limit / 3)
+            }
+        }
+    }
+
+    private static func limit() -> Duration? {
+        let owner = getenv("WATCHDOG_PID").flatMap { Int32(String(cString: $0)) }
+        let limit = getenv("WATCHDOG_USEC").flatMap { Int64(String(cString: $0)) }
+        guard let limit, limit > 0, owner == nil || owner == getpid() else { return nil }
+        return .microseconds(limit)
+    }
+}
+
+/// The signals that ask the service to end.
+enum EndSignals {
+    /// Calls `body` at the first SIGTERM or SIGINT; the next one ends the process at once.
+    static func onFirst(_ body: @escaping @Sendable () -> Void) {
+        for number in [SIGTERM, SIGINT] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                signal(number, SIG_DFL)
+                source.cancel()
+                body()
+            }
+            source.activate()
         }
     }
 }

@@ -194,6 +194,13 @@ package final class ContextCore: Sendable {
     }
 }
 
+/// An interface to a program's context for other modules: through it, the keychain finds the state of the context that
+/// a query holds.
+package protocol ContextHolder: AnyObject {
+    /// The state of the context and the work on it.
+    var core: ContextCore { get }
+}
+
 extension [Evaluation] {
     /// The strength of the touch among what was shown; `nil` without one.
     fileprivate var strengthOfTouch: TouchStrength? {

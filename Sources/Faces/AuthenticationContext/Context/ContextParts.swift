@@ -2,12 +2,10 @@
 
 internal import Synchronization
 internal import TerminalPrompt
+internal import WhorlRemote
 package import WhorlService
 #if Engine
-internal import WhorlRemote
 internal import WhorlSystem
-#else
-internal import WhorlRemote
 #endif
 
 /// The environment of an `LAContext` or keychain call: services, prompt, calling application.
@@ -99,4 +97,48 @@ package struct ContextParts: Sendable {
 
     /// The current environment: the task's, or else the process's, or else the system's.
     package static var current: ContextParts { ofTask ?? ofProcess ?? system }
+}
+
+/// The objects that exist once in each environment, such as `LAEnvironment.currentUser`.
+package final class OnlyOnes: Sendable {
+    private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+
+    /// Returns the one object of a type, and makes it at the first call.
+    ///
+    /// The object must not retain its environment, since the environment retains it.
+    package func one<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
+        objects.withLock { objects in
+            if let object = objects[ObjectIdentifier(Object.self)] as? Object { return object }
+            let made = make()
+            objects[ObjectIdentifier(Object.self)] = made
+            return made
+        }
+    }
+}
+
+/// The keychain of an environment without one: it has no rows, and stores none.
+struct NoKeychainRows: KeychainRowService {
+    let groups: [String]
+
+    init(_ application: ApplicationID) { groups = [application.rawValue] }
+
+    func rows(
+        _ match: KeychainMatch,
+        withValues: Bool,
+        limit: Int
+    ) throws(StateError) -> [KeychainRow] { [] }
+
+    func add(
+        _ new: [NewKeychainRow],
+        replacing: [KeychainRowVersion]
+    ) throws(StateError) -> KeychainOutcome {
+        throw StateError(.failed, path: "", cause: "there is no state directory")
+    }
+
+    func update(
+        _ changes: [KeychainRowChange],
+        replacing: [KeychainRowVersion]
+    ) throws(StateError) -> KeychainOutcome { .stale }
+
+    func delete(_ matches: [KeychainMatch]) throws(StateError) -> Int { 0 }
 }

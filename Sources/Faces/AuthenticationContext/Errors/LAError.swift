@@ -69,3 +69,151 @@ public struct LAError: Error, @unchecked Sendable {
     /// The name of the domain, ``LAErrorDomain``.
     public static var errorDomain: String { LAErrorDomain }
 }
+
+// The codes as `LAError.userCancel`: in `catch`, in `switch`, and compared with an error's `code`.
+extension LAError {
+    /// The finger did not match, three times.
+    public static var authenticationFailed: Code { .authenticationFailed }
+    /// The person pressed cancel.
+    public static var userCancel: Code { .userCancel }
+    /// The person pressed the fallback button, and the program goes on in its own way.
+    public static var userFallback: Code { .userFallback }
+    /// The time ran out, the reader is in use, or the context has an evaluation that has not ended.
+    public static var systemCancel: Code { .systemCancel }
+    /// No passcode is set, and nothing else can meet the policy.
+    public static var passcodeNotSet: Code { .passcodeNotSet }
+    /// Biometry cannot be used; the underlying error says why.
+    public static var biometryNotAvailable: Code { .biometryNotAvailable }
+    /// No finger is enrolled for the connected reader.
+    public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
+    /// Too many fingers did not match.
+    public static var biometryLockout: Code { .biometryLockout }
+    /// The context was invalidated or released, or the task cancelled, during the evaluation.
+    public static var appCancel: Code { .appCancel }
+    /// The call was wrong: the context was invalidated before, or the reason is empty.
+    public static var invalidContext: Code { .invalidContext }
+    /// No paired device is near; a Linux machine never has one.
+    public static var companionNotAvailable: Code { .companionNotAvailable }
+    /// No removable reader is paired; Whorl never returns this.
+    public static var biometryNotPaired: Code { .biometryNotPaired }
+    /// The reader that the fingers are enrolled for is not connected.
+    public static var biometryDisconnected: Code { .biometryDisconnected }
+    /// An embedded prompt has a bad size; Whorl never returns this.
+    public static var invalidDimensions: Code { .invalidDimensions }
+    /// A prompt would be needed and cannot be shown, or must not be.
+    public static var notInteractive: Code { .notInteractive }
+    /// The earlier name of ``biometryNotAvailable``.
+    public static var touchIDNotAvailable: Code { .biometryNotAvailable }
+    /// The earlier name of ``biometryNotEnrolled``.
+    public static var touchIDNotEnrolled: Code { .biometryNotEnrolled }
+    /// The earlier name of ``biometryLockout``.
+    public static var touchIDLockout: Code { .biometryLockout }
+    /// The earlier name of ``companionNotAvailable``.
+    public static var watchNotAvailable: Code { .companionNotAvailable }
+}
+
+/// The domain of every ``LAError``.
+public let LAErrorDomain = "com.apple.LocalAuthentication"
+/// The same as ``LAErrorDomain``.
+public let kLAErrorDomain = LAErrorDomain
+
+/// The raw value of ``LAError/authenticationFailed``.
+public let kLAErrorAuthenticationFailed: Int32 = -1
+/// The raw value of ``LAError/userCancel``.
+public let kLAErrorUserCancel: Int32 = -2
+/// The raw value of ``LAError/userFallback``.
+public let kLAErrorUserFallback: Int32 = -3
+/// The raw value of ``LAError/systemCancel``.
+public let kLAErrorSystemCancel: Int32 = -4
+/// The raw value of ``LAError/passcodeNotSet``.
+public let kLAErrorPasscodeNotSet: Int32 = -5
+/// The raw value of ``LAError/biometryNotAvailable``.
+public let kLAErrorBiometryNotAvailable: Int32 = -6
+/// The raw value of ``LAError/biometryNotEnrolled``.
+public let kLAErrorBiometryNotEnrolled: Int32 = -7
+/// The raw value of ``LAError/biometryLockout``.
+public let kLAErrorBiometryLockout: Int32 = -8
+/// The raw value of ``LAError/appCancel``.
+public let kLAErrorAppCancel: Int32 = -9
+/// The raw value of ``LAError/invalidContext``.
+public let kLAErrorInvalidContext: Int32 = -10
+/// The raw value of ``LAError/companionNotAvailable``.
+public let kLAErrorCompanionNotAvailable: Int32 = -11
+/// The raw value of ``LAError/biometryNotPaired``.
+public let kLAErrorBiometryNotPaired: Int32 = -12
+/// The raw value of ``LAError/biometryDisconnected``.
+public let kLAErrorBiometryDisconnected: Int32 = -13
+/// The raw value of ``LAError/invalidDimensions``.
+public let kLAErrorInvalidDimensions: Int32 = -14
+/// The raw value of ``LAError/notInteractive``.
+public let kLAErrorNotInteractive: Int32 = -1004
+/// The raw value of ``LAError/touchIDNotAvailable``.
+public let kLAErrorTouchIDNotAvailable: Int32 = -6
+/// The raw value of ``LAError/touchIDNotEnrolled``.
+public let kLAErrorTouchIDNotEnrolled: Int32 = -7
+/// The raw value of ``LAError/touchIDLockout``.
+public let kLAErrorTouchIDLockout: Int32 = -8
+/// The raw value of ``LAError/watchNotAvailable``.
+public let kLAErrorWatchNotAvailable: Int32 = -11
+
+// Apple's compiler makes these for a C error domain: `catch LAError.userCancel`, and casts to NSError and back.
+
+extension LAError: _BridgedStoredNSError {
+    /// The domain of an `NSError` that can be cast to ``LAError``.
+    public static var _nsErrorDomain: String { LAErrorDomain }
+
+    /// Whether both have the same code and user info.
+    public static func == (left: LAError, right: LAError) -> Bool { left._nsError.isEqual(right._nsError) }
+
+    /// Hashes the domain and the code.
+    ///
+    /// It does not hash the wrapped error: on Linux `NSError.hash` ends the program (Foundation of Swift 6.3.1).
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(_nsError.domain)
+        hasher.combine(_nsError.code)
+    }
+
+    /// The hash as a number; without this, Foundation's implementation would hash the wrapped error.
+    public var hashValue: Int {
+        var hasher = Hasher()
+        hash(into: &hasher)
+        return hasher.finalize()
+    }
+}
+
+extension LAError.Code: _ErrorCodeProtocol {
+    /// The error type of these codes.
+    public typealias _ErrorType = LAError
+}
+
+// Without this, `nsError as? LAError` and `laError as? NSError` are nil on Linux.
+extension LAError: _ObjectiveCBridgeable {
+    /// The Objective-C class that this type bridges to.
+    public typealias _ObjectiveCType = NSError
+
+    /// The wrapped error.
+    public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+    /// Wraps an error of this domain.
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
+        guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
+            preconditionFailure("an NSError of the domain \(source.domain) is no LAError")
+        }
+    }
+
+    /// Wraps an error if it is of this domain.
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
+        guard source.domain == LAErrorDomain else { return false }
+        result = LAError(_nsError: source)
+        return true
+    }
+
+    /// Wraps an error that must be of this domain.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
+        var result: LAError?
+        guard let source else { preconditionFailure("nothing is no LAError") }
+        _forceBridgeFromObjectiveC(source, result: &result)
+        guard let result else { preconditionFailure("the bridge gave nothing") }
+        return result
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Crypto
+package import WhorlService
 
 /// An X.509 certificate: its bytes and the fields parsed from them.
 ///
@@ -177,5 +178,19 @@ extension ECPublicKey {
             ?? (try? P521.Signing.PublicKey(derRepresentation: info))?.x963Representation
         guard let point else { return nil }
         self.init(x963: point)
+    }
+}
+
+extension SecCertificate: ItemReference {
+    /// The item class of certificates.
+    package static let itemClass = KeychainClass.certificate
+
+    /// Returns the form in which the keychain stores the certificate: its bytes and the attributes parsed from them.
+    package func form() throws(KeychainError) -> ReferenceForm {
+        ReferenceForm(
+            .certificate,
+            attributes: try KeychainClass.certificate.attributes(described),
+            contents: .plain(bytes)
+        )
     }
 }

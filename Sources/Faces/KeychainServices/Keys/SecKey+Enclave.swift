@@ -86,3 +86,106 @@ extension SecAccessControl {
         throw .status(errSecParam, "an access control that guards a key in the chip needs privateKeyUsage")
     }
 }
+
+/// A program's context that a key holds.
+struct KeyContext: Sendable {
+    let core: ContextCore
+    /// The context object, which the key retains, since a context ends when it is deallocated.
+    ///
+    /// No method of it is ever called, so any thread may release it last.
+    nonisolated(unsafe) private let holder: any ContextHolder
+
+    init(_ holder: any ContextHolder) {
+        self.holder = holder
+        core = holder.core
+    }
+}
+
+extension KeyContext? {
+    /// Runs an operation in the chip, through the program's context or a new one for this operation.
+    func run<Value: Sendable>(_ operation: @escaping ContextCore.Operation<Value>) throws(KeyFailure) -> Value
+    {
+        let parts = ContextParts.current
+        let core = self?.core ?? ContextCore { parts }
+        switch core.releaseBlocking(operation) {
+        case .success(let value): return value
+        case .failure(let failure): throw KeyFailure(failure)
+        }
+    }
+
+    /// Decodes a sealed item that the caller stored, with the service of the context; `nil` for other bytes.
+    func item(encoded: Data) -> SealedItem? {
+        let service = self?.core.items ?? ContextParts.current.items
+        // The only failure is that these bytes are no sealed item.
+        return try? service.sealedItem(encoded: encoded)
+    }
+
+    /// Makes a key in the chip.
+    func makeKey(_ access: SecAccessControl?) throws(KeyFailure) -> KeyMaterial {
+        let control: AccessControl
+        do throws(VaultError) {
+            control = try access?.vaultAccess() ?? .none
+        } catch {
+            throw .vault(error)
+        }
+        let item = try run { parts, request, _ throws(ReleaseError) in
+            do throws(VaultError) {
+                return try await parts.items.makeKey(
+                    access: control,
+                    applicationPassword: request.applicationPassword
+                )
+            } catch {
+                throw .vault(error)
+            }
+        }
+        guard let key = KeyMaterial(sealed: item) else {
+            throw .status(errSecIO, "the chip made another kind of key")
+        }
+        return key
+    }
+}
+
+extension KeyMaterial {
+    /// Makes the material of a key in the chip; `nil` if the item is not a P-256 key.
+    init?(sealed item: SealedItem) {
+        guard item.kind == .key, let point = item.publicKey.flatMap(ECPublicKey.init(x963:)),
+            point.curve == .p256
+        else { return nil }
+        self = .enclave(item, point)
+    }
+}
+
+extension SecKey {
+    /// Signs a hash in the chip.
+    ///
+    /// The chip signs 32 bytes. ECDSA over P-256 takes the first 256 bits of a longer hash, and pads a shorter hash
+    /// with leading zeros (FIPS 186-5, 6.4); this method does both.
+    func chipSignature(
+        over hash: Data,
+        with item: SealedItem,
+        _ form: KeyAlgorithm.SignatureForm
+    ) throws(KeyFailure) -> Data {
+        let digest = Data(count: max(0, 32 - hash.count)) + hash.prefix(32)
+        let signature = try context.run { parts, request, presenter throws(ReleaseError) in
+            try await parts.items.signature(
+                over: digest,
+                with: .sealed(item),
+                request,
+                presenter: presenter
+            ).product
+        }
+        return switch form {
+        case .der: signature.der
+        case .raw: signature.raw
+        }
+    }
+
+    /// Computes the shared secret with another party's public key in the chip.
+    func chipSharedSecret(with other: ECPublicKey, of item: SealedItem) throws(KeyFailure) -> SecretBox {
+        guard other.curve == .p256 else { throw .status(errSecParam, "the keys lie on different curves") }
+        return try context.run { parts, request, presenter throws(ReleaseError) in
+            try await parts.items.sharedSecret(with: other.x963, of: item, request, presenter: presenter)
+                .product
+        }
+    }
+}

@@ -13,10 +13,7 @@ internal import SecretMemory
 
 extension SecKey {
     func encrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeyFailure) -> Data {
-        guard let known = KeyAlgorithm(algorithm), supports(.encrypt, known) else {
-            throw .unsupported(algorithm, self)
-        }
-        switch (material, known) {
+        switch (material, try supported(algorithm, .encrypt)) {
         case (.publicEC(let key), .ecies(let hash, let isIVDerived)):
             let ephemeral = try ECPrivateKey(key.curve)
             let box = ECIESBox(hash: hash, isIVDerived: isIVDerived, ephemeral: ephemeral.publicKey)
@@ -37,10 +34,7 @@ extension SecKey {
     }
 
     func decrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeyFailure) -> Data {
-        guard let known = KeyAlgorithm(algorithm), supports(.decrypt, known) else {
-            throw .unsupported(algorithm, self)
-        }
-        switch (material, known) {
+        switch (material, try supported(algorithm, .decrypt)) {
         case (.privateEC, .ecies(let hash, let isIVDerived)), (.enclave, .ecies(let hash, let isIVDerived)):
             let size = material.publicBytes.count
             guard data.count >= size + GCM.size, let ephemeral = ECPublicKey(x963: Data(data.prefix(size)))

@@ -18,9 +18,9 @@ extension SecKey {
         with other: SecKey,
         _ parameters: ExchangeParameters
     ) throws(KeyFailure) -> Data {
-        guard let known = KeyAlgorithm(algorithm), case .keyExchange(let hash) = known,
-            supports(.keyExchange, known)
-        else { throw .unsupported(algorithm, self) }
+        guard case .keyExchange(let hash) = try supported(algorithm, .keyExchange) else {
+            throw .unsupported(algorithm, self)
+        }
         guard case .publicEC(let point) = other.material.publicMaterial,
             point.x963.count == material.publicBytes.count
         else { throw .status(errSecParam, "the public key lies on another curve") }

@@ -4,10 +4,7 @@ internal import Crypto
 
 extension SecKey {
     func signature(_ algorithm: SecKeyAlgorithm, over data: Data) throws(KeyFailure) -> Data {
-        guard let known = KeyAlgorithm(algorithm), supports(.sign, known) else {
-            throw .unsupported(algorithm, self)
-        }
-        switch (material, known) {
+        switch (material, try supported(algorithm, .sign)) {
         case (.privateEC(let key), .ecdsa(let form, let input)):
             return try key.signature(over: try input.hash(of: data), form)
         case (.enclave(let item, _), .ecdsa(let form, let input)):
@@ -20,11 +17,8 @@ extension SecKey {
 
     /// - Throws: `errSecVerifyFailed` for an invalid signature.
     func verify(_ signature: Data, _ algorithm: SecKeyAlgorithm, over data: Data) throws(KeyFailure) {
-        guard let known = KeyAlgorithm(algorithm), supports(.verify, known) else {
-            throw .unsupported(algorithm, self)
-        }
         let isValid: Bool
-        switch (material, known) {
+        switch (material, try supported(algorithm, .verify)) {
         case (.publicEC(let key), .ecdsa(let form, let input)):
             isValid = key.isValid(signature, form, over: try input.hash(of: data))
         case (.publicRSA(let key), .rsaSignature(let padding, let input)):

@@ -70,3 +70,109 @@ struct ECPublicKey: Sendable, Hashable {
         }
     }
 }
+
+/// The private half of an elliptic curve key in this process.
+///
+/// Between uses it is only in the project's own memory for secrets; the library's copy exists for one operation, and
+/// the library wipes it.
+struct ECPrivateKey: Sendable {
+    let publicKey: ECPublicKey
+    /// The key in ANSI X9.63: 0x04, X, Y, and the private number.
+    let x963: SecretBox
+
+    var curve: KeyCurve { publicKey.curve }
+
+    /// Makes a new key.
+    init(_ curve: KeyCurve) throws(KeyFailure) {
+        // The library returns the key as ordinary bytes, which are wiped as soon as they are copied.
+        var bytes =
+            switch curve {
+            case .p256: P256.Signing.PrivateKey(compactRepresentable: false).x963Representation
+            case .p384: P384.Signing.PrivateKey(compactRepresentable: false).x963Representation
+            case .p521: P521.Signing.PrivateKey(compactRepresentable: false).x963Representation
+            }
+        defer { bytes.wipe() }
+        guard let key = ECPrivateKey(x963: SecretBox(copying: bytes)) else {
+            throw .status(errSecIO, "the library's new key cannot be read")
+        }
+        self = key
+    }
+
+    /// Parses a private key; `nil` for bytes that are not a key of one of the curves, or whose halves do not match.
+    init?(x963 secret: SecretBox) {
+        let curve = KeyCurve.allCases.first { $0.privateByteCount == secret.bytes.count }
+        guard let curve else { return nil }
+        let (stated, derived) = secret.bytes.withUnsafeBytes { bytes -> (Data, Data?) in
+            let derived: Data? =
+                switch curve {
+                case .p256:
+                    try? P256.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
+                case .p384:
+                    try? P384.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
+                case .p521:
+                    try? P521.Signing.PrivateKey(x963Representation: bytes).publicKey.x963Representation
+                }
+            return (Data(bytes.prefix(curve.publicByteCount)), derived)
+        }
+        guard stated == derived, let publicKey = ECPublicKey(x963: stated) else { return nil }
+        self.publicKey = publicKey
+        x963 = secret
+    }
+
+    /// Signs a hash.
+    func signature(over hash: Data, _ form: KeyAlgorithm.SignatureForm) throws(KeyFailure) -> Data {
+        let digest = GivenDigest(hash)
+        let signature = try? x963.bytes.withUnsafeBytes { bytes in
+            switch curve {
+            case .p256:
+                let made = try P256.Signing.PrivateKey(x963Representation: bytes).signature(for: digest)
+                return form == .der ? made.derRepresentation : made.rawRepresentation
+            case .p384:
+                let made = try P384.Signing.PrivateKey(x963Representation: bytes).signature(for: digest)
+                return form == .der ? made.derRepresentation : made.rawRepresentation
+            case .p521:
+                let made = try P521.Signing.PrivateKey(x963Representation: bytes).signature(for: digest)
+                return form == .der ? made.derRepresentation : made.rawRepresentation
+            }
+        }
+        guard let signature else { throw .status(errSecIO, "the library did not sign") }
+        return signature
+    }
+
+    /// Returns the X coordinate of the product with another party's public key.
+    func sharedSecret(with other: ECPublicKey) throws(KeyFailure) -> SecretBox {
+        guard other.curve == curve else {
+            throw .status(errSecParam, "the keys lie on different curves")
+        }
+        let shared = try? x963.bytes.withUnsafeBytes { bytes in
+            switch curve {
+            case .p256:
+                try P256.KeyAgreement.PrivateKey(x963Representation: bytes)
+                    .sharedSecretFromKeyAgreement(with: .init(x963Representation: other.x963))
+            case .p384:
+                try P384.KeyAgreement.PrivateKey(x963Representation: bytes)
+                    .sharedSecretFromKeyAgreement(with: .init(x963Representation: other.x963))
+            case .p521:
+                try P521.KeyAgreement.PrivateKey(x963Representation: bytes)
+                    .sharedSecretFromKeyAgreement(with: .init(x963Representation: other.x963))
+            }
+        }
+        guard let shared else { throw .status(errSecParam, "the keys give no shared secret") }
+        return SecretBox(copying: shared)
+    }
+}
+
+extension SecretBox {
+    /// Copies bytes from memory that the caller wipes.
+    convenience init(copying bytes: some ContiguousBytes) {
+        let count = bytes.withUnsafeBytes(\.count)
+        self.init(
+            SecretBytes(count: count) { room in bytes.withUnsafeBytes { room.copyMemory(from: $0) } }
+        )
+    }
+}
+
+extension Data {
+    /// Overwrites the bytes with zeros; earlier copies are not affected.
+    mutating func wipe() { withUnsafeMutableBytes { $0.wipe() } }
+}

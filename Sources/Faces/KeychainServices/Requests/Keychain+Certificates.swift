@@ -62,3 +62,121 @@ extension Keychain {
         return try store.items(match, withValues: false)
     }
 }
+
+/// A filter for certificates by their contents (`kSecMatch…`); all that is asked for must hold.
+struct CertificateFilter {
+    /// The names of issuers, as they are compared; `nil` for any issuer.
+    ///
+    /// A certificate's issuer is one of them, or was itself certified by one of them, as far as the keychain has the
+    /// certificates in between.
+    private(set) var issuers: [Data]?
+    /// An e-mail address that the certificate has, unless it has none.
+    private var emailAddress: String?
+    private var subjects: [SubjectRule] = []
+    /// The instant at which the certificate is valid.
+    private var validOn: Date?
+    private var options: String.CompareOptions = []
+
+    /// A text, and its place in one of the subject's texts.
+    private struct SubjectRule {
+        enum Place { case anywhere, start, end, whole }
+        let place: Place
+        let text: String
+    }
+
+    /// Whether the filter lets every certificate through.
+    var isEmpty: Bool { issuers == nil && emailAddress == nil && subjects.isEmpty && validOn == nil }
+
+    /// Reads a key of the dictionary.
+    ///
+    /// - Returns: Whether the key is one of the filter's.
+    /// - Throws: `errSecParam` for a value of another type.
+    mutating func read(_ key: String, _ value: Any) throws(KeychainError) -> Bool {
+        switch key {
+        case "m_Issuers": issuers = try CertificateFilter.names(value)
+        case "m_EmailAddressIfPresent": emailAddress = try CertificateFilter.text(value)
+        case "m_SubjectContains": try add(.anywhere, value)
+        case "m_SubjectStartsWith": try add(.start, value)
+        case "m_SubjectEndsWith": try add(.end, value)
+        case "m_SubjectWholeString": try add(.whole, value)
+        case "m_ValidOnDate": validOn = try CertificateFilter.date(value)
+        case "m_CaseInsensitive": try set(.caseInsensitive, value)
+        case "m_DiacriticInsensitive": try set(.diacriticInsensitive, value)
+        case "m_WidthInsensitive": try set(.widthInsensitive, value)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func add(_ place: SubjectRule.Place, _ value: Any) throws(KeychainError) {
+        subjects.append(SubjectRule(place: place, text: try CertificateFilter.text(value)))
+    }
+
+    private mutating func set(_ option: String.CompareOptions, _ value: Any) throws(KeychainError) {
+        if try KeychainRequest.flag(value) { options.insert(option) }
+    }
+
+    private static func text(_ value: Any) throws(KeychainError) -> String {
+        guard let text = DictionaryObjects.text(value), !text.isEmpty,
+            text.utf8.count <= KeychainClass.Form.longest
+        else { throw KeychainError(errSecParam) }
+        return text
+    }
+
+    /// Returns the date; the null object stands for now, as on Apple's systems.
+    private static func date(_ value: Any) throws(KeychainError) -> Date {
+        if value is NSNull { return Date() }
+        guard let date = value as? Date, date.timeIntervalSince1970.isFinite else {
+            throw KeychainError(errSecParam)
+        }
+        return date
+    }
+
+    /// Returns the names in the form in which they are compared.
+    ///
+    /// - Throws: `errSecParam` for what is no list of names in DER: on Apple's systems such a list limits nothing.
+    private static func names(_ value: Any) throws(KeychainError) -> [Data] {
+        guard let list = value as? [Any], list.count <= largest else { throw KeychainError(errSecParam) }
+        var names: [Data] = []
+        for entry in list {
+            guard let bytes = entry as? Data, let name = DistinguishedName(bytes) else {
+                throw KeychainError(errSecParam)
+            }
+            names.append(name.normalized)
+        }
+        return names
+    }
+
+    /// The largest number of issuers.
+    private static let largest = 1024
+
+    /// Whether a certificate has all that is asked for but the issuer.
+    func covers(_ certificate: SecCertificate) -> Bool {
+        let parts = certificate.parts
+        if let emailAddress {
+            // Addresses that cannot be read are no addresses that match, and no missing ones either.
+            guard let addresses = parts.emailAddresses,
+                addresses.isEmpty
+                    || addresses.contains(where: {
+                        $0.compare(emailAddress, options: .caseInsensitive) == .orderedSame
+                    })
+            else { return false }
+        }
+        if let validOn {
+            guard let notBefore = parts.notBefore, let notAfter = parts.notAfter,
+                notBefore <= validOn, validOn <= notAfter
+            else { return false }
+        }
+        let texts = parts.subject.texts
+        return subjects.allSatisfy { rule in texts.contains { holds(rule, in: $0) } }
+    }
+
+    private func holds(_ rule: SubjectRule, in text: String) -> Bool {
+        switch rule.place {
+        case .anywhere: text.range(of: rule.text, options: options) != nil
+        case .start: text.range(of: rule.text, options: options.union(.anchored)) != nil
+        case .end: text.range(of: rule.text, options: options.union([.anchored, .backwards])) != nil
+        case .whole: text.compare(rule.text, options: options) == .orderedSame
+        }
+    }
+}

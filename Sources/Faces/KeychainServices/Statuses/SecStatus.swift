@@ -46,3 +46,96 @@ public let errSecInvalidKeyRef: OSStatus = -67712
 public let errSecInvalidAlgorithm: OSStatus = -67747
 /// The signature is invalid.
 public let errSecVerifyFailed: OSStatus = -67808
+
+// The other results of Apple's keychain calls. Most of them are never returned here, but programs compare with them.
+
+/// The disk is full.
+public let errSecDiskFull: OSStatus = -34
+/// The disk is full.
+public let errSecDskFull: OSStatus = -34
+/// The file is open for writing already.
+public let errSecOpWr: OSStatus = -49
+/// The file may not be written.
+public let errSecWrPerm: OSStatus = -61
+/// A part of the keychain failed.
+public let errSecInternalComponent: OSStatus = -2070
+/// A part of the system failed.
+public let errSecCoreFoundationUnknown: OSStatus = -4960
+/// The program may not use this function.
+public let errSecRestrictedAPI: OSStatus = -34020
+/// The keychain does not exist.
+public let errSecNoSuchKeychain: OSStatus = -25294
+/// The keychain is not valid.
+public let errSecInvalidKeychain: OSStatus = -25295
+/// The keychain exists already.
+public let errSecDuplicateKeychain: OSStatus = -25296
+/// The callback is installed already.
+public let errSecDuplicateCallback: OSStatus = -25297
+/// The callback is not valid.
+public let errSecInvalidCallback: OSStatus = -25298
+/// The buffer is too small.
+public let errSecBufferTooSmall: OSStatus = -25301
+/// The data are too large.
+public let errSecDataTooLarge: OSStatus = -25302
+/// Items of this class have no such attribute.
+public let errSecNoSuchAttr: OSStatus = -25303
+/// The reference to the item is not valid.
+public let errSecInvalidItemRef: OSStatus = -25304
+/// The search is not valid.
+public let errSecInvalidSearchRef: OSStatus = -25305
+/// The class of items does not exist.
+public let errSecNoSuchClass: OSStatus = -25306
+/// A default keychain does not exist.
+public let errSecNoDefaultKeychain: OSStatus = -25307
+/// The attribute cannot be changed.
+public let errSecReadOnlyAttr: OSStatus = -25309
+/// The keychain was made by another version.
+public let errSecWrongSecVersion: OSStatus = -25310
+/// Keys of this size are not allowed.
+public let errSecKeySizeNotAllowed: OSStatus = -25311
+/// The part that stores data is missing.
+public let errSecNoStorageModule: OSStatus = -25312
+/// The part that reads certificates is missing.
+public let errSecNoCertificateModule: OSStatus = -25313
+/// The part that decides on trust is missing.
+public let errSecNoPolicyModule: OSStatus = -25314
+/// The data of the item cannot be changed.
+public let errSecDataNotModifiable: OSStatus = -25317
+/// A certificate of the chain was not found.
+public let errSecCreateChainFailed: OSStatus = -25318
+/// The domain of settings is not valid.
+public let errSecInvalidPrefsDomain: OSStatus = -25319
+/// The machine is not fully awake.
+public let errSecInDarkWake: OSStatus = -25320
+/// The access control list is not a simple one.
+public let errSecACLNotSimple: OSStatus = -25240
+/// The policy was not found.
+public let errSecPolicyNotFound: OSStatus = -25241
+/// The trust setting is not valid.
+public let errSecInvalidTrustSetting: OSStatus = -25242
+/// The item has no access control.
+public let errSecNoAccessForItem: OSStatus = -25243
+/// The owner of the item cannot be changed.
+public let errSecInvalidOwnerEdit: OSStatus = -25244
+/// A trust result is not available.
+public let errSecTrustNotAvailable: OSStatus = -25245
+/// The format is not supported.
+public let errSecUnsupportedFormat: OSStatus = -25256
+/// The format is not known.
+public let errSecUnknownFormat: OSStatus = -25257
+/// The key can be exported only in encrypted form.
+public let errSecKeyIsSensitive: OSStatus = -25258
+/// There is more than one private key.
+public let errSecMultiplePrivKeys: OSStatus = -25259
+/// A passphrase is needed.
+public let errSecPassphraseRequired: OSStatus = -25260
+/// The reference to a password is not valid.
+public let errSecInvalidPasswordRef: OSStatus = -25261
+/// The trust settings are not valid.
+public let errSecInvalidTrustSettings: OSStatus = -25262
+/// Trust settings do not exist.
+public let errSecNoTrustSettings: OSStatus = -25263
+/// The PKCS #12 file is damaged, or its password is wrong.
+public let errSecPkcs12VerifyFailure: OSStatus = -25264
+/// The certificate was not signed by the next certificate of the chain.
+public let errSecNotSigner: OSStatus = -26267

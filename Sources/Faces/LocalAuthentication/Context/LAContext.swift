@@ -46,9 +46,6 @@ open class LAContext: NSObject, ContextHolder, @unchecked Sendable {
         trackDomainState()
     }
 
-    /// Changes the settings of the program.
-    func change(_ body: (inout ContextSettings) -> Void) { core.change(body) }
-
     /// Releasing a context ends its evaluation with ``LAError/appCancel``.
     deinit { core.invalidate() }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthenticationContext
-package import WhorlFingerprint
 public import Foundation
+internal import KeychainServices
 public import LoginAssertion
 public import LoginTransport
 public import SecretMemory
+package import WhorlFingerprint
+package import WhorlService
 
 /// Signs an app's user in to a server with a touch.
 ///
@@ -128,4 +130,95 @@ public struct LoginSession: Sendable {
     public let method: LoginClaims.Method
     /// The kind of the reader that the finger was on; `nil` for a passcode.
     package let readerKind: ReaderInfo.Kind?
+}
+
+extension LoginClient {
+    /// Deletes the key on this device, whatever the server replies, and has the server revoke the device if a
+    /// credential is given.
+    ///
+    /// - Parameters:
+    ///   - user: The user; without one, the only user who has enabled the login.
+    ///   - credential: A credential that identifies this user to the server, such as a session of
+    ///     ``attempt(_:reason:claims:password:service:)``; without one the server is not informed, and lists the device
+    ///     until it is revoked there.
+    /// - Returns: The result.
+    /// - Throws: `severalAccounts`, `store`, `keychain`: only failures on this device.
+    @discardableResult
+    public func disable(
+        _ user: LoginName? = nil,
+        telling credential: LoginCredential? = nil
+    ) async throws(LoginError) -> DisabledLogin {
+        let desk = desk()
+        guard let (user, record) = try await desk.found(user) else { return .wasNotEnabled }
+        // The key is deleted first: from here on it cannot sign in, whatever the network does.
+        try await desk.delete(user)
+        guard let credential else { return .here }
+        do throws(LoginError) {
+            guard let device = LoginName(record.device) else {
+                throw LoginError(.keychain(errSecInvalidRecord))
+            }
+            let authorization = try credential.authorization(of: user)
+            let answer = try await desk.send(.revoke(device, authorization: authorization, to: server))
+            // The server need not revoke a device that it does not have.
+            if answer.status != 404 { try answer.check(204) }
+            return .everywhere
+        } catch {
+            return .hereOnly(error)
+        }
+    }
+}
+
+/// The result of disabling a login.
+public enum DisabledLogin: Sendable, Hashable {
+    /// There was no login.
+    case wasNotEnabled
+    /// The key is deleted here; the server was not informed.
+    case here
+    /// The key is deleted here, and revoked at the server.
+    case everywhere
+    /// The key is deleted here; the server could not be informed, for this reason.
+    case hereOnly(LoginError)
+}
+
+/// The options for making and using a login's key.
+public struct LoginOptions: Sendable {
+    /// The fingers that open a key.
+    public enum Fingers: String, Sendable, Hashable {
+        /// The fingers that were enrolled when the key was made; a finger that is added later does not open it.
+        case currentSet
+        /// Any enrolled finger; the server sees that the set has changed, and may refuse.
+        case any
+    }
+
+    /// The fingers that open a new key; the default is ``Fingers/currentSet``.
+    public var fingers = Fingers.currentSet
+    /// Whether the passcode also opens it, if one is set; the default is `true`.
+    public var takesPasscode = true
+    /// Whether a new key is enabled with an attestation, by which the server sees that a TPM guards the key.
+    ///
+    /// The attestation names this machine's TPM to the server, for as long as the TPM exists; the default is `false`.
+    public var attests = false
+    /// Whether several users may enable the login to one server on this device.
+    public var allowsSeveralAccounts = false
+    /// The presenter of the prompt; `nil` for the default.
+    public var presenter: (any PromptPresenter)?
+    /// The text of the cancel button; `nil` for the default.
+    public var cancelTitle: String?
+    /// The text of the fallback button; `nil` for the default, empty hides it.
+    public var fallbackTitle: String?
+    /// The time that a prompt waits for each touch.
+    public var patience = Duration.seconds(60)
+
+    /// Makes the default options.
+    public init() {}
+
+    /// Returns the access control of a new key.
+    func access(withPasscode isPasscodeSet: Bool) throws(VaultError) -> AccessControl {
+        let finger: AccessControl =
+            switch fingers {
+            case .currentSet: .biometryCurrentSet
+            case .any: .biometryAny
+            }
+        return takesPasscode && isPasscodeSet ? try .either(finger, .devicePasscode) : finger
+    }
 }

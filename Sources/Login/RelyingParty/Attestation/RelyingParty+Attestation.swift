@@ -112,3 +112,31 @@ extension RelyingParty {
         )
     }
 }
+
+/// The judge of endorsement certificates: it knows the makers of TPMs that the operator trusts.
+///
+/// The relying party has no X.509 of its own; the login server brings one.
+public protocol EndorsementAuthority: Sendable {
+    /// Returns the key of a certificate that an authority of the operator's has signed, and that is valid now.
+    ///
+    /// - Parameter certificate: X.509 in DER, at most 4 KiB, from outside.
+    /// - Returns: The key; `nil` for any other certificate.
+    func endorsedKey(in certificate: Data) async -> EndorsementKey?
+}
+
+/// The authority of a server that trusts no maker.
+public struct NoEndorsements: EndorsementAuthority {
+    /// Makes it.
+    public init() {}
+
+    /// Returns `nil`.
+    public func endorsedKey(in _: Data) async -> EndorsementKey? { nil }
+}
+
+/// The endorsement key of a TPM, as its certificate and its public area have it.
+public enum EndorsementKey: Sendable, Hashable {
+    /// A key of P-256: its point, 4, x, y.
+    case p256(point: Data)
+    /// A key of RSA with 2,048 bits and the exponent 65,537: its modulus, 256 bytes.
+    case rsa2048(modulus: Data)
+}

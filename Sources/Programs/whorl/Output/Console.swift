@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlFingerprint
+import FoundationEssentials
 import Glibc
 import SecretMemory
 import Synchronization
+import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
@@ -191,14 +192,24 @@ final class Console: Sendable {
     }
 }
 
-/// The answer of a command.
-struct Answer: Sendable {
-    /// The members of `{"result": …}`.
-    var result: JSONValue
-    /// The lines for people.
-    var text: [String]
-    /// The exit status: 0, or 1 if the answer itself reports a problem.
-    var status = ExitStatus.success
-    /// The part of the answer that is bytes: it replaces the text, and is one more member of the result.
-    var product: Product?
+/// Times in local form for people; programs get ISO 8601 in UTC.
+enum LocalTime {
+    /// Returns the day, such as `2026-03-01`.
+    static func day(_ date: Date) -> String { text(date, "%F") }
+
+    /// Returns the time of day, such as `17:04:05`.
+    static func clock(_ date: Date) -> String { text(date, "%T") }
+
+    /// Returns the day and the time, such as `2026-03-01 17:04:05`.
+    static func second(_ date: Date) -> String { text(date, "%F %T") }
+
+    private static func text(_ date: Date, _ format: String) -> String {
+        // A stored time may be any number: those outside of the calendar are not shown.
+        guard var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) else { return "?" }
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return "?" }
+        var buffer = [CChar](repeating: 0, count: 64)
+        let count = strftime(&buffer, buffer.count, format, &parts)
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlFingerprint
+import BiometricLogin
 import GreyscalePNG
-import TerminalPrompt
-import WhorlService
+public import TerminalPrompt
+import WhorlFingerprint
+import WhorlRemote
+public import WhorlService
+import WhorlSupport
 
 /// An error of a layer below, which ends a command.
 protocol CommandError: Error {
@@ -11,13 +14,16 @@ protocol CommandError: Error {
     var failure: Failure { get }
 }
 
-extension AuthenticationError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension EnrollmentError: CommandError {
-    var failure: Failure { Failure(self) }
-}
+extension AuthenticationError: CommandError { var failure: Failure { Failure(self) } }
+extension EnrollmentError: CommandError { var failure: Failure { Failure(self) } }
+extension VaultError: CommandError { var failure: Failure { Failure(self) } }
+extension ReleaseError: CommandError { var failure: Failure { Failure(self) } }
+extension StateError: CommandError { var failure: Failure { Failure(self) } }
+extension ReaderError: CommandError { var failure: Failure { Failure(self) } }
+extension PasscodeReadingError: CommandError { var failure: Failure { Failure(self) } }
+extension AgentError: CommandError { var failure: Failure { Failure(self) } }
+extension GreyscalePNGError: CommandError { var failure: Failure { Failure(self) } }
+extension LoginError: CommandError { var failure: Failure { Failure(self) } }
 
 extension FingerChangeError: CommandError {
     var failure: Failure {
@@ -26,34 +32,6 @@ extension FingerChangeError: CommandError {
         case .fingers(let error): Failure(error)
         }
     }
-}
-
-extension VaultError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension ReleaseError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension StateError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension ReaderError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension PasscodeReadingError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension AgentError: CommandError {
-    var failure: Failure { Failure(self) }
-}
-
-extension GreyscalePNGError: CommandError {
-    var failure: Failure { Failure(self) }
 }
 
 /// Does a part of a command, whose error becomes the command's failure.
@@ -66,4 +44,86 @@ func failing<Value, Failed: CommandError>(
 /// Does a part of a command that does not wait.
 func failing<Value, Failed: CommandError>(_ body: () throws(Failed) -> Value) throws(Failure) -> Value {
     do { return try body() } catch { throw error.failure }
+}
+
+extension Failure {
+    init(_ error: VaultError) {
+        if case .store(let error) = error.code {
+            self.init(error)
+            return
+        }
+        self.init(error, status: nil)
+        if error.code == .passcodeNotSet {
+            rawValue = AuthenticationError.Code.passcodeNotSet.appleRawValue
+        }
+    }
+
+    init(_ error: ReleaseError) {
+        switch error {
+        case .evaluation(let error): self.init(error)
+        case .vault(let error): self.init(error)
+        }
+    }
+
+    init(_ error: PasscodeReadingError) {
+        self.init(error, status: nil)
+        guard error.code == .cancelled else { return }
+        code = AuthenticationError.Code.userCancel.rawValue
+        rawValue = AuthenticationError.Code.userCancel.appleRawValue
+        isCancellation = true
+    }
+}
+
+extension PasscodeReadingError: ReportedError {
+    /// The name of the code.
+    public var codeName: String { code.rawValue }
+
+    /// The kind of handling that the failure asks for.
+    public var category: ErrorCategory {
+        switch code {
+        case .cancelled: .cancelled
+        case .noTerminal: .notInteractive
+        case .isTerminal, .empty, .tooLong, .control: .invalidRequest
+        case .different, .unreadable: .other
+        }
+    }
+}
+
+extension Failure {
+    init(_ error: LoginError) {
+        switch error.code {
+        case .evaluation(let error): self.init(error)
+        case .vault(let error): self.init(error)
+        case .store(let error): self.init(error)
+        case .transport(.cancelled): self.init(AuthenticationError(.appCancel))
+        default: self.init(error, status: nil)
+        }
+    }
+}
+
+extension Failure {
+    /// Makes the failure of a choice of the engine's place that cannot be met.
+    init(_ fault: ServicePlace.Fault) {
+        switch fault {
+        case .unknown(let other):
+            self = .usage(
+                "WHORL_SERVICE is “\(DisplayText.clean(other, limit: 40))”.",
+                hint: "It is system, private or in-process."
+            )
+        case .hasChoices:
+            self = .usage(
+                "The system's service has a directory, a profile, a reader and a TPM of its own.",
+                hint: "Leave these options and variables out, or set WHORL_SERVICE=in-process."
+            )
+        case .noChild, .noEngine:
+            self.init(
+                code: "incomplete",
+                rawValue: nil,
+                status: .failure,
+                message: "The program whorld, which belongs to this one, could not be started.",
+                reason: fault.description,
+                recovery: "Install Whorl again as a whole, or unset WHORL_SERVICE."
+            )
+        }
+    }
 }

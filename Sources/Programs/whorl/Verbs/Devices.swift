@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import WhorlFingerprint
+import GreyscalePNG
 import TerminalPrompt
+import WhorlFingerprint
 import WhorlService
 import WhorlSupport
 
@@ -79,5 +80,161 @@ enum Table {
         var line = Substring(line)
         while line.last == " " { line.removeLast() }
         return line
+    }
+}
+
+/// The command `whorl devices capture`.
+struct DevicesCapture: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "capture",
+        abstract: "Saves one picture of a finger, pixel for pixel what the driver gave.",
+        discussion: """
+            The file is an 8-bit greyscale PNG that only this user may read. It is a picture of a finger: delete \
+            it when it is no longer needed. Readers that match on the chip give no pictures. Example:
+
+              whorl devices capture --output finger.png
+            """
+    )
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The file to write; what is there is replaced.", valueName: "file"),
+        completion: .file(extensions: ["png"])
+    )
+    var output: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard !output.isEmpty else { throw ValidationError("--output must name a file.") }
+    }
+
+    func answer(_ session: Session) async throws(Failure) -> Answer {
+        // The place is checked before a finger is asked for.
+        try failing { () throws(GreyscalePNGError) in try GreyscalePNG.checkPlace(output) }
+        let reader = try await session.ownReader()
+        let image = try await Activity.run(
+            "Take a picture of a finger",
+            at: await reader.info,
+            console: session.console,
+            success: { _ in .finished("Taken.") },
+            failure: "No picture was taken."
+        ) { (activity) async throws(Failure) in
+            try await capture(reader, activity)
+        }
+        try failing { () throws(GreyscalePNGError) in
+            try GreyscalePNG.write(output, width: image.width, height: image.height, pixels: image.pixels)
+        }
+        return Answer(
+            result: [
+                "output": .string(output), "width": .integer(image.width), "height": .integer(image.height),
+            ],
+            text: ["\(DisplayText.clean(output, limit: 1000)): \(image.width) × \(image.height) pixels"]
+        )
+    }
+
+    private func capture(
+        _ reader: any FingerprintReader,
+        _ activity: Activity
+    ) async throws(Failure) -> FingerprintImage {
+        try await failing { () async throws(ReaderError) in try await reader.open() }
+        do throws(Failure) {
+            let image = try await patiently(global.patience, observer: activity.scan) {
+                (observer) async throws(ReaderError) in
+                try await reader.capture(whenBusy: .fail, observer: observer)
+            }
+            await closeAnyway(reader)
+            return image
+        } catch {
+            await closeAnyway(reader)
+            throw error
+        }
+    }
+}
+
+/// Closes a reader whose work has a result already, cancelled or not; an error of closing does not change the result.
+func closeAnyway(_ reader: any FingerprintReader) async {
+    await Task { try? await reader.close() }.value
+}
+
+/// The command `whorl devices exercise`.
+struct DevicesExercise: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "exercise",
+        abstract: "Tries what a reader can do, with a print of its own that it deletes at the end.",
+        discussion: """
+            In this order, as far as the reader supports it: \
+            \(ExerciseStep.allCases.map(\.rawValue).joined(separator: ", ")). \
+            Enrolled fingers stay as they are, unless --clear-storage deletes what the reader keeps. Example:
+
+              whorl devices exercise --skip identify
+            """
+    )
+
+    @Flag(help: "Deletes every print in the reader first, of whatever system and user.")
+    var clearStorage = false
+
+    @Option(
+        name: .customLong("skip"),
+        help: ArgumentHelp("Leaves a step out; may be repeated.", valueName: "step"),
+        completion: .list(ExerciseStep.skippable.map(\.rawValue))
+    )
+    var skipped: [String] = []
+
+    @OptionGroup var global: GlobalOptions
+
+    func answer(_ session: Session) async throws(Failure) -> Answer {
+        let skipped = try steps()
+        let reader = try await session.ownReader()
+        let exercise = ReaderExercise(
+            reader: reader,
+            clears: clearStorage,
+            skipped: skipped,
+            patience: global.patience
+        )
+        let report = try await Activity.run(
+            "Try the reader",
+            at: await reader.info,
+            console: session.console,
+            success: { $0.isGood ? .finished("Done.") : .failed("Not all of it worked.") },
+            failure: "Not done."
+        ) { (activity) async throws(Failure) in
+            let report = await exercise.run(activity)
+            if let cancellation = report.cancellation { throw cancellation }
+            return report
+        }
+        return Answer(
+            result: ["steps": .array(report.steps.map(\.json))],
+            text: Table.lines(report.steps.map(\.row)),
+            status: report.isGood ? .success : .failure
+        )
+    }
+
+    private func steps() throws(Failure) -> Set<ExerciseStep> {
+        var steps: Set<ExerciseStep> = []
+        for name in skipped {
+            guard let step = ExerciseStep(rawValue: name), ExerciseStep.skippable.contains(step) else {
+                let names = ExerciseStep.skippable.map(\.rawValue).joined(separator: ", ")
+                let typed = DisplayText.clean(name, limit: 40)
+                throw .usage("There is no step “\(typed)” to skip.", hint: "The steps are \(names).")
+            }
+            steps.insert(step)
+        }
+        return steps
+    }
+}
+
+extension StepReport {
+    fileprivate var json: JSONValue {
+        [
+            "name": .string(step.rawValue), "ok": .bool(failure == nil), "seconds": .seconds(seconds),
+            "error": failure.map { .string($0.message) },
+        ]
+    }
+
+    fileprivate var row: [String] {
+        let thousandths = String(Int((seconds * 1000).rounded()) % 1000 + 1000).dropFirst()
+        let time = "\(Int((seconds * 1000).rounded()) / 1000).\(thousandths) s"
+        return [failure == nil ? "✓" : "✗", step.rawValue, time, failure?.message ?? ""]
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import TerminalPrompt
 import WhorlFingerprint
 import WhorlRemote
@@ -31,18 +30,10 @@ struct Identify: Verb {
     @OptionGroup var global: GlobalOptions
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
-        guard geteuid() == 0 else {
-            throw Failure.usage(
-                "Only root may compare the fingers of several people.",
-                hint: "Run it as root: `sudo whorl identify`."
-            )
-        }
-        guard PathTransport.isInstalled else {
-            throw Failure.usage(
-                "The system's service is not installed, and nothing else knows several people.",
-                hint: "Install it first (Docs/Service.md): `whorl doctor` shows the steps."
-            )
-        }
+        try requireRoot("Only root may compare the fingers of several people.")
+        try requireSystemService(
+            "The system's service is not installed, and nothing else knows several people."
+        )
         let users = try numbers()
         let request = EvaluationRequest(
             policy: .biometrics,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import WhorlFingerprint
 import WhorlRemote
 import WhorlService
@@ -46,18 +45,10 @@ struct ImportFprintd: Verb {
     }
 
     func answer(_ session: Session) async throws(Failure) -> Answer {
-        guard geteuid() == 0 else {
-            throw Failure.usage(
-                "fprintd's prints belong to root.",
-                hint: "Run it as root: `sudo whorl import-fprintd`."
-            )
-        }
-        guard PathTransport.isInstalled else {
-            throw Failure.usage(
-                "The system's service is not installed, and prints of other users can go nowhere else.",
-                hint: "Install it first (Docs/Service.md): `whorl doctor` shows the steps."
-            )
-        }
+        try requireRoot("fprintd's prints belong to root.")
+        try requireSystemService(
+            "The system's service is not installed, and prints of other users can go nowhere else."
+        )
         let found = FprintdPrints(folder).all().filter { users.isEmpty || users.contains($0.user) }
         var outcomes: [Outcome] = []
         for prints in found { outcomes.append(try await outcome(of: prints)) }

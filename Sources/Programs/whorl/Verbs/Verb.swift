@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
+import SecretMemory
+import TerminalPrompt
 import WhorlFingerprint
-import WhorlService
 import WhorlRemote
+import WhorlService
 import WhorlSystem
 
 /// A command that gives one answer: a result, or a failure.
@@ -47,6 +50,25 @@ extension Verb {
             return .success(try await answer(session))
         } catch {
             return .failure(error)
+        }
+    }
+}
+
+extension Verb {
+    /// Refuses to go on unless root has called the command.
+    func requireRoot(_ message: String) throws(Failure) {
+        guard geteuid() == 0 else {
+            throw .usage(message, hint: "Run it as root: `sudo whorl \(Self._commandName)`.")
+        }
+    }
+
+    /// Refuses to go on unless the system's service is there.
+    func requireSystemService(_ message: String) throws(Failure) {
+        guard PathTransport.isInstalled else {
+            throw .usage(
+                message,
+                hint: "Install it first (Docs/Service.md): `whorl doctor` shows the steps."
+            )
         }
     }
 }
@@ -101,5 +123,26 @@ struct Session: Sendable {
         try await failing { () async throws(AuthenticationError) in
             try await root.services.readers.chosenReader()
         }
+    }
+}
+
+/// The ways in which a command asks the owner.
+extension Session {
+    /// Returns the prompt: on the terminal, or events for the program that reads them; a known passcode is handed in.
+    func presenter(handing passcode: SecretBox?) -> any PromptPresenter {
+        let presenter: any PromptPresenter =
+            console.isJSON
+            ? EventPresenter(console: console)
+            : ReportingPresenter(console: console, presenter: TerminalPrompt.onStandardError())
+        return passcode.map { PresetPasscode($0, on: presenter) } ?? presenter
+    }
+
+    /// Returns a request for the owner's consent; a passcode from an open file is the only thing that is asked for.
+    func consentRequest(handing passcode: SecretBox?) -> ConsentRequest {
+        ConsentRequest(
+            application: services.application,
+            timeout: options.patience,
+            passcodeAlone: passcode != nil
+        )
     }
 }

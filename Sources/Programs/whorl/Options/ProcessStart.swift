@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import WhorlService
+import WhorlSupport
+
+/// Keeps the descriptors of the three standard streams from being assigned to other files.
+enum StandardStreams {
+    /// Opens missing standard streams; must be called before anything is opened.
+    ///
+    /// A program that is started with `>&-` has a free descriptor. The next file, pipe or reader that is opened would
+    /// get it, and with it every text that is meant for a person. So `/dev/null` takes the place, opened in the wrong
+    /// direction: writing to a closed output still fails, and a lost answer is still reported.
+    static func fillGaps() {
+        for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
+            // open(2) returns the lowest free number, which is this one: those below are filled.
+            _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+}
 
 /// Checks that the program may open enough files, before it begins: GLib and libdispatch end the process, and do not
 /// return an error, when they get no descriptor.
@@ -56,5 +73,40 @@ enum OpenFiles {
             reason: String(cString: strerror(reason)),
             recovery: recovery
         )
+    }
+}
+
+/// Checks that the arguments and variables are valid UTF-8.
+///
+/// Linux passes bytes. Swift silently reads bytes that are not UTF-8 as U+FFFD, which gives another name: another
+/// directory, another profile.
+enum WordsFromOutside {
+    /// Returns the failure of arguments that are not text; `nil` when all of them are text.
+    static func problemWithArguments() -> Failure? {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil
+            else {
+                continue
+            }
+            return problem("Argument \(index)", "“\(shown(argument))”")
+        }
+        return nil
+    }
+
+    /// Returns the failure of the first of these variables that is not text; `nil` when all of them are.
+    static func problem(withVariables names: [String]) -> Failure? {
+        for name in names {
+            guard let value = getenv(name), String(validatingCString: value) == nil else { continue }
+            return problem("The variable \(name)", "“\(shown(value))”")
+        }
+        return nil
+    }
+
+    private static func problem(_ what: String, _ text: String) -> Failure {
+        .usage("\(what) is not valid UTF-8: \(text).", hint: "Type it again, or give the file another name.")
+    }
+
+    private static func shown(_ bytes: UnsafeMutablePointer<CChar>) -> String {
+        DisplayText.clean(String(cString: bytes), limit: 60)
     }
 }

@@ -1,5 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The server's name of a user or a device: text that can be compared byte by byte, and shown.
+public struct LoginName: Sendable, Hashable, CustomStringConvertible {
+    /// The maximum length in bytes of UTF-8.
+    public static let longest = 128
+
+    /// The text, 1 to 128 bytes of UTF-8.
+    public let text: String
+
+    /// The text.
+    public var description: String { text }
+
+    /// Characters that are invisible or change the visible text: control characters, soft hyphen, zero width,
+    /// direction, line and paragraph separators, byte order mark, annotations, tags.
+    ///
+    /// It is a fixed list, since Unicode's own categories grow, and two sides may know two versions of them.
+    private static let hidden: [ClosedRange<UInt32>] = [
+        0x00...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x61C...0x61C, 0x180E...0x180E, 0x200B...0x200F,
+        0x2028...0x202E,
+        0x2060...0x206F, 0xFEFF...0xFEFF, 0xFFF0...0xFFFF, 0xE0000...0xE0FFF,
+    ]
+
+    /// Makes a name; `nil` for an empty or too long text, white space at either end, and invisible characters.
+    ///
+    /// Texts that look alike are different names: they are compared by their bytes, not by Unicode's equivalence.
+    public init?(_ text: String) {
+        guard (1...Self.longest).contains(text.utf8.count) else { return nil }
+        if text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) {
+            // This is the case for most names.
+            self.text = text
+            return
+        }
+        guard let first = text.unicodeScalars.first, !first.properties.isWhitespace,
+            let last = text.unicodeScalars.last, !last.properties.isWhitespace,
+            text.unicodeScalars.allSatisfy(Self.isSeen)
+        else { return nil }
+        self.text = text
+    }
+
+    private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII ? (0x20..<0x7F).contains(scalar.value) : !hidden.contains { $0.contains(scalar.value) }
+    }
+
+    /// Names are equal if their bytes are.
+    public static func == (left: LoginName, right: LoginName) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
+}
+
 /// The origin by which an assertion names a server: scheme, host and port, such as `https://bank.example` (RFC 6454,
 /// 6.1).
 ///

@@ -3,6 +3,18 @@
 import SecretMemory
 import WhorlService
 
+/// The answer of a command.
+struct Answer: Sendable {
+    /// The members of `{"result": …}`.
+    var result: JSONValue
+    /// The lines for people.
+    var text: [String]
+    /// The exit status: 0, or 1 if the answer itself reports a problem.
+    var status = ExitStatus.success
+    /// The part of the answer that is bytes: it replaces the text, and is one more member of the result.
+    var product: Product?
+}
+
 /// The protection of the state directory.
 struct Protection: Sendable {
     /// Whether a real chip protects it.

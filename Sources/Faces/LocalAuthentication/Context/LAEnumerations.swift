@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AuthenticationContext
+internal import KeychainServices
+internal import SecretMemory
+internal import WhorlService
+
+/// The kind of biometry that a machine has.
+public enum LABiometryType: Int, Sendable, Hashable {
+    /// None: no reader is connected.
+    case none = 0
+    /// A fingerprint reader.
+    case touchID = 1
+    /// Faces; Whorl never returns this.
+    case faceID = 2
+    /// Irises; Whorl never returns this.
+    case opticID = 4
+
+    /// The first name of ``none``.
+    public static var LABiometryNone: LABiometryType { .none }
+}
+
+/// The raw value of ``LABiometryType/none``.
+public let kLABiometryTypeNone: Int32 = 0
+/// The raw value of ``LABiometryType/touchID``.
+public let kLABiometryTypeTouchID: Int32 = 1
+/// The raw value of ``LABiometryType/faceID``.
+public let kLABiometryTypeFaceID: Int32 = 2
+/// The raw value of ``LABiometryType/opticID``.
+public let kLABiometryTypeOpticID: Int32 = 4
+
+/// The kind of a paired device that could confirm the owner's presence; a Linux machine never has one.
+public enum LACompanionType: Int, Sendable, Hashable {
+    /// None.
+    case none = 0
+    /// A watch.
+    case watch = 1
+    /// A Mac.
+    case mac = 2
+    /// A Vision headset.
+    case vision = 4
+}
+
+/// The raw value of ``LACompanionType/none``.
+public let kLACompanionTypeNone: Int32 = 0
+/// The raw value of ``LACompanionType/watch``.
+public let kLACompanionTypeWatch: Int32 = 1
+/// The raw value of ``LACompanionType/mac``.
+public let kLACompanionTypeMac: Int32 = 2
+/// The raw value of ``LACompanionType/vision``.
+public let kLACompanionTypeVision: Int32 = 4
+
+/// The type of a credential that a program gives to a context instead of a prompt.
+public enum LACredentialType: Int, Sendable, Hashable {
+    /// The program's own password, for items whose access control has `applicationPassword`.
+    case applicationPassword = 0
+    /// The PIN of a smart card.
+    ///
+    /// It is kept and reported like any other credential, but not used: Whorl does not support smart cards.
+    case smartCardPIN = -3
+}
+
+/// The raw value of ``LACredentialType/applicationPassword``.
+public let kLACredentialTypeApplicationPassword: Int32 = 0
+/// The raw value of ``LACredentialType/smartCardPIN``; the spelling is Apple's.
+public let kLACredentialSmartCardPIN: Int32 = -3
+
+extension LACredentialType {
+    var kind: CredentialKind {
+        switch self {
+        case .applicationPassword: .applicationPassword
+        case .smartCardPIN: .smartCardPIN
+        }
+    }
+}
+
+extension SecretBox {
+    /// Copies bytes into locked memory; the caller's own copy stays unchanged.
+    convenience init(copying data: Data) {
+        self.init(SecretBytes(count: data.count) { _ = data.copyBytes(to: $0) })
+    }
+}
+
+/// An operation that a program intends on an item or key that an access control guards.
+public enum LAAccessControlOperation: Int, Sendable, Hashable {
+    /// An item is made; this needs no prompt.
+    case createItem = 0
+    /// An item is read.
+    case useItem = 1
+    /// A key is made; this needs no prompt.
+    case createKey = 2
+    /// A key signs.
+    case useKeySign = 3
+    /// A key decrypts.
+    case useKeyDecrypt = 4
+    /// A key agrees on a shared secret.
+    case useKeyKeyExchange = 5
+}
+
+/// The raw value of ``LAAccessControlOperation/createItem``.
+public let kLAAccessControlOperationCreateItem: Int32 = 0
+/// The raw value of ``LAAccessControlOperation/useItem``.
+public let kLAAccessControlOperationUseItem: Int32 = 1
+/// The raw value of ``LAAccessControlOperation/createKey``.
+public let kLAAccessControlOperationCreateKey: Int32 = 2
+/// The raw value of ``LAAccessControlOperation/useKeySign``.
+public let kLAAccessControlOperationUseKeySign: Int32 = 3
+/// The raw value of ``LAAccessControlOperation/useKeyDecrypt``.
+public let kLAAccessControlOperationUseKeyDecrypt: Int32 = 4
+/// The raw value of ``LAAccessControlOperation/useKeyKeyExchange``.
+public let kLAAccessControlOperationUseKeyKeyExchange: Int32 = 5
+
+extension LAAccessControlOperation {
+    /// Returns the requirement that the owner must meet before the operation.
+    func demand(_ accessControl: SecAccessControl) -> EvaluationDemand {
+        let access: AccessControl
+        do {
+            access = try accessControl.vaultAccess()
+        } catch {
+            return .impossible(
+                LAError(
+                    .companionNotAvailable,
+                    message: "The access control asks for a companion device, and none is paired.",
+                    recovery: "Join the companion with another constraint: `.or`.",
+                    underlying: error
+                )
+            )
+        }
+        return switch self {
+        case .createItem, .createKey: .making(access)
+        case .useItem, .useKeySign, .useKeyDecrypt, .useKeyKeyExchange: .access(access)
+        }
+    }
+}
