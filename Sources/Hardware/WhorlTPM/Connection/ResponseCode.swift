@@ -107,7 +107,6 @@ struct ResponseCode {
 }
 
 extension TPMError {
-    /// Makes the error for a response code.
     init(_ code: ResponseCode, command: String) {
         self.init(code.code, command: command, responseCode: code.raw, cause: code.words)
     }

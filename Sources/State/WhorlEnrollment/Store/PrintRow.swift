@@ -8,7 +8,6 @@ import WhorlService
 
 /// One row of the table `prints`, whose columns all hold valid values.
 struct PrintRow: Sendable, Hashable {
-    /// The state of a print.
     enum State: String, Sendable {
         /// An enrollment on a reader that keeps prints has begun.
         case pending

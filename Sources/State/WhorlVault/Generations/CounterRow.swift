@@ -16,7 +16,6 @@ struct CounterRow: Sendable {
     /// The number that is added to the counter's value to get the generation.
     let shift: Int64
 
-    /// The place of the counter.
     enum Place: Sendable, Hashable {
         /// The counter is about to be made at this index, or was made and is not pinned yet.
         case planned(UInt32)

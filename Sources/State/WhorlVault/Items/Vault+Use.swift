@@ -10,7 +10,6 @@ import WhorlTPM
 protocol KeptItem: Sendable {
     /// The item's owner, and the text that names the item.
     var owner: ItemOwner { get }
-    /// The access control of the item.
     var access: AccessControl { get }
     /// The objects that the item's policy names.
     var binding: ItemBinding { get }
@@ -163,7 +162,6 @@ extension Vault {
         }
     }
 
-    /// Returns the whole secret.
     func secret(
         of item: some KeptItem,
         _ proof: OwnerProof,

@@ -11,7 +11,6 @@ import WhorlSupport
 ///
 /// The checksum does not prove who wrote the file; the chip does that.
 struct VaultFile: Sendable {
-    /// The kind of file.
     enum Kind: String {
         case authority = "whorl authority v1\n"
         case stateKey = "whorl state key v1\n"
