@@ -49,10 +49,7 @@ struct MockStorage: Sendable {
     }
 
     /// Changes the prints, in the file first: what could not be written did not happen.
-    mutating func change(
-        _ operation: String,
-        _ body: (inout [Record]) -> Void
-    ) throws(ReaderError) {
+    mutating func change(_ operation: String, _ body: (inout [Record]) -> Void) throws(ReaderError) {
         var changed = records
         body(&changed)
         if let path {

@@ -7,8 +7,9 @@ internal import CTSS2
 /// A program with owner authorization can delete it and define it again with the same name; the new one then starts
 /// above every counter that the TPM ever had. So an old value can never come back.
 public struct NVCounter: Sendable, Hashable {
-    /// The NV indices of Whorl's counters, in the owner's part of the TCG's registry (0x01800000 to 0x01BFFFFF).
-    static let ownIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57ff
+    /// The NV indices of Whorl's counters, which ``TPMCommands/findCounters(writePolicy:)`` searches, in the owner's part of
+    /// the TCG's registry (0x01800000 to 0x01BFFFFF).
+    package static let ownIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57ff
 
     /// The NV index.
     public let index: UInt32

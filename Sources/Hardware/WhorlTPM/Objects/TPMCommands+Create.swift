@@ -234,11 +234,7 @@ extension UnsafeMutablePointer<TPM2B_SENSITIVE_CREATE> {
         }
         if let data {
             try data.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
-                try Sized.fill(
-                    &pointee.sensitive.data.buffer,
-                    &pointee.sensitive.data.size,
-                    with: bytes
-                )
+                try Sized.fill(&pointee.sensitive.data.buffer, &pointee.sensitive.data.size, with: bytes)
             }
         }
     }

@@ -54,21 +54,17 @@ enum DatabaseOpening {
         }
         let queue = try connect(path, readonly: false)
         if isLogEmpty { try verify(queue, path) }
-        do {
+        return try Result(failingAt: path) {
             let version = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA user_version") }
             if version != Int(Schema.version) { try Schema.update(queue) }
-        } catch {
-            throw StateError(error, path: path)
-        }
-        return queue
+            return queue
+        }.get()
     }
 
     private static func connect(_ path: String, readonly: Bool) throws(StateError) -> DatabaseQueue {
-        do {
-            return try DatabaseQueue(path: path, configuration: configuration(readonly: readonly))
-        } catch {
-            throw StateError(error, path: path)
-        }
+        try Result(failingAt: path) {
+            try DatabaseQueue(path: path, configuration: configuration(readonly: readonly))
+        }.get()
     }
 
     private static func configuration(readonly: Bool = false) -> Configuration {

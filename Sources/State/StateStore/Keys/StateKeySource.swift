@@ -111,11 +111,7 @@ struct KeyBinding {
     }
 
     private func run<Value>(_ body: () throws -> Value) throws(StateError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw StateError(error, path: directory.databasePath)
-        }
+        try Result(failingAt: directory.databasePath, body).get()
     }
 
     private enum Binding: Sendable {
