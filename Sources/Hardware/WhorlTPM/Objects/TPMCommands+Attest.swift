@@ -11,7 +11,7 @@ extension TPMCommands {
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
     public func createAttestationKey(under root: StorageRoot) throws(TPMError) -> TPMObject {
-        try createWithTicket(PublicArea.attestationKey(), under: root, auth: nil, data: nil).object
+        try createWithTicket(PublicArea.attestationKey(), under: root).object
     }
 
     /// Makes a P-256 key as an agreement key of ``create(_:under:policy:auth:dictionaryAttack:)``, which
@@ -25,12 +25,8 @@ extension TPMCommands {
         policy: PolicyDigest,
         auth: SecretBox? = nil
     ) throws(TPMError) -> CreatedObject {
-        try createWithTicket(
-            PublicArea.agreementKey(policy: policy, dictionaryAttack: auth != nil),
-            under: root,
-            auth: auth,
-            data: nil
-        )
+        let template = try PublicArea.agreementKey(policy: policy, dictionaryAttack: auth != nil)
+        return try createWithTicket(template, under: root, auth: auth)
     }
 
     /// Has the TPM state that it has made an object.
