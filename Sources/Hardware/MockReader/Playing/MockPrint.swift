@@ -18,13 +18,9 @@ struct MockPrint: Hashable, Sendable {
 
     /// The greatest number in a template, far from where sums overflow.
     private static let largestNumber = 1 << 53
+}
 
-    init(finger: Finger?, serial: Int, revision: Int = 0) {
-        self.finger = finger
-        self.serial = serial
-        self.revision = revision
-    }
-
+extension MockPrint {
     /// Reads a template; `nil` for one of another kind of reader.
     init?(_ template: Template) {
         guard template.bytes.count <= 100, let text = String(validating: template.bytes, as: UTF8.self) else {

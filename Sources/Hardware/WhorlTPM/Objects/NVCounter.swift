@@ -17,13 +17,9 @@ public struct NVCounter: Sendable, Hashable {
     public let name: TPMName
     /// The result of `Esys_TR_Serialize()`.
     let resource: [UInt8]
+}
 
-    init(index: UInt32, name: TPMName, resource: [UInt8]) {
-        self.index = index
-        self.name = name
-        self.resource = resource
-    }
-
+extension NVCounter {
     /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.

@@ -101,7 +101,9 @@ struct CounterRow: Sendable {
     static func all(_ db: Database, _ seal: RowMAC) throws -> [CounterRow] {
         try Row.fetchAll(db, sql: "SELECT * FROM vault_counters").map { try CounterRow(checking: $0, seal) }
     }
+}
 
+extension CounterRow {
     private init(checking row: Row, _ seal: RowMAC) throws {
         let columns = Columns(row)
         guard let profile = columns["profile"] as String?, let counter = columns["counter"] as Data?,
@@ -112,11 +114,5 @@ struct CounterRow: Sendable {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of vault_counters was changed")
         }
         self.init(profile: profile, place: place, shift: shift)
-    }
-
-    init(profile: String, place: Place, shift: Int64) {
-        self.profile = profile
-        self.place = place
-        self.shift = shift
     }
 }

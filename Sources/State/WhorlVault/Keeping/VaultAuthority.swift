@@ -81,13 +81,9 @@ struct VaultAuthority: Sendable {
         }
         return first
     }
+}
 
-    private init(root: StorageRoot, object: TPMObject, authorization: SecretBox) {
-        self.root = root
-        self.object = object
-        self.authorization = authorization
-    }
-
+extension VaultAuthority {
     private init?(_ file: VaultFile?) {
         guard let file, file.parts.count == 2, let authorization = file.secret,
             let root = try? StorageRoot(serialized: file.parts[0]),

@@ -27,11 +27,6 @@ struct VaultFile: Sendable {
     /// The secret, 32 bytes.
     let secret: SecretBox?
 
-    init(parts: [[UInt8]], secret: SecretBox?) {
-        self.parts = parts
-        self.secret = secret
-    }
-
     func encoded(as kind: Kind) -> SecretBytes {
         var head = ByteWriter(kind.rawValue.utf8)
         head.append(UInt8(clamping: parts.count))
@@ -49,7 +44,9 @@ struct VaultFile: Sendable {
             }
         }
     }
+}
 
+extension VaultFile {
     /// Reads a file; `nil` if it is not a whole file of this kind.
     init?(_ contents: borrowing SecretBytes, as kind: Kind) {
         let decoded = contents.withUnsafeBytes { VaultFile.decode($0, kind) }
