@@ -96,7 +96,7 @@ struct GenerationTests {
     func `making a counter goes on where an earlier run was cut off`(step: Int) async throws {
         let (bench, vault) = try await provisioned()
         let authority = try await vault.provisionedAuthority()
-        let index = try #require(Vault.counterIndices.first)
+        let index = try #require(NVCounter.ownIndices.first)
         try await vault.save("ada", .planned(index), CounterRow.Shift(amount: 0))
         if step == 2 {
             // Defined, and not counted yet.
@@ -137,7 +137,7 @@ struct GenerationTests {
 
     @Test func `an index that another program has taken is left alone`() async throws {
         let (bench, vault) = try await provisioned()
-        let index = try #require(Vault.counterIndices.first)
+        let index = try #require(NVCounter.ownIndices.first)
         await vault.letGo()
         let name = "0x\(String(index, radix: 16))"
         #expect(try bench.tpm.tool("nvdefine", name, "-C", "o", "-s", "8").status == 0)

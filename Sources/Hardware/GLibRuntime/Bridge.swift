@@ -71,3 +71,65 @@ extension Actor {
         }.get()
     }
 }
+
+/// An owned `GCancellable`.
+package struct Cancellable: ~Copyable {
+    private let object: SharedCancellable
+
+    package init() {
+        object = SharedCancellable()
+    }
+
+    /// The C object (transfer none), valid for the lifetime of this value.
+    package var pointer: UnsafeMutablePointer<GCancellable> { object.pointer }
+
+    /// A function for any thread that cancels on the GLib thread: libfprint's handlers of the signal change a device's
+    /// state on the thread that cancels.
+    package var trigger: @Sendable () -> Void {
+        let object = object
+        return { GLibExecutor.shared.perform { g_cancellable_cancel(object.pointer) } }
+    }
+}
+
+/// A shared owner of the C object, since the trigger may be called after the operation's end.
+///
+/// Unchecked: the pointer never changes, and GCancellable's reference count and `g_cancellable_cancel()` are safe
+/// from any thread.
+private final class SharedCancellable: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GCancellable>
+
+    init() {
+        guard let pointer = g_cancellable_new() else {
+            preconditionFailure("g_cancellable_new() returned NULL")
+        }
+        self.pointer = pointer
+    }
+
+    deinit { g_object_unref(pointer) }
+}
+
+/// The content of a `GError`, copied out of the C object.
+package struct GErrorText: Sendable {
+    /// The error's domain as a quark, for comparison with the `…_quark()` functions.
+    package let domain: GQuark
+    /// The number within the domain.
+    package let code: Int
+    /// The domain's name, the number and the message, for logs.
+    package let text: String
+
+    /// Takes and frees `error` (transfer full); `nil` if `error` is null.
+    package init?(taking error: UnsafeMutablePointer<GError>?) {
+        guard let error else { return nil }
+        self.init(copying: error)
+        g_error_free(error)
+    }
+
+    /// Copies `error` (transfer none).
+    package init(copying error: UnsafePointer<GError>) {
+        domain = error.pointee.domain
+        code = Int(error.pointee.code)
+        let name = g_quark_to_string(domain).map { String(cString: $0) } ?? "unknown"
+        let message = error.pointee.message.map { String(cString: $0) } ?? "no message"
+        text = "\(name) \(code): \(message)"
+    }
+}

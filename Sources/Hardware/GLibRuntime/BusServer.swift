@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CGLib
+internal import Synchronization
 
 /// An object of this process that other programs reach over D-Bus.
 package protocol ServedObject: AnyObject, Sendable {
@@ -80,9 +81,9 @@ package final class BusServer: Sendable {
             name,
             G_BUS_NAME_OWNER_FLAGS_NONE,
             nil,
-            { _, _, data in data.map { Unmanaged<NameEnd>.fromOpaque($0).takeUnretainedValue().run() } },
-            Unmanaged.passRetained(NameEnd(run: lost)).toOpaque(),
-            { data in data.map { Unmanaged<NameEnd>.fromOpaque($0).release() } }
+            { _, _, data in Callback.run(data) },
+            Callback.retained(lost),
+            Callback.release
         )
     }
 
@@ -94,9 +95,9 @@ package final class BusServer: Sendable {
                 client,
                 G_BUS_NAME_WATCHER_FLAGS_NONE,
                 nil,
-                { _, _, data in data.map { Unmanaged<NameEnd>.fromOpaque($0).takeUnretainedValue().run() } },
-                Unmanaged.passRetained(NameEnd(run: left)).toOpaque(),
-                { data in data.map { Unmanaged<NameEnd>.fromOpaque($0).release() } }
+                { _, _, data in Callback.run(data) },
+                Callback.retained(left),
+                Callback.release
             )
         )
     }
@@ -109,11 +110,6 @@ package final class ClientWatch: Sendable {
     fileprivate init(id: UInt32) { self.id = id }
 
     deinit { g_bus_unwatch_name(id) }
-}
-
-private final class NameEnd: Sendable {
-    let run: @Sendable () -> Void
-    init(run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
 /// The functions through which GLib reaches a served object.
@@ -147,4 +143,39 @@ private final class ServedCalls: Sendable {
         }
         return table
     }
+}
+
+/// The answer to one call over D-Bus; the first one given counts, and one that is never given is an error.
+package final class BusReply: Sendable {
+    private let invocation: Mutex<Invocation?>
+
+    /// Takes the call's reference.
+    init(taking pointer: OpaquePointer) { invocation = Mutex(Invocation(pointer: pointer)) }
+
+    deinit { refuse("org.freedesktop.DBus.Error.Failed", "The call ended without an answer.") }
+
+    /// Answers with values.
+    package func answer(_ parts: [BusContent] = []) {
+        // Transfer: full; the answer's reference is floating.
+        taken().map { g_dbus_method_invocation_return_value($0.pointer, BusContent.tuple(parts)) }
+    }
+
+    /// Answers with an error.
+    package func refuse(_ name: String, _ message: String) {
+        taken().map { g_dbus_method_invocation_return_dbus_error($0.pointer, name, message) }
+    }
+
+    private func taken() -> Invocation? {
+        invocation.withLock { invocation in
+            defer { invocation = nil }
+            return invocation
+        }
+    }
+}
+
+/// A call that was not answered yet.
+///
+/// Unchecked: one thread takes it, and GLib sends answers from any thread.
+private struct Invocation: @unchecked Sendable {
+    let pointer: OpaquePointer
 }

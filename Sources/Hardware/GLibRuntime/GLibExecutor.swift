@@ -39,13 +39,11 @@ package final class GLibExecutor: SerialExecutor {
         g_source_set_callback(
             source,
             { data in
-                // The source holds one reference, which its destroy notification releases.
-                guard let data else { return gboolean(0) }
-                Unmanaged<Work>.fromOpaque(data).takeUnretainedValue().run()
+                Callback.run(data)
                 return gboolean(0)  // G_SOURCE_REMOVE
             },
-            Unmanaged.passRetained(Work(run: work)).toOpaque(),
-            { data in data.map { Unmanaged<Work>.fromOpaque($0).release() } }
+            Callback.retained(work),
+            Callback.release
         )
         g_source_attach(source, nil)
         g_source_unref(source)
@@ -77,8 +75,91 @@ package final class GLibExecutor: SerialExecutor {
     }
 }
 
-/// A piece of work on its way to the context.
-private final class Work: Sendable {
-    let run: @Sendable () -> Void
-    init(run: @escaping @Sendable () -> Void) { self.run = run }
+/// A function on its way through C, as the user data of a call that has a destroy notification.
+final class Callback: Sendable {
+    private let function: @Sendable () -> Void
+
+    private init(_ function: @escaping @Sendable () -> Void) { self.function = function }
+
+    /// Returns the user data for a function, with one reference, which ``release`` takes back.
+    static func retained(_ function: @escaping @Sendable () -> Void) -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(Callback(function)).toOpaque()
+    }
+
+    /// Calls the function of user data.
+    static func run(_ data: UnsafeMutableRawPointer?) {
+        data.map { Unmanaged<Callback>.fromOpaque($0).takeUnretainedValue().function() }
+    }
+
+    /// The destroy notification of the user data.
+    static let release: GDestroyNotify = { data in
+        data.map { Unmanaged<Callback>.fromOpaque($0).release() }
+    }
+}
+
+/// An executor for tasks on the GLib thread, for work that must continue while all threads of Swift's shared pool are
+/// blocked.
+///
+/// A plain `Task { }` begins on that pool, even in an actor that lives elsewhere (Swift 6.3.1). Tasks on this executor
+/// must not block.
+package final class GLibTaskExecutor: TaskExecutor {
+    /// The executor of this process, which has only one GLib thread.
+    package static let shared = GLibTaskExecutor()
+
+    private init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        GLibExecutor.shared.perform { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
+
+/// A loop of GLib's own over the default context, for a program that answers others without delay.
+///
+/// ``GLibExecutor`` asks the context now and then; a loop waits in it, and is woken by other threads' sources.
+package enum MainLoop {
+    /// Runs the loop on a thread of its own until the process ends.
+    package static func begin() {
+        requireThread("whorl-loop") {
+            let loop = g_main_loop_new(nil, gboolean(0))
+            while true { g_main_loop_run(loop) }
+        }
+    }
+}
+
+/// A timer that calls a function on the GLib thread repeatedly for its lifetime.
+///
+/// Unlike `Task.sleep` it needs no thread of Swift's shared pool.
+///
+/// Unchecked: the pointer never changes, and a source may be destroyed from any thread.
+package final class RepeatingTimer: @unchecked Sendable {
+    private let source: UnsafeMutablePointer<GSource>
+
+    /// Starts the timer.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: The time before the first call, and between calls.
+    ///   - onTick: The function; it must return soon. It may be called once more while the timer is freed on another
+    ///     thread.
+    package init(milliseconds: UInt32, onTick: @escaping @Sendable () -> Void) {
+        guard let source = g_timeout_source_new(milliseconds) else {
+            preconditionFailure("g_timeout_source_new() returned NULL")
+        }
+        self.source = source
+        g_source_set_callback(
+            source,
+            { data in
+                Callback.run(data)
+                return gboolean(1)  // G_SOURCE_CONTINUE
+            },
+            Callback.retained(onTick),
+            Callback.release
+        )
+        g_source_attach(source, nil)
+    }
+
+    deinit {
+        g_source_destroy(source)
+        g_source_unref(source)
+    }
 }

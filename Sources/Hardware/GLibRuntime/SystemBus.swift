@@ -28,7 +28,6 @@ package actor SystemBus {
     package struct Target: Sendable, Hashable {
         /// The name of the service on the bus.
         package var service: String
-        /// The path of the object.
         package var path: String
 
         package init(_ service: String, _ path: String) {
@@ -189,7 +188,7 @@ package actor SystemBus {
     }
 }
 
-/// Returns a duplicate of the first descriptor beside an answer, close-on-exec; `nil` where there is none.
+/// Returns a duplicate of the first descriptor beside an answer, close-on-exec; `nil` without one.
 private func firstDescriptor(_ files: UnsafeMutablePointer<GUnixFDList>?) -> CInt? {
     guard let files else { return nil }
     var failure: UnsafeMutablePointer<GError>?

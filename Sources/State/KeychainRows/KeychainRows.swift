@@ -92,3 +92,64 @@ package final class KeychainRows: KeychainRowService {
         return database
     }
 }
+
+/// Reading many rows in parts.
+extension KeychainRows: KeychainPages {
+    package func numbers(_ match: KeychainMatch, limit: Int) throws(StateError) -> [Int64] {
+        guard let match = allowed(match), let database = try existing() else { return [] }
+        let (keys, profile) = (database.keys, profile)
+        return try database.readBlocking { db in
+            try match.numbers(db, of: profile, keys, limit: limit)
+        }
+    }
+
+    package func page(
+        _ match: KeychainMatch,
+        of numbers: ArraySlice<Int64>,
+        withValues: Bool,
+        mostBytes: Int
+    ) throws(StateError) -> KeychainPage {
+        var page = KeychainPage()
+        guard let match = allowed(match), let database = try existing() else {
+            for _ in numbers { page.add(nil) }
+            return page
+        }
+        let (keys, profile) = (database.keys, profile)
+        return try database.readBlocking { db in
+            for number in numbers where !page.holds(mostBytes) {
+                // A number that the filter names itself stays the only one.
+                guard match.id.map({ $0 == number }) ?? true else {
+                    page.add(nil)
+                    continue
+                }
+                var one = match
+                one.id = number
+                let row = try one.rows(db, of: profile, keys, withValues: withValues).first
+                page.add(row?.row(withValue: withValues, keys))
+            }
+            return page
+        }
+    }
+}
+
+/// The rows of all programs.
+extension KeychainRows {
+    /// Returns the access groups of the profile's rows, and how many rows there are, whether or not they can be read.
+    ///
+    /// The groups are those that the rows' columns name; a row whose column was edited is found in none.
+    package func stored() throws(StateError) -> (groups: [String], count: Int) {
+        guard let database = try existing() else { return ([], 0) }
+        let profile = profile
+        return try database.readBlocking { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT agrp, COUNT(*) FROM keychain_items WHERE profile = ? GROUP BY agrp ORDER BY agrp
+                    """,
+                arguments: [profile]
+            )
+            let groups = rows.compactMap { String.fromDatabaseValue($0[0]) }
+            return (groups, rows.reduce(0) { $0 + (Int.fromDatabaseValue($1[1]) ?? 0) })
+        }
+    }
+}

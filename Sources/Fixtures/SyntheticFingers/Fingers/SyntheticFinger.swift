@@ -48,3 +48,66 @@ public struct SyntheticFinger: Sendable {
         return FingerPress(quality: quality, random: RandomSource(seed: seed, press: index)).image(of: master)
     }
 }
+
+extension SyntheticFinger {
+    /// Fingers for tests: libfprint 1.94.5 takes none of them for another.
+    ///
+    /// Checked with `Bench/matcher/run test-seeds`: 7 presses of each against all the others, enrolled. Some
+    /// synthetic fingers do pass for each other, so a test that needs several takes them from here.
+    public static let testSeeds: [UInt64] = Array(1...24)
+}
+
+/// The quality of a press on the reader.
+///
+/// What is said of matching was measured with libfprint 1.94.5, after an enrollment of five normal presses (see
+/// `Bench/matcher`).
+public enum PressQuality: String, Sendable, CaseIterable {
+    /// Straight, in the middle, dry and clean, as people press when they are told to: it matches.
+    case careful
+
+    /// Off by up to 15 pixels and 8°, a little stretched, unevenly pressed: it matches.
+    case normal
+
+    /// Off by up to 25 pixels and 15°, stretched twice as much, noisy, smaller: it matches with less to spare.
+    case hard
+
+    /// A fingertip's edge alone: the scan succeeds, but too few ridge ends are seen for a match.
+    case partial
+
+    /// No finger on the glass: libfprint asks for another try (`FP_DEVICE_RETRY_GENERAL`).
+    case blank
+}
+
+/// An 8-bit greyscale picture: 0 is black (ridge), 255 is white (background).
+///
+/// It carries no resolution, no colour profile and no transparency.
+public struct GreyImage: Sendable, Equatable {
+    /// The number of pixels in a row.
+    public let width: Int
+
+    /// The number of rows.
+    public let height: Int
+
+    /// The pixels row by row from the top left, without padding: `width` × `height` bytes.
+    public let pixels: [UInt8]
+
+    /// Makes a picture from its pixels, or returns `nil` if their number does not fit the size.
+    ///
+    /// - Parameters:
+    ///   - width: Pixels in a row, at least 1.
+    ///   - height: Rows, at least 1.
+    ///   - pixels: Row by row from the top left, without padding.
+    public init?(width: Int, height: Int, pixels: [UInt8]) {
+        let (count, overflow) = width.multipliedReportingOverflow(by: height)
+        guard width > 0, height > 0, !overflow, count == pixels.count else { return nil }
+        self.init(unchecked: pixels, width: width, height: height)
+    }
+
+    /// Makes a picture from pixels that this module has counted itself.
+    init(unchecked pixels: [UInt8], width: Int, height: Int) {
+        assert(width > 0 && height > 0 && width * height == pixels.count)
+        self.width = width
+        self.height = height
+        self.pixels = pixels
+    }
+}

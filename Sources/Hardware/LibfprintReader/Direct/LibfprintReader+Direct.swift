@@ -124,11 +124,7 @@ extension LibfprintReader {
         finish: @escaping Finish,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(DirectFailure) {
-        try await direct { device, result, error in
-            finish(device, result, error) != 0 ? () : nil
-        } start: { cancellable, reply in
-            start(cancellable, reply)
-        }
+        try await direct(finish: { finish($0, $1, $2) != 0 ? () : nil }, start: start)
     }
 
     /// Makes a call with a result; cancelling the task cancels it, and its end is waited for.

@@ -75,11 +75,7 @@ extension LibfprintReader {
         finish: @escaping Finish,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(ReaderError) {
-        try await call(operation) { device, result, error in
-            finish(device, result, error) != 0 ? () : nil
-        } start: { cancellable, reply in
-            start(cancellable, reply)
-        }
+        try await call(operation, finish: { finish($0, $1, $2) != 0 ? () : nil }, start: start)
     }
 
     /// Makes a call that returns one value and never asks to try again.
@@ -88,8 +84,7 @@ extension LibfprintReader {
         finish: @escaping FinishWithValue<Value>,
         start: (UnsafeMutablePointer<GCancellable>, UnsafeMutableRawPointer) -> Void
     ) async throws(ReaderError) -> Value {
-        let outcome = try await attempt(operation, finish: finish, start: start)
-        switch outcome {
+        switch try await attempt(operation, finish: finish, start: start) {
         case .value(let value): return value
         case .retry(let reason): throw CallFailure.retry(reason).asError
         }

@@ -18,13 +18,9 @@ struct MockPrint: Hashable, Sendable {
 
     /// The greatest number in a template, far from where sums overflow.
     private static let largestNumber = 1 << 53
+}
 
-    init(finger: Finger?, serial: Int, revision: Int = 0) {
-        self.finger = finger
-        self.serial = serial
-        self.revision = revision
-    }
-
+extension MockPrint {
     /// Reads a template; `nil` for one of another kind of reader.
     init?(_ template: Template) {
         guard template.bytes.count <= 100, let text = String(validating: template.bytes, as: UTF8.self) else {
@@ -64,4 +60,19 @@ struct MockPrint: Hashable, Sendable {
 
     /// Whether both are the same enrollment.
     func isSame(as other: MockPrint) -> Bool { plain == other.plain }
+}
+
+/// Pictures that tell the fingers of a mock apart, and are nothing like fingerprints.
+enum MockPicture {
+    private static let side = 64
+
+    /// Stripes, one pattern for each finger; `nil` is somebody else's, the plainest of them.
+    static func draw(_ finger: Finger?) -> FingerprintImage? {
+        let number = Int(finger?.number ?? 0)
+        let pixels = (0..<side * side).map { index in
+            let (y, x) = index.quotientAndRemainder(dividingBy: side)
+            return UInt8((x * (number + 1) * 4 + y * (11 - number) * 4) & 0xff)
+        }
+        return FingerprintImage(width: side, height: side, pixels: pixels)
+    }
 }

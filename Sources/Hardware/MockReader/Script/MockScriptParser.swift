@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the language of ``MockScript``.
-///
-/// Here is what holds steps and settings together: separators, brackets, repetitions. The steps, the settings and
-/// the words in them have files of their own.
+internal import WhorlFingerprint
+
+/// Reads the language of ``MockScript``: first what holds steps and settings together (separators, brackets, repetitions),
+/// then these themselves, then the words in them.
 struct MockScriptParser {
     private static let deepestNesting = 8
 
@@ -91,5 +91,166 @@ struct MockScriptParser {
             throw text.mistake("at most \(MockScript.maximumSteps) steps", at: start)
         }
         for _ in 0..<times { steps += group }
+    }
+}
+
+// MARK: - Settings
+
+extension MockScriptParser {
+    static let settingWords = [
+        "stages", "storage", "storage-file", "features", "scan", "name", "id", "connected", "then",
+    ]
+
+    /// Reads the value of the setting whose word and `=` were read.
+    mutating func parseSetting(_ word: String, from start: Int, isInside: Bool) throws(MockScriptError) {
+        let value = text.readValue()
+        guard Self.settingWords.contains(word) else {
+            throw text.mistake(
+                "a setting",
+                at: start,
+                found: word,
+                suggestion: nearest(word, in: Self.settingWords)
+            )
+        }
+        guard !hasSteps, !isInside else {
+            throw text.mistake("settings before the first step", at: start, found: word)
+        }
+        guard !value.text.isEmpty else { throw text.mistake("a value for \(word)", value) }
+        hasSettings = true
+        switch word {
+        case "stages": settings.stages = try stages(value)
+        case "storage": settings.storage = try choice(value, of: [ReaderInfo.Storage.host, .reader])
+        case "storage-file": settings.storageFile = value.text
+        case "features": settings.features = try features(value)
+        case "scan": settings.scanType = try choice(value, of: [ReaderInfo.ScanType.press, .swipe])
+        case "name": settings.name = value.text
+        case "id": settings.id = try identity(value)
+        case "connected": settings.isConnected = try pick(value, of: ["yes", "no"]) == "yes"
+        default: settings.afterScript = try choice(value, of: MockSettings.AfterScript.allCases)
+        }
+    }
+
+    /// A mock may not take the name of a reader that is none: what it enrolls and matches would count for that one.
+    private func identity(_ value: MockScriptText.Piece) throws(MockScriptError) -> ReaderID {
+        guard value.text.hasPrefix("mock") else { throw text.mistake("an id that begins with mock", value) }
+        return ReaderID(rawValue: value.text)
+    }
+
+    private func stages(_ value: MockScriptText.Piece) throws(MockScriptError) -> Int {
+        guard let count = Int(value.text), (1...50).contains(count) else {
+            throw text.mistake("a number of stages from 1 to 50", value)
+        }
+        return count
+    }
+
+    private func features(_ value: MockScriptText.Piece) throws(MockScriptError) -> ReaderFeatures {
+        if value.text.lowercased() == "none" { return [] }
+        let known = (0..<10).map { ReaderFeatures(rawValue: 1 << $0) }
+        var features: ReaderFeatures = []
+        for name in value.text.split(separator: "+", omittingEmptySubsequences: false) {
+            let part = MockScriptText.Piece(text: String(name), start: value.start)
+            let wanted = try pick(part, of: known.flatMap(\.names))
+            features.formUnion(known.first { $0.names == [wanted] } ?? [])
+        }
+        return features
+    }
+}
+
+// MARK: - Steps
+
+extension MockScriptParser {
+    static let stepWords = [
+        "touch", "match", "no-match", "retry", "delay", "unplug", "plug", "busy", "permission-denied",
+        "storage-full", "duplicate", "too-hot", "malfunction", "lie", "hang", "repeat",
+    ]
+
+    /// The steps that are a word alone.
+    private static let plainSteps: [String: MockStep] = [
+        "match": .touch(.expected), "no-match": .touch(.unknown), "unplug": .unplug, "plug": .plug,
+        "busy": .fail(.inUse), "permission-denied": .fail(.permissionDenied),
+        "storage-full": .fail(.storageFull), "duplicate": .fail(.duplicate), "too-hot": .fail(.tooHot),
+        "malfunction": .fail(.malfunction), "hang": .hang,
+    ]
+
+    /// Reads the rest of the step whose word was read.
+    mutating func parseStep(_ word: String, from start: Int) throws(MockScriptError) -> MockStep {
+        let argument = text.readArgument()
+        if let step = Self.plainSteps[word] {
+            guard argument.text.isEmpty else { throw text.mistake("a comma after \"\(word)\"", argument) }
+            return step
+        }
+        switch word {
+        case "touch": return .touch(.finger(try finger(argument)))
+        case "retry": return .retry(try choice(argument, of: ScanRetry.allCases))
+        case "delay": return .delay(try duration(argument))
+        case "lie": return .lie(try choice(argument, of: MockLie.allCases))
+        default:
+            throw text.mistake(
+                "a step or a setting",
+                at: start,
+                found: word,
+                suggestion: nearest(word, in: Self.stepWords + Self.settingWords)
+            )
+        }
+    }
+
+    private func finger(_ argument: MockScriptText.Piece) throws(MockScriptError) -> Finger {
+        guard let finger = Finger(name: argument.text) else {
+            let near = Finger.nearest(to: argument.text)?.rawValue
+            throw text.mistake("a finger's name such as right-index-finger", argument, suggestion: near)
+        }
+        return finger
+    }
+
+    private func duration(_ argument: MockScriptText.Piece) throws(MockScriptError) -> Duration {
+        let digits = argument.text.prefix { $0.isASCII && $0.isNumber }
+        let unit = argument.text.dropFirst(digits.count)
+        guard let number = Int(digits), number <= 3_600_000 else {
+            throw text.mistake("a time such as 250ms or 2s", argument)
+        }
+        switch unit {
+        case "ms": return .milliseconds(number)
+        case "s" where number <= 3600: return .seconds(number)
+        default: throw text.mistake("a time such as 250ms or 2s, at most an hour", argument)
+        }
+    }
+}
+
+// MARK: - Words
+
+extension MockScriptParser {
+    /// The case whose raw value is meant, whether written `tooShort` or `too-short`.
+    func choice<Value: RawRepresentable<String>>(
+        _ argument: MockScriptText.Piece,
+        of values: [Value]
+    ) throws(MockScriptError) -> Value {
+        let name = try pick(argument, of: values.map(\.rawValue))
+        guard let value = Value(rawValue: name) else { throw text.mistake("another word", argument) }
+        return value
+    }
+
+    /// The word that is meant, whatever its case and hyphens.
+    func pick(_ argument: MockScriptText.Piece, of words: [String]) throws(MockScriptError) -> String {
+        func plain(_ text: String) -> String { text.lowercased().filter { $0 != "-" && $0 != "_" } }
+        let wanted = plain(argument.text)
+        guard let word = words.first(where: { plain($0) == wanted }) else {
+            let shown = words.map(\.kebabCased)
+            throw text.mistake(
+                shown.joined(separator: ", "),
+                argument,
+                suggestion: nearest(argument.text, in: shown)
+            )
+        }
+        return word
+    }
+
+    /// The word that was probably meant: the one with the smallest edit distance, if that is small for its length.
+    func nearest(_ typed: String, in words: [String]) -> String? {
+        let typed = Array(typed.lowercased().prefix(40))
+        let best = words.map { (word: $0, distance: editDistance(typed, Array($0))) }.min {
+            $0.distance < $1.distance
+        }
+        guard let best, best.distance <= max(1, best.word.count * 2 / 5) else { return nil }
+        return best.word
     }
 }

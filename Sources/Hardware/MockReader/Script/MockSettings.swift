@@ -48,7 +48,6 @@ public struct MockSettings: Sendable, Hashable {
         afterScript = .wait
     }
 
-    /// The description that the reader gives.
     var info: ReaderInfo {
         ReaderInfo(
             id: id,

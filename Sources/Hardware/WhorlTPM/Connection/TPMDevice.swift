@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CTSS2
+internal import Glibc
 internal import Synchronization
+internal import WhorlSupport
 
 /// A TPM 2.0 that runs one command at a time on its own thread.
 ///
@@ -165,4 +168,51 @@ public struct TPMCommands: ~Copyable {
 /// Unchecked: only the actor uses it, on the TPM's thread; after the actor has ended, only the thread's last job does.
 private final class ConnectionSlot: @unchecked Sendable {
     var connection: Connection?
+}
+
+/// An executor that runs the jobs of one actor on its own thread, in order.
+///
+/// ESAPI calls block, for seconds on a real chip; on Swift's cooperative pool they would hold up unrelated tasks. The
+/// thread blocks all signals: the simulators' TCTIs write to sockets without MSG_NOSIGNAL, and a simulator that dies in
+/// the wrong moment would end the whole program with SIGPIPE.
+final class TPMThread: SerialExecutor {
+    private let thread = JobThread("whorl-tpm")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        thread.add { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { thread.isCurrent }
+
+    func checkIsolated() { precondition(thread.isCurrent, "not on the TPM's thread") }
+
+    /// Runs a job on the thread after a delay of at most a day; never if the thread has ended by then.
+    func run(after duration: Duration, _ job: @escaping @Sendable () -> Void) {
+        OffPoolTimer.run(after: min(duration, .seconds(86_400))) { [thread] in thread.add(job) }
+    }
+
+    /// Ends the thread after the waiting jobs and one last job.
+    func stop(_ last: @escaping @Sendable () -> Void) {
+        thread.add(last)
+        thread.close()
+    }
+}
+
+/// The log that tpm2-tss itself writes to standard error or to a file, as environment variables say.
+///
+/// A user's own `TSS2_LOG` and `TSS2_LOGFILE` are kept. In a program with more rights than its caller (set-user-ID,
+/// file capabilities) they are not: the library would write traces, with those rights, to any file that the caller
+/// names.
+///
+/// The library reads the variables with plain getenv(3), when it first writes to the log.
+enum LibraryLog {
+    /// Sets the variables once per process: setenv(3) while another thread reads the environment is not safe, so this
+    /// happens when a ``TPMDevice`` is created, on the caller's thread and before the device has its own.
+    static let isSettled: Bool = {
+        // secure_getenv(3) returns nothing in such a program.
+        let isQuiet = secure_getenv("TSS2_LOG") != nil || setenv("TSS2_LOG", "all+none", 1) == 0
+        let writesNoFile = secure_getenv("TSS2_LOGFILE") != nil || unsetenv("TSS2_LOGFILE") == 0
+        return isQuiet && writesNoFile
+    }()
 }

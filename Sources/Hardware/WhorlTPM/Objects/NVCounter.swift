@@ -7,8 +7,9 @@ internal import CTSS2
 /// A program with owner authorization can delete it and define it again with the same name; the new one then starts
 /// above every counter that the TPM ever had. So an old value can never come back.
 public struct NVCounter: Sendable, Hashable {
-    /// The NV indices of Whorl's counters, in the owner's part of the TCG's registry (0x01800000 to 0x01BFFFFF).
-    static let ownIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57ff
+    /// The NV indices of Whorl's counters, which ``TPMCommands/findCounters(writePolicy:)`` searches, in the owner's part of
+    /// the TCG's registry (0x01800000 to 0x01BFFFFF).
+    package static let ownIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57ff
 
     /// The NV index.
     public let index: UInt32
@@ -16,13 +17,9 @@ public struct NVCounter: Sendable, Hashable {
     public let name: TPMName
     /// The result of `Esys_TR_Serialize()`.
     let resource: [UInt8]
+}
 
-    init(index: UInt32, name: TPMName, resource: [UInt8]) {
-        self.index = index
-        self.name = name
-        self.resource = resource
-    }
-
+extension NVCounter {
     /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.

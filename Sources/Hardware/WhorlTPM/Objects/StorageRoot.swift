@@ -19,13 +19,9 @@ public struct StorageRoot: Sendable, Hashable {
     public let name: TPMName
     /// The result of `Esys_TR_Serialize()`.
     let resource: [UInt8]
+}
 
-    init(handle: UInt32, name: TPMName, resource: [UInt8]) {
-        self.handle = handle
-        self.name = name
-        self.resource = resource
-    }
-
+extension StorageRoot {
     /// Reads the form that ``serialized`` returns.
     ///
     /// - Throws: ``TPMError/Code-swift.enum/malformed``.

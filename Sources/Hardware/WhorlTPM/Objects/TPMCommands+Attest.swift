@@ -11,7 +11,7 @@ extension TPMCommands {
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
     public func createAttestationKey(under root: StorageRoot) throws(TPMError) -> TPMObject {
-        try createWithTicket(PublicArea.attestationKey(), under: root, auth: nil, data: nil).object
+        try createWithTicket(PublicArea.attestationKey(), under: root).object
     }
 
     /// Makes a P-256 key as an agreement key of ``create(_:under:policy:auth:dictionaryAttack:)``, which
@@ -25,12 +25,8 @@ extension TPMCommands {
         policy: PolicyDigest,
         auth: SecretBox? = nil
     ) throws(TPMError) -> CreatedObject {
-        try createWithTicket(
-            PublicArea.agreementKey(policy: policy, dictionaryAttack: auth != nil),
-            under: root,
-            auth: auth,
-            data: nil
-        )
+        let template = try PublicArea.agreementKey(policy: policy, dictionaryAttack: auth != nil)
+        return try createWithTicket(template, under: root, auth: auth)
     }
 
     /// Has the TPM state that it has made an object.
@@ -106,4 +102,20 @@ extension Connection {
             signature: numbers
         )
     }
+}
+
+/// A new object, and the TPM's ticket that it has made it, which is good until the TPM is cleared.
+public struct CreatedObject: Sendable {
+    /// The object; it is not loaded.
+    public let object: TPMObject
+    let creationHash: TPM2B_DIGEST
+    let ticket: TPMT_TK_CREATION
+}
+
+/// A statement of a TPM, and its signature.
+public struct SignedStatement: Sendable, Hashable {
+    /// The statement as TPMS_ATTEST.
+    public let statement: [UInt8]
+    /// The signature over it.
+    public let signature: ECDSASignature
 }

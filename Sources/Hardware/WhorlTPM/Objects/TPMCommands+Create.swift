@@ -33,12 +33,8 @@ extension TPMCommands {
         auth: SecretBox,
         dictionaryAttack: Bool
     ) throws(TPMError) -> TPMObject {
-        try create(
-            PublicArea.authority(dictionaryAttack: dictionaryAttack),
-            under: root,
-            auth: auth,
-            data: nil
-        )
+        let template = PublicArea.authority(dictionaryAttack: dictionaryAttack)
+        return try createWithTicket(template, under: root, auth: auth).object
     }
 
     /// Makes an object that the TPM uses only when a policy is met.
@@ -62,18 +58,17 @@ extension TPMCommands {
         dictionaryAttack: Bool = true
     ) throws(TPMError) -> TPMObject {
         let counted = dictionaryAttack && auth != nil
+        let template: TPM2B_PUBLIC
+        var data: SecretBox?
         switch new {
         case .sealed(let secret):
             guard 1...Self.largestSealedSecret ~= secret.bytes.count else { throw TPMError(.tooLarge) }
-            let template = try PublicArea.sealed(policy: policy, dictionaryAttack: counted)
-            return try create(template, under: root, auth: auth, data: secret)
-        case .signingKey:
-            let template = try PublicArea.signingKey(policy: policy, dictionaryAttack: counted)
-            return try create(template, under: root, auth: auth, data: nil)
-        case .agreementKey:
-            let template = try PublicArea.agreementKey(policy: policy, dictionaryAttack: counted)
-            return try create(template, under: root, auth: auth, data: nil)
+            template = try PublicArea.sealed(policy: policy, dictionaryAttack: counted)
+            data = secret
+        case .signingKey: template = try PublicArea.signingKey(policy: policy, dictionaryAttack: counted)
+        case .agreementKey: template = try PublicArea.agreementKey(policy: policy, dictionaryAttack: counted)
         }
+        return try createWithTicket(template, under: root, auth: auth, data: data).object
     }
 
     /// Changes the authorization value of an authority.
@@ -109,21 +104,12 @@ extension TPMCommands {
         return try TPMObject(object, privateBlob: privateBlob)
     }
 
-    private func create(
-        _ template: TPM2B_PUBLIC,
-        under root: StorageRoot,
-        auth: SecretBox?,
-        data: SecretBox?
-    ) throws(TPMError) -> TPMObject {
-        try createWithTicket(template, under: root, auth: auth, data: data).object
-    }
-
     /// Makes an object, and returns the TPM's ticket that it has made it.
     func createWithTicket(
         _ template: TPM2B_PUBLIC,
         under root: StorageRoot,
-        auth: SecretBox?,
-        data: SecretBox?
+        auth: SecretBox? = nil,
+        data: SecretBox? = nil
     ) throws(TPMError) -> CreatedObject {
         try connection.withSequence(root) { (parent) throws(TPMError) in
             var session = try Session(.hmac, saltedTo: parent, on: connection)
@@ -234,11 +220,7 @@ extension UnsafeMutablePointer<TPM2B_SENSITIVE_CREATE> {
         }
         if let data {
             try data.bytes.withUnsafeBytes { (bytes) throws(TPMError) in
-                try Sized.fill(
-                    &pointee.sensitive.data.buffer,
-                    &pointee.sensitive.data.size,
-                    with: bytes
-                )
+                try Sized.fill(&pointee.sensitive.data.buffer, &pointee.sensitive.data.size, with: bytes)
             }
         }
     }

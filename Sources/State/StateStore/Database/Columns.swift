@@ -8,7 +8,6 @@ package import GRDB
 package struct Columns {
     private let row: Row
 
-    /// Reads a row.
     package init(_ row: Row) { self.row = row }
 
     /// The value of the column with this name.

@@ -2,6 +2,7 @@
 
 import Foundation
 package import GRDB
+import Synchronization
 public import WhorlService
 import WhorlSupport
 
@@ -172,6 +173,58 @@ extension Result where Failure == StateError {
             self = .success(try body())
         } catch {
             self = .failure(StateError(error, path: path))
+        }
+    }
+}
+
+/// The same accesses for a caller that waits on its own thread, without another thread in between.
+///
+/// They block the caller while other work on this connection runs. They must not be called from within an access.
+extension StateDatabase {
+    /// Runs `body`, which must not change the database; each statement sees a consistent state.
+    package func readBlocking<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+        try Result(failingAt: directory.databasePath) { try queue.unsafeRead(body) }.get()
+    }
+
+    /// Runs `body` like ``transaction(_:_:)``.
+    package func transactionBlocking<Value, Failure: Error>(
+        _ durability: Durability = .full,
+        _ body: (Database) throws -> Result<Value, Failure>
+    ) throws(StateError) -> Result<Value, Failure> {
+        try Result(failingAt: directory.databasePath) {
+            try queue.writeWithoutTransaction { db in
+                try setting.change(to: durability, db)
+                defer { try? setting.change(to: .relaxed, db) }
+                return try db.commit(body)
+            }
+        }.get()
+    }
+}
+
+/// The event that a write survives after it has returned.
+package enum Durability: Sendable {
+    /// The write survives a power cut: the write-ahead log is synced before it returns (`PRAGMA synchronous = FULL`).
+    case full
+    /// The write survives a killed process, but not a power cut (`PRAGMA synchronous = NORMAL`). The database stays
+    /// consistent; the last such writes may be lost.
+    case relaxed
+}
+
+/// The durability of one connection's writes: a setting of the connection, which cannot be changed within a
+/// transaction.
+final class DurabilitySetting: Sendable {
+    /// The present setting; `nil` before it was set, when SQLite's default applies.
+    private let current = Mutex<Durability?>(nil)
+
+    func change(to durability: Durability, _ db: Database) throws {
+        try current.withLock { current in
+            guard current != durability else { return }
+            current = nil
+            switch durability {
+            case .full: try db.execute(sql: "PRAGMA synchronous = FULL")
+            case .relaxed: try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            }
+            current = durability
         }
     }
 }

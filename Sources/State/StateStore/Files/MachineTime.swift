@@ -46,7 +46,6 @@ package struct Moment: Sendable, Hashable {
 
 /// A source of the time for the engine; tests use their own.
 package struct MachineTime: Sendable {
-    /// The present moment.
     package let now: @Sendable () -> Moment
 
     /// Reads the time from `now`.

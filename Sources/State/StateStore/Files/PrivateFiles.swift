@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Glibc
+package import SecretMemory
 package import WhorlService
 import WhorlSupport
 
@@ -117,19 +118,121 @@ package enum PrivateFiles {
     }
 }
 
-extension StateError {
-    /// Converts an error number of the system to an error for a private file.
-    package init(errno code: Int32, path: String) {
-        if let shortage = Self.shortage(code, path: path) {
-            self = shortage
-            return
+/// Reading and writing of whole private files, which may hold secrets.
+extension PrivateFiles {
+    /// Returns the contents of a file that only its owner may use; `nil` if it does not exist.
+    ///
+    /// - Throws: `tooOpen`, `notWritable`; `keyDamaged` when it is larger than `limit` bytes.
+    package static func read(_ path: String, atMost limit: Int) throws(StateError) -> SecretBytes? {
+        guard try checkFile(path) else { return nil }
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { throw StateError(errno: errno, path: path) }
+        defer { close(file) }
+        // Checked again on the open file: another file may have taken the name in between.
+        var found = stat()
+        guard fstat(file, &found) == 0 else { throw StateError(errno: errno, path: path) }
+        try checkPlainFile(found, path)
+        let size = Int(found.st_size)
+        guard size <= limit else { throw StateError(.keyDamaged, path: path, cause: "\(size) bytes") }
+        return try SecretBytes(count: size) { room throws(StateError) in
+            try fill(room, from: file, path)
         }
-        let kind: Code =
-            switch code {
-            case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP: .notWritable
-            case ENOSPC, EDQUOT: .diskFull
-            default: .failed
+    }
+
+    /// Reads exactly as many bytes as the buffer holds.
+    ///
+    /// - Throws: `failed` with EIO if there are fewer: the file was truncated while it was read.
+    static func fill(
+        _ room: UnsafeMutableRawBufferPointer,
+        from file: CInt,
+        _ path: String
+    ) throws(StateError) {
+        let count = Glibc.read(file, room.baseAddress, room.count)
+        guard count == room.count else { throw StateError(errno: count < 0 ? errno : EIO, path: path) }
+    }
+
+    /// Writes a new file, which gets its name when it is complete and on the disk.
+    ///
+    /// If the file system supports that, the file has no name until then, so that a crash leaves no file behind.
+    ///
+    /// - Returns: `false` if a file of this name exists; it is not changed.
+    /// - Throws: `notWritable`, `diskFull`, `failed`.
+    package static func publish(
+        _ contents: borrowing SecretBytes,
+        as path: String,
+        in directory: String
+    ) throws(StateError) -> Bool {
+        // O_TMPFILE, which Swift's module of the C library lacks; except for O_DIRECTORY it is the same on every
+        // architecture.
+        let file = open(directory, 0o20000000 | O_DIRECTORY | O_WRONLY | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return try publishUnderAName(contents, as: path, in: directory) }
+        defer { close(file) }
+        try write(contents, to: file, path)
+        let linked = linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+        guard linked || errno == EEXIST else {
+            // For example if /proc is not mounted.
+            return try publishUnderAName(contents, as: path, in: directory)
+        }
+        try syncDirectory(directory)
+        return linked
+    }
+
+    private static func publishUnderAName(
+        _ contents: borrowing SecretBytes,
+        as path: String,
+        in directory: String
+    ) throws(StateError) -> Bool {
+        let temporary = temporaryName(beside: path)
+        let file = try createExclusively(temporary)
+        defer { close(file) }
+        do throws(StateError) {
+            try write(contents, to: file, path)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        return try publish(temporary, as: path, in: directory)
+    }
+
+    /// Removes a file and syncs the directory; succeeds if the file does not exist.
+    ///
+    /// A second name of the file, which a crash in ``publish(_:as:in:)-(String,_,_)`` may have left, is removed too.
+    ///
+    /// - Throws: `notWritable`, `failed`.
+    package static func remove(_ path: String, in directory: String) throws(StateError) {
+        try removeTemporaryNames(of: path, in: directory)
+        guard unlink(path) == 0 || errno == ENOENT else { throw StateError(errno: errno, path: path) }
+        try syncDirectory(directory)
+    }
+
+    private static func removeTemporaryNames(of path: String, in directory: String) throws(StateError) {
+        var file = stat()
+        guard lstat(path, &file) == 0, file.st_nlink > 1, let names = opendir(directory) else { return }
+        defer { closedir(names) }
+        while let entry = readdir(names) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-        self.init(kind, path: path, cause: "errno \(code): \(String(cString: strerror(code)))")
+            let other = directory + "/" + name
+            var found = stat()
+            guard name.hasSuffix(temporarySuffix), lstat(other, &found) == 0, found.st_ino == file.st_ino,
+                found.st_dev == file.st_dev
+            else { continue }
+            guard unlink(other) == 0 || errno == ENOENT else { throw StateError(errno: errno, path: other) }
+        }
+    }
+
+    private static func write(
+        _ contents: borrowing SecretBytes,
+        to file: CInt,
+        _ path: String
+    ) throws(StateError) {
+        let size = contents.count
+        let written = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        if 0..<size ~= written { throw StateError(errno: ENOSPC, path: path) }
+        // The umask can only have removed the owner's own rights.
+        guard written == size, fchmod(file, 0o600) == 0, fsync(file) == 0 else {
+            throw StateError(errno: errno, path: path)
+        }
     }
 }

@@ -22,10 +22,8 @@ public struct StateDirectory: Sendable, Hashable {
         return StateDirectory(path: joined(home, ".local/state/whorl"))
     }
 
-    /// Returns the path of a file in the directory.
     package func file(_ name: String) -> String { StateDirectory.joined(path, name) }
 
-    /// The path of the database.
     var databasePath: String { file("whorl.sqlite") }
 
     /// The path of the key file of a system without a TPM.

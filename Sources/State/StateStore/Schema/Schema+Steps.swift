@@ -8,7 +8,11 @@ extension Schema {
 
     /// The steps from each version to the next; the first one starts at ``oldestVersion``.
     private static let steps: [@Sendable (Database) throws -> Void] = [
-        separateTries, addVault, addKeychain, addAskers, addLogins,
+        separateTries,
+        { try $0.execute(sql: vaultTables) },
+        { try $0.execute(sql: keychainTables) },
+        addAskers,
+        { try $0.execute(sql: loginTables) },
     ]
 
     /// Updates an older database in one transaction: it has the old version or this one, never a state in between, even

@@ -118,4 +118,100 @@ enum Schema {
             asker TEXT
         ) STRICT;
         """
+
+    /// The vault's tables, of version 3.
+    ///
+    /// The contents are usable only with the TPM that made them; `mac` covers the whole row. Profiles without a print
+    /// have items too, so there is no foreign key.
+    static let vaultTables = """
+        -- object: public and private part as the TPM gave them. body: the ciphertext of a secret that is larger than
+        -- the TPM takes. binding: what the policy names besides the authority.
+        CREATE TABLE vault_items (
+            profile TEXT NOT NULL,
+            kind TEXT NOT NULL CHECK (kind IN ('secret', 'key')),
+            name TEXT NOT NULL,
+            id BLOB NOT NULL CHECK (length(id) = 16),
+            access BLOB NOT NULL,
+            binding BLOB NOT NULL,
+            object BLOB NOT NULL,
+            body BLOB,
+            created_at REAL NOT NULL,
+            mac BLOB NOT NULL,
+            PRIMARY KEY (profile, kind, name)
+        ) STRICT;
+
+        -- shift: what is added to the TPM's counter to get the generation; it lets a profile keep its generation
+        -- when it gets a new counter.
+        CREATE TABLE vault_counters (
+            profile TEXT PRIMARY KEY,
+            counter BLOB NOT NULL,
+            shift INTEGER NOT NULL,
+            mac BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE vault_passcodes (
+            profile TEXT PRIMARY KEY,
+            object BLOB NOT NULL,
+            derivation BLOB NOT NULL,
+            set_at REAL NOT NULL,
+            mac BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        -- Tries since the last right passcode. It outlives the passcode, so that a new one gives no new tries.
+        CREATE TABLE vault_tries (
+            profile TEXT PRIMARY KEY,
+            failures INTEGER NOT NULL CHECK (failures >= 0),
+            last_boot INTEGER NOT NULL,
+            last_wall INTEGER NOT NULL,
+            boot_id TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Version 4: the keychain's table.
+    ///
+    /// `record` contains all attributes in one encoding, and decides; the columns beside it repeat some of them, so
+    /// that an index finds the row. `mac` covers the record and the value.
+    static let keychainTables = """
+        -- id: random, never given to another row; a persistent reference names it. name: what must be there once only,
+        -- as a code of the class's own attributes. sealing: what the value is sealed with: 1 a key of the state key,
+        -- 2 the chip (a secret), 3 the chip (a key).
+        CREATE TABLE keychain_items (
+            id INTEGER PRIMARY KEY,
+            profile TEXT NOT NULL,
+            class TEXT NOT NULL CHECK (class IN ('genp', 'inet', 'keys', 'cert')),
+            agrp TEXT NOT NULL,
+            pdmn TEXT NOT NULL,
+            name BLOB NOT NULL CHECK (length(name) = 32),
+            svce BLOB,
+            srvr BLOB,
+            acct BLOB,
+            labl BLOB,
+            klbl BLOB,
+            atag BLOB,
+            record BLOB NOT NULL,
+            sealing INTEGER NOT NULL CHECK (sealing IN (1, 2, 3)),
+            value BLOB NOT NULL,
+            mac BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX keychain_names ON keychain_items (name);
+        CREATE INDEX keychain_groups ON keychain_items (profile, agrp, class, svce, acct);
+        CREATE INDEX keychain_accounts ON keychain_items (profile, agrp, class, acct) WHERE acct IS NOT NULL;
+        CREATE INDEX keychain_servers ON keychain_items (profile, agrp, class, srvr) WHERE srvr IS NOT NULL;
+        CREATE INDEX keychain_labels ON keychain_items (profile, agrp, class, labl) WHERE labl IS NOT NULL;
+        CREATE INDEX keychain_key_labels ON keychain_items (profile, agrp, class, klbl) WHERE klbl IS NOT NULL;
+        CREATE INDEX keychain_key_tags ON keychain_items (profile, agrp, class, atag) WHERE atag IS NOT NULL;
+        CREATE INDEX keychain_passcode_bound ON keychain_items (profile) WHERE pdmn = 'akpu';
+        """
+
+    /// The login's table, of version 6.
+    static let loginTables = """
+        -- A row: the owner wants a touch at the login to hand over the login password. item: the password as a sealed
+        -- item of the vault; NULL until it was typed. changed_on: the day of the password's last change, in days since
+        -- 1970-01-01, as the login told it; NULL where it did not.
+        CREATE TABLE login_passwords (
+            profile TEXT PRIMARY KEY,
+            item BLOB,
+            changed_on INTEGER
+        ) STRICT, WITHOUT ROWID;
+        """
 }

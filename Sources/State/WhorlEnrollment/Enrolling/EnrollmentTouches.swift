@@ -1,7 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import WhorlFingerprint
-import WhorlService
+import Synchronization
+package import WhorlFingerprint
+package import WhorlService
+
+/// Counts the touches that an enrollment compares with enrolled fingers, as evaluations count theirs.
+///
+/// Without it, an attacker could use the last touch of an enrollment to test, without limit, whether a copied finger
+/// passes for an enrolled one. The engine of `WhorlEngine` counts; this protocol only says when.
+package protocol TouchCounter: Sendable {
+    /// Begins an enrollment; the profile's other evaluations and enrollments wait until the result is released.
+    ///
+    /// - Parameters:
+    ///   - finger: The finger that is enrolled, for the log.
+    ///   - reader: The reader that is used.
+    ///   - limit: How long to wait for others.
+    /// - Returns: The counter of this enrollment's touches; it holds the others off while it lives.
+    /// - Throws: `reader` with `inUse` when others go on for longer; `store`.
+    func begin(
+        _ finger: Finger,
+        on reader: ReaderInfo,
+        within limit: Duration
+    ) async throws(EnrollmentError) -> any CountedTouches
+}
+
+/// The counted touches of one enrollment.
+///
+/// A match does not reset the count, whichever print it matches: otherwise an attacker who alternates a copied finger
+/// with the one that is being enrolled would never be locked out.
+package protocol CountedTouches: Sendable {
+    /// Charges a try before its scan.
+    ///
+    /// - Throws: `lockedOut` when no try is left; `store`.
+    func reserve() async throws(EnrollmentError)
+
+    /// Keeps the charge: the touch matched none of the prints that it was compared with.
+    ///
+    /// - Throws: `lockedOut` when it was the last one; `store`.
+    func charge() async throws(EnrollmentError)
+
+    /// Takes the charge back: the touch matched, or gave no answer.
+    func release() async
+}
 
 /// The touches of one enrollment: the reader's own stages, then one that confirms.
 struct EnrollmentTouches: Sendable {
@@ -167,4 +207,54 @@ extension IdentifyResult {
         case .retry(let reason): self = .retry(reason)
         }
     }
+}
+
+/// Guides a person through the presentations of an enrollment, so that the template knows more than one part of the
+/// finger.
+///
+/// One guide serves one round of presentations. It tells which part of the finger to show, and counts the presentations
+/// that showed the same part again; libfprint takes them all the same.
+final class EnrollmentGuide: Sendable {
+    private struct State {
+        var completed = 0
+        var alike = 0
+        var asked: FingerArea?
+    }
+
+    private let hasAreas: Bool
+    private let tell: @Sendable (EnrollmentProgress) -> Void
+    private let state = Mutex(State())
+
+    /// Makes a guide for a reader; one over which the finger is drawn sees all of its width anyway.
+    init(_ info: ReaderInfo, _ tell: @escaping @Sendable (EnrollmentProgress) -> Void) {
+        hasAreas = info.scanType == .press
+        self.tell = tell
+    }
+
+    /// Tells an event of the reader, and before a touch the part of the finger that it is to show.
+    func pass(_ event: ScanEvent) {
+        switch event {
+        case .touch:
+            if let area = nextArea() { tell(.area(area)) }
+        case .alike: state.withLock { $0.alike += 1 }
+        case .stage(let completed, total: _): state.withLock { $0.completed = completed }
+        case .finger, .retry: break
+        }
+        tell(.scan(event))
+    }
+
+    private func nextArea() -> FingerArea? {
+        guard hasAreas else { return nil }
+        return state.withLock { state in
+            let area = FingerArea.area(ofPresentation: state.completed)
+            defer { state.asked = area }
+            return area == state.asked ? nil : area
+        }
+    }
+
+    /// The number of presentations that showed the same part as an earlier one.
+    var alike: Int { state.withLock(\.alike) }
+
+    /// Whether so many presentations were alike that another round makes a better template.
+    var isTooMuchAlike: Bool { state.withLock { $0.alike * 2 > $0.completed } }
 }

@@ -196,7 +196,6 @@ public struct FingerEnroller: Sendable {
     }
 }
 
-/// A request for an enrollment.
 struct EnrollmentRequest: Sendable {
     let finger: Finger
     let label: String?

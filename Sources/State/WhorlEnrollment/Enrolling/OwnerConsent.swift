@@ -53,7 +53,6 @@ package struct EnrollmentStatus: Sendable {
     package let fault: EnrollmentError?
     /// The enrolled fingers whose templates this machine sealed, also for an untrusted set.
     package let fingers: [EnrolledFinger]
-    /// Whether a passcode is set.
     package let isPasscodeSet: Bool
     let state: FingersState
 

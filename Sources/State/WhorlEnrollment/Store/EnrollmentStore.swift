@@ -150,11 +150,7 @@ public final class EnrollmentStore: Sendable {
     ///   - profile: The profile of the print.
     ///   - label: Free text; control characters are dropped, and only 100 characters are kept.
     /// - Throws: `noSuchFinger`, `store`.
-    public func rename(
-        _ id: PrintID,
-        of profile: String,
-        label: String?
-    ) async throws(EnrollmentError) {
+    public func rename(_ id: PrintID, of profile: String, label: String?) async throws(EnrollmentError) {
         let label = FingerLabel.clean(label)
         let changed = try await write { db in
             try db.execute(

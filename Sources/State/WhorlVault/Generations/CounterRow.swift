@@ -16,7 +16,6 @@ struct CounterRow: Sendable {
     /// The number that is added to the counter's value to get the generation.
     let shift: Int64
 
-    /// The place of the counter.
     enum Place: Sendable, Hashable {
         /// The counter is about to be made at this index, or was made and is not pinned yet.
         case planned(UInt32)
@@ -102,7 +101,9 @@ struct CounterRow: Sendable {
     static func all(_ db: Database, _ seal: RowMAC) throws -> [CounterRow] {
         try Row.fetchAll(db, sql: "SELECT * FROM vault_counters").map { try CounterRow(checking: $0, seal) }
     }
+}
 
+extension CounterRow {
     private init(checking row: Row, _ seal: RowMAC) throws {
         let columns = Columns(row)
         guard let profile = columns["profile"] as String?, let counter = columns["counter"] as Data?,
@@ -113,11 +114,5 @@ struct CounterRow: Sendable {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row of vault_counters was changed")
         }
         self.init(profile: profile, place: place, shift: shift)
-    }
-
-    init(profile: String, place: Place, shift: Int64) {
-        self.profile = profile
-        self.place = place
-        self.shift = shift
     }
 }

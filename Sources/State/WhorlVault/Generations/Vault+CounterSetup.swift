@@ -11,9 +11,6 @@ import WhorlService
 /// 2. The counter is defined at the index, and counted up once, so that it has a value.
 /// 3. The counter is pinned: its name and its value are stored.
 extension Vault {
-    /// The indices of this vault's counters, which `TPMCommands.findCounters(writePolicy:)` searches.
-    static let counterIndices: ClosedRange<UInt32> = 0x0180_5701...0x0180_57FF
-
     /// Makes the counter of a profile, whose generation is `stored` from then on.
     ///
     /// The caller must hold the lock.
@@ -31,7 +28,7 @@ extension Vault {
         of profile: String,
         _ authority: VaultAuthority
     ) async throws(VaultError) -> NVCounter {
-        for _ in 0..<Vault.counterIndices.count {
+        for _ in 0..<NVCounter.ownIndices.count {
             let index = try await plannedIndex(of: profile)
             do {
                 return try await device.perform { commands throws(TPMError) in
@@ -89,7 +86,7 @@ extension Vault {
             try await chip { commands throws(TPMError) in try commands.handles(.nvIndices) }
                 + rows.map(\.place.index)
         )
-        guard let free = Vault.counterIndices.first(where: { !used.contains($0) }) else {
+        guard let free = NVCounter.ownIndices.first(where: { !used.contains($0) }) else {
             throw VaultError(.chipFull, profile)
         }
         try await save(profile, .planned(free), CounterRow.Shift(amount: 0))

@@ -3,8 +3,48 @@
 import Foundation
 import SecretMemory
 import StateStore
-import WhorlTPM
 import WhorlService
+import WhorlTPM
+
+/// An item with all data for its use, whether it is stored in the vault's table or by another keeper.
+protocol KeptItem: Sendable {
+    /// The item's owner, and the text that names the item.
+    var owner: ItemOwner { get }
+    var access: AccessControl { get }
+    /// The objects that the item's policy names.
+    var binding: ItemBinding { get }
+    /// The object that the chip loads.
+    var object: TPMObject { get }
+    /// The ciphertext of a large secret.
+    var body: Data? { get }
+    /// The data that the ciphertext is bound to.
+    var identity: Data { get }
+}
+
+/// An item's owner, and the text that names the item to people.
+struct ItemOwner: Sendable {
+    let profile: String
+    /// The item's kind and name, for example `secret "wifi"`.
+    let spoken: String
+}
+
+extension ItemID {
+    var owner: ItemOwner { ItemOwner(profile: profile, spoken: spoken) }
+}
+
+extension KeptItem {
+    /// The public half of a key.
+    var publicKey: SigningKeyPublic {
+        get throws(VaultError) {
+            guard let point = object.publicPoint,
+                let key = SigningKeyPublic(x963: Data([4] + point.x + point.y))
+            else {
+                throw VaultError(.itemTampered, owner.spoken, cause: "no P-256 key")
+            }
+            return key
+        }
+    }
+}
 
 /// The use of all items: the proof is converted to the chip's credentials, and the chip's refusal to an error.
 extension Vault {
@@ -99,5 +139,93 @@ extension Vault {
             }
         }
         return VaultError(error, name)
+    }
+}
+
+/// The products of an item, wherever the item is stored.
+extension Vault {
+    /// Returns the bytes that the chip has sealed: the secret, or the key of a large one.
+    func unseal(
+        _ item: some KeptItem,
+        _ proof: OwnerProof,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> SecretBox {
+        try await use(item, proof, password) { commands, authority, policy, credentials throws(TPMError) in
+            SecretBox(
+                try commands.unseal(
+                    item.object,
+                    under: authority.root,
+                    meeting: policy,
+                    with: credentials
+                )
+            )
+        }
+    }
+
+    func secret(
+        of item: some KeptItem,
+        _ proof: OwnerProof,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> SecretBox {
+        let sealed = try await unseal(item, proof, password)
+        guard let whole = SecretEnvelope.open(sealed, body: item.body, for: item.identity) else {
+            throw VaultError(.itemTampered, item.owner.spoken, cause: "the ciphertext")
+        }
+        return whole
+    }
+
+    /// Returns a signature over a SHA-256 digest.
+    func signature(
+        over digest: Data,
+        with key: some KeptItem,
+        _ proof: OwnerProof,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> Signature {
+        guard digest.count == 32 else { throw VaultError(.digestWrongSize(bytes: digest.count)) }
+        let bytes = [UInt8](digest)
+        let made = try await use(key, proof, password) {
+            commands,
+            authority,
+            policy,
+            credentials throws(TPMError) in
+            try commands.sign(
+                digest: bytes,
+                with: key.object,
+                under: authority.root,
+                meeting: policy,
+                with: credentials
+            )
+        }
+        guard let signature = Signature(raw: Data(made.raw)) else {
+            throw VaultError(.chipFailed, key.owner.spoken, cause: "no ECDSA signature")
+        }
+        return signature
+    }
+
+    /// Returns the X coordinate of the product of another party's public key and the key.
+    func sharedSecret(
+        with publicKey: Data,
+        of key: some KeptItem,
+        _ proof: OwnerProof,
+        _ password: SecretBox?
+    ) async throws(VaultError) -> SecretBox {
+        guard let point = ECPoint(x963: [UInt8](publicKey)) else {
+            throw VaultError(.publicKeyRefused, cause: "no X9.63 form of 65 bytes")
+        }
+        return try await use(key, proof, password) {
+            commands,
+            authority,
+            policy,
+            credentials throws(TPMError) in
+            SecretBox(
+                try commands.sharedSecret(
+                    with: point,
+                    of: key.object,
+                    under: authority.root,
+                    meeting: policy,
+                    with: credentials
+                )
+            )
+        }
     }
 }

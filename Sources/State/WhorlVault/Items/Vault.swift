@@ -2,9 +2,9 @@
 
 public import StateStore
 import Synchronization
-public import WhorlTPM
 package import WhorlService
 import WhorlSupport
+public import WhorlTPM
 
 /// Secrets and signing keys that a TPM gives only when their access control is met.
 ///
@@ -91,6 +91,53 @@ public final class Vault: Sendable {
             return try await device.perform(body)
         } catch {
             throw VaultError(error, subject)
+        }
+    }
+}
+
+extension VaultError {
+    /// Converts a failure of the chip, if no more is known about the operation.
+    package init(_ error: TPMError, _ subject: String = "") {
+        let code: Code =
+            switch error.code {
+            case .noDevice, .permission, .invalidAddress: .noChip
+            case .deviceBusy, .busy, .connectionLost, .reset, .cancelled: .chipBusy
+            case .outOfSlots: .chipCrowded
+            case .lockout: .chipLockedOut
+            case .ownerAuthNeeded: .ownerAuthorizationNeeded
+            case .authFailed, .policyFailed, .missingCredential: .accessDenied
+            case .nvSpace: .chipFull
+            case .nvMissing, .nvUnwritten: .counterLost
+            case .foreignRoot: .chipCleared
+            case .foreignBlob, .malformed: .itemTampered
+            case .pointRefused: .publicKeyRefused
+            case .alteredAnswer, .nvDefined, .tooLarge, .unsupported, .failureMode,
+                .other:
+                .chipFailed
+            }
+        // If the chip is missing, the address that was tried is more useful than the item.
+        self.init(code, code == .noChip ? error.cause : subject, cause: error.description)
+    }
+}
+
+/// The lock for changes of the chip and the database together: one holder at a time, among all processes that
+/// share a state directory.
+enum VaultLock {
+    /// A chip may take seconds for one command.
+    private static let limit = Duration.seconds(60)
+
+    /// Takes the lock as soon as it is free, without blocking a thread.
+    ///
+    /// The wait is not cancelled with its task: a change of the chip and the database that has begun is finished.
+    ///
+    /// - Throws: `store` with `busy` if another holder keeps the lock for a minute, or with the reason why the file
+    ///   cannot be used.
+    static func acquire(_ directory: StateDirectory) async throws(VaultError) -> FileLock {
+        let path = directory.file("vault.lock")
+        do throws(FileLockError) {
+            return try await FileLock.acquire(path, within: limit, endsWithTask: false)
+        } catch {
+            throw VaultError(.store(StateError(error, path: path)), path)
         }
     }
 }

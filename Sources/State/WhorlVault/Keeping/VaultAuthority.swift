@@ -2,10 +2,11 @@
 
 import Crypto
 import Foundation
+import Glibc
 import SecretMemory
 import StateStore
-import WhorlTPM
 import WhorlService
+import WhorlTPM
 
 /// The objects that turn a match into a proof that the chip accepts: the storage root of all objects, the
 /// authority's object, and its authorization value.
@@ -80,18 +81,67 @@ struct VaultAuthority: Sendable {
         }
         return first
     }
+}
 
-    private init(root: StorageRoot, object: TPMObject, authorization: SecretBox) {
-        self.root = root
-        self.object = object
-        self.authorization = authorization
-    }
-
+extension VaultAuthority {
     private init?(_ file: VaultFile?) {
         guard let file, file.parts.count == 2, let authorization = file.secret,
             let root = try? StorageRoot(serialized: file.parts[0]),
             let object = try? TPMObject(serialized: file.parts[1])
         else { return nil }
         self.init(root: root, object: object, authorization: authorization)
+    }
+}
+
+/// Makes the storage root and the authority of the vault.
+///
+/// 1. The storage root is found in the chip, or made and stored there.
+/// 2. The authority is made under it; the chip does not store it.
+/// 3. The file `vault.authority` gets its name. From here on the vault is provisioned.
+///
+/// A run that ends before the third step leaves at most a storage root, which the next run finds. If two processes
+/// provision at once, both get the authority of the first.
+struct Provisioning: Sendable {
+    let device: TPMDevice
+    let directory: StateDirectory
+
+    /// Returns the authority of the directory, which must exist; makes the authority if the directory has none.
+    func authority() async throws(VaultError) -> VaultAuthority {
+        if let authority = try VaultAuthority.load(directory) { return authority }
+        let made: VaultAuthority
+        do {
+            made = try await device.perform { commands throws(TPMError) in
+                try VaultAuthority.make(commands, under: try commands.findOrMakeStorageRoot())
+            }
+        } catch {
+            throw VaultError(error)
+        }
+        return try made.publish(directory)
+    }
+}
+
+/// The identity of the file that has a name now, so that a program notices when another file has replaced it.
+///
+/// The inode number alone is not enough: it is given to a new file as soon as the old one is gone.
+struct FileIdentity: Sendable, Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    /// The time when the inode last changed, in seconds and nanoseconds.
+    private let changed: [Int]
+
+    /// Reads the identity of the file with this name, without following a link; `nil` if there is no file.
+    ///
+    /// - Throws: `notWritable`, `failed`.
+    init?(at path: String) throws(StateError) {
+        var found = stat()
+        guard lstat(path, &found) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw StateError(errno: errno, path: path)
+        }
+        device = UInt64(found.st_dev)
+        inode = UInt64(found.st_ino)
+        size = Int64(found.st_size)
+        changed = [Int(found.st_ctim.tv_sec), Int(found.st_ctim.tv_nsec)]
     }
 }

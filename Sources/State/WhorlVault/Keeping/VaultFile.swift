@@ -11,7 +11,6 @@ import WhorlSupport
 ///
 /// The checksum does not prove who wrote the file; the chip does that.
 struct VaultFile: Sendable {
-    /// The kind of file.
     enum Kind: String {
         case authority = "whorl authority v1\n"
         case stateKey = "whorl state key v1\n"
@@ -27,11 +26,6 @@ struct VaultFile: Sendable {
     let parts: [[UInt8]]
     /// The secret, 32 bytes.
     let secret: SecretBox?
-
-    init(parts: [[UInt8]], secret: SecretBox?) {
-        self.parts = parts
-        self.secret = secret
-    }
 
     func encoded(as kind: Kind) -> SecretBytes {
         var head = ByteWriter(kind.rawValue.utf8)
@@ -50,7 +44,9 @@ struct VaultFile: Sendable {
             }
         }
     }
+}
 
+extension VaultFile {
     /// Reads a file; `nil` if it is not a whole file of this kind.
     init?(_ contents: borrowing SecretBytes, as kind: Kind) {
         let decoded = contents.withUnsafeBytes { VaultFile.decode($0, kind) }

@@ -67,9 +67,7 @@ struct PasscodeDerivation: Sendable, Hashable {
     }
 
     /// Returns the authorization value for an application password of any size from 1 byte to 1,024.
-    func authorization(
-        ofApplicationPassword password: SecretBox
-    ) async throws(VaultError) -> SecretBox {
+    func authorization(ofApplicationPassword password: SecretBox) async throws(VaultError) -> SecretBox {
         guard (1...PasscodeSize.allowed.upperBound).contains(password.bytes.count) else {
             throw VaultError(.applicationPasswordNeeded)
         }

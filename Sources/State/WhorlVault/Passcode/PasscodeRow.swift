@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+package import GRDB
 import StateStore
 import WhorlTPM
 
@@ -67,26 +67,17 @@ struct PasscodeRow: Sendable {
     }
 }
 
-extension PasscodeTries {
-    /// Reads the tries of a profile; a row that cannot be read counts as the longest wait.
-    static func read(_ profile: String, _ db: Database) throws -> PasscodeTries {
-        let statement = try db.cachedStatement(sql: "SELECT * FROM vault_tries WHERE profile = ?")
-        let row = try Row.fetchOne(statement, arguments: [profile])
-        guard let row else { return PasscodeTries() }
-        let columns = Columns(row)
-        guard let failures = columns["failures"] as Int?, let boot = columns["last_boot"] as Int64?,
-            let wall = columns["last_wall"] as Int64?, let bootID = columns["boot_id"] as String?
-        else { return PasscodeTries(failures: -1) }
-        return PasscodeTries(
-            failures: failures,
-            last: Moment(bootID: bootID, sinceBoot: boot, wall: wall)
-        )
-    }
-
-    func save(_ profile: String, _ db: Database) throws {
+/// The row of a passcode without an object in a chip, for tests of apps: it tells the keychain that a passcode is set.
+///
+/// It cannot be compared with a passcode, and opens nothing: a vault with a chip finds that the row was tampered with.
+package enum PretendedPasscode {
+    /// Sets or removes the pretended passcode of a profile.
+    package static func set(_ isSet: Bool, of profile: String, _ db: Database) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO vault_tries VALUES (?, ?, ?, ?, ?)",
-            arguments: [profile, failures, last?.sinceBoot ?? 0, last?.wall ?? 0, last?.bootID ?? ""]
+            sql: isSet
+                ? "INSERT OR IGNORE INTO vault_passcodes VALUES (?, x'', x'', 0, x'')"
+                : "DELETE FROM vault_passcodes WHERE profile = ?",
+            arguments: [profile]
         )
     }
 }

@@ -45,12 +45,7 @@ extension Vault {
                     dictionaryAttack: true
                 )
             }
-            let row = PasscodeRow(
-                profile: profile,
-                object: object,
-                derivation: derivation,
-                setAt: time.now().date.timeIntervalSince1970
-            )
+            let row = passcodeRow(object, derivation, of: profile)
             let seal = seal
             let showsFinger = proof.map { $0.profile == profile && $0.showsFinger } ?? false
             let outcome: Result<Bool, VaultError> = try await transaction { db in
@@ -121,12 +116,7 @@ extension Vault {
         guard object.name == row.object.name else {
             throw VaultError(.chipFailed, cause: "TPM2_ObjectChangeAuth gave another object")
         }
-        let changed = PasscodeRow(
-            profile: profile,
-            object: object,
-            derivation: derivation,
-            setAt: time.now().date.timeIntervalSince1970
-        )
+        let changed = passcodeRow(object, derivation, of: profile)
         let seal = seal
         // Another process may have changed or removed the passcode since it was read: then this change did not happen.
         guard try await write({ try changed.replace(row, $0, seal) }) else {
@@ -175,6 +165,16 @@ extension Vault {
         return try await read { db in
             try ItemRow.all(of: profile, db, seal).filter(\.isLostWithoutPasscode).map(\.id)
         }
+    }
+
+    /// Returns the row of a passcode that is set now.
+    private func passcodeRow(
+        _ object: TPMObject,
+        _ derivation: PasscodeDerivation,
+        of profile: String
+    ) -> PasscodeRow {
+        let setAt = time.now().date.timeIntervalSince1970
+        return PasscodeRow(profile: profile, object: object, derivation: derivation, setAt: setAt)
     }
 
     func passcode(of profile: String) async throws(VaultError) -> PasscodeRow? {

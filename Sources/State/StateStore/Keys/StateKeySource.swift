@@ -2,8 +2,68 @@
 
 import Foundation
 import GRDB
-import SecretMemory
-import WhorlService
+package import SecretMemory
+package import WhorlService
+
+/// A place that stores the state key: a file, or the seal of a TPM.
+package protocol StateKeySource: Sendable {
+    /// The path of the key, for messages.
+    var path: String { get }
+
+    /// Returns whether a key was created; it may be damaged.
+    ///
+    /// - Throws: `tooOpen`, `notWritable`.
+    func exists() throws(StateError) -> Bool
+
+    /// Returns the key, 32 bytes; `nil` if it never existed or is gone.
+    ///
+    /// - Throws: `tooOpen`, `keyDamaged`, `notWritable`.
+    func load() throws(StateError) -> SecretBytes?
+
+    /// Creates the key if it does not exist, and returns the stored one: two processes that create at the same time get
+    /// the same key, which is on the disk when this returns.
+    ///
+    /// - Throws: also `diskFull`.
+    func loadOrCreate() throws(StateError) -> SecretBytes
+}
+
+/// The state key in a file of 32 bytes, for a system without a TPM: it protects from another user and from a copy of
+/// the database alone, not from a copy of the whole directory.
+package struct FileKeySource: StateKeySource {
+    package let path: String
+    private let directory: StateDirectory
+
+    /// The size of the key in bytes.
+    private static let size = 32
+
+    package init(directory: StateDirectory) {
+        self.directory = directory
+        self.path = directory.keyPath
+    }
+
+    package func exists() throws(StateError) -> Bool { try PrivateFiles.checkFile(path) }
+
+    package func load() throws(StateError) -> SecretBytes? {
+        guard let key = try PrivateFiles.read(path, atMost: FileKeySource.size) else { return nil }
+        guard key.count == FileKeySource.size else {
+            throw StateError(
+                .keyDamaged,
+                path: path,
+                cause: "\(key.count) bytes instead of \(FileKeySource.size)"
+            )
+        }
+        return key
+    }
+
+    package func loadOrCreate() throws(StateError) -> SecretBytes {
+        if let key = try load() { return key }
+        // The first process creates the key; all processes read it from the file.
+        let new = SecretBytes(randomCount: FileKeySource.size)
+        _ = try PrivateFiles.publish(new, as: path, in: directory.path)
+        guard let key = try load() else { throw StateError(.keyMissing, path: path) }
+        return key
+    }
+}
 
 /// The binding of a database to its key.
 ///
@@ -51,11 +111,7 @@ struct KeyBinding {
     }
 
     private func run<Value>(_ body: () throws -> Value) throws(StateError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw StateError(error, path: directory.databasePath)
-        }
+        try Result(failingAt: directory.databasePath, body).get()
     }
 
     private enum Binding: Sendable {

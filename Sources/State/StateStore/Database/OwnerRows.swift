@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import GRDB
+
+/// A query for whether the owner of a profile has a passcode, from the rows of the vault.
+///
+/// It is in this module because both the vault and the store of fingers decide by it, in their own transactions.
+package enum OwnerPasscode {
+    /// Returns whether a passcode is set, even if its row is damaged.
+    package static func isSet(of profile: String, _ db: Database) throws -> Bool {
+        try db.hasRow("vault_passcodes WHERE profile = ?", of: profile)
+    }
+}
+
+/// A query for whether a profile has enrolled fingers, from the rows of the store of fingers.
+package enum OwnerFingers {
+    /// Returns whether any finger is enrolled, on any reader, even if its row is damaged.
+    package static func areEnrolled(of profile: String, _ db: Database) throws -> Bool {
+        try db.hasRow("prints WHERE profile = ? AND state = 'enrolled'", of: profile)
+    }
+}
+
+extension Database {
+    fileprivate func hasRow(_ condition: String, of profile: String) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM \(condition))"
+        return try Bool.fetchOne(self, sql: sql, arguments: [profile]) ?? true
+    }
+}
+
+/// The keychain's items that exist only as long as the passcode (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`).
+///
+/// The removal of the passcode deletes them in the same transaction, so that at no moment only one of the two is gone.
+package enum PasscodeBoundItems {
+    /// Deletes the items of a profile, or of all profiles if `profile` is `nil`.
+    package static func delete(of profile: String?, _ db: Database) throws {
+        try db.execute(
+            sql: "DELETE FROM keychain_items WHERE pdmn = 'akpu' AND profile = coalesce(?, profile)",
+            arguments: [profile]
+        )
+    }
+
+    /// Returns the number of such items of a profile.
+    package static func count(of profile: String, _ db: Database) throws -> Int {
+        try Int.fetchOne(
+            db,
+            sql: "SELECT count(*) FROM keychain_items WHERE pdmn = 'akpu' AND profile = ?",
+            arguments: [profile]
+        ) ?? 0
+    }
+}

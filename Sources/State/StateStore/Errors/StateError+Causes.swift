@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+package import WhorlService
+package import WhorlSupport
+
+/// Errors of the system.
+extension StateError {
+    /// Converts an error number of the system to an error for a private file.
+    package init(errno code: Int32, path: String) {
+        if let shortage = Self.shortage(code, path: path) {
+            self = shortage
+            return
+        }
+        let kind: Code =
+            switch code {
+            case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP: .notWritable
+            case ENOSPC, EDQUOT: .diskFull
+            default: .failed
+            }
+        self.init(kind, path: path, cause: "errno \(code): \(String(cString: strerror(code)))")
+    }
+
+    /// Returns the error for too many open files; `nil` for every other error number.
+    static func shortage(_ code: Int32, path: String) -> StateError? {
+        let whose: String
+        let recovery: String
+        switch code {
+        case EMFILE:
+            whose = "this process has too many files open."
+            recovery = "Have the program close some, or raise its limit: `ulimit -n 1024`."
+        case ENFILE:
+            whose = "the system has too many files open."
+            recovery = "End programs that hold many; `cat /proc/sys/fs/file-nr` tells how many there are."
+        default: return nil
+        }
+        return StateError(
+            .failed,
+            path: path,
+            message: "\(path) cannot be opened: \(whose)",
+            recovery: recovery,
+            cause: "errno \(code): \(String(cString: strerror(code)))"
+        )
+    }
+}
+
+/// Errors of SQLite.
+extension StateError {
+    /// Converts an error of SQLite to an error of the state directory.
+    init(_ error: any Error, path: String) {
+        if let known = error as? StateError {
+            self = known
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(.failed, path: path, cause: "\(error)")
+            return
+        }
+        // The statement and its arguments are left out of the cause: they may hold a label or a template.
+        // SQLite says "unable to open database file" without the system's reason.
+        if error.resultCode == .SQLITE_CANTOPEN,
+            let shortage = Self.shortage(nextDescriptorFailure(), path: path)
+        {
+            self = shortage
+            return
+        }
+        let cause = "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "")"
+        self.init(Code(error, path: path), path: path, cause: cause)
+    }
+}
+
+extension StateError.Code {
+    fileprivate init(_ error: DatabaseError, path: String) {
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .diskFull
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .notWritable
+        // A full disk appears as an input/output error if the shared memory of the log cannot grow.
+        case .SQLITE_IOERR where Self.isFull(path): self = .diskFull
+        default: self = .failed
+        }
+    }
+
+    private static func isFull(_ path: String) -> Bool {
+        var disk = statvfs()
+        return statvfs(path, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0
+    }
+}
+
+/// Returns the `errno` of a shortage of descriptors that keeps a database from opening; 0 if there is no shortage.
+///
+/// SQLite needs one each for the database, its log, its index and their directory, and has closed them at this point.
+func nextDescriptorFailure() -> Int32 {
+    var taken: [Int32] = []
+    defer { for descriptor in taken { close(descriptor) } }
+    while taken.count < 4 {
+        let next = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard next >= 0 else { return errno }
+        taken.append(next)
+    }
+    return 0
+}
+
+/// Faults of files, folders and locks.
+extension StateError {
+    /// Creates an error that says why a file cannot be trusted, and how to fix it.
+    package init(file fault: FileFault, path: String) {
+        switch fault {
+        case .link, .kind:
+            let kind = fault == .link ? "a link" : "not a plain file"
+            self.init(
+                .tooOpen,
+                path: path,
+                message: "\(path) is \(kind), and state is not written through that.",
+                recovery: "Look where it came from, then move it away: `mv \(shellQuoted(path)) /var/tmp/`."
+            )
+        case .owner, .mode: self.init(access: fault, path: path, closing: "chmod 600")
+        }
+    }
+
+    /// Creates an error that says why the state directory cannot be trusted, and how to fix it.
+    init(folder fault: FileFault, path: String) {
+        switch fault {
+        case .link, .kind:
+            self.init(
+                .notWritable,
+                path: path,
+                message: "\(path) is not a directory.",
+                recovery: "Move it away, or name another directory with --state-dir."
+            )
+        case .owner, .mode: self.init(access: fault, path: path, closing: "chmod 700")
+        }
+    }
+
+    /// Creates an error that says why a lock file cannot be used; a lock that another process holds is `busy`.
+    package init(_ error: FileLockError, path: String) {
+        switch error {
+        case .held, .cancelled: self.init(.busy, path: path)
+        case .unusable(let fault): self.init(file: fault, path: path)
+        case .system(let code): self.init(errno: code, path: path)
+        }
+    }
+
+    private init(access fault: FileFault, path: String, closing command: String) {
+        if case .owner(let user) = fault {
+            self.init(
+                .tooOpen,
+                path: path,
+                message: "\(path) belongs to another user (uid \(user)).",
+                recovery:
+                    "Use it as that user, give it back with `sudo chown \(geteuid()) \(shellQuoted(path))`, "
+                    + "or name another directory with --state-dir."
+            )
+        } else {
+            let mode = if case .mode(let mode) = fault { "0" + String(mode, radix: 8) } else { "unknown" }
+            self.init(
+                .tooOpen,
+                path: path,
+                message: "\(path) is open to others than its owner (mode \(mode)).",
+                recovery: "Close it: `\(command) \(shellQuoted(path))`."
+            )
+        }
+    }
+}
