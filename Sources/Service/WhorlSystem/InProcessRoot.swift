@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeychainRows
+package import StateStore
 package import WhorlEngine
 package import WhorlEnrollment
 package import WhorlFingerprint
-internal import KeychainRows
-package import StateStore
-package import WhorlVault
 public import WhorlService
 internal import WhorlSupport
+package import WhorlVault
 
 /// The root of services in this process, for one configuration: the only type that knows every part.
 ///
@@ -185,5 +185,26 @@ public final class InProcessRoot: Sendable {
     /// Returns the store; `nil` if nothing was ever stored here.
     package func existingStore() async throws(StateError) -> EnrollmentStore? {
         try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
+    }
+}
+
+/// The keychain's rows of every program of a profile.
+package struct StoredKeychain: Sendable {
+    /// The rows, in the access groups of all programs.
+    package let rows: any KeychainRowService
+    /// The number of rows, whether or not they can be read.
+    package let count: Int
+}
+
+extension InProcessRoot {
+    /// Returns the keychain's rows of every program, as they lie in the directory; nothing is made if nothing was ever
+    /// stored.
+    package func keychainOfAllPrograms() throws(StateError) -> StoredKeychain {
+        let state = state
+        let open: KeychainRows.Opening = { creating async throws(StateError) in
+            creating ? try await state.created() : try await state.existing()
+        }
+        let (groups, count) = try KeychainRows(of: profile, in: [], open: open).stored()
+        return StoredKeychain(rows: KeychainRows(of: profile, in: groups, open: open), count: count)
     }
 }
