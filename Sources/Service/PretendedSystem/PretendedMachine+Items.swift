@@ -176,7 +176,7 @@ extension PretendedMachine {
         let shown = vault.shown(to: request.evaluation.session)
         var hasFinger = false
         if let print = shown.print {
-            hasFinger = (try? await store().isEnrolled(print, of: Self.profile)) == true
+            hasFinger = (try? await state.createdStore().isEnrolled(print, of: Self.profile)) == true
         }
         do {
             return try entry.asking(hasFinger: hasFinger, passcode: shown.passcode, await binding())

@@ -122,8 +122,6 @@ public final class InProcessRoot: Sendable {
         InProcessFingers(
             engine: engine,
             application: application,
-            state: state,
-            generations: generations,
             readers: choice
         )
     }

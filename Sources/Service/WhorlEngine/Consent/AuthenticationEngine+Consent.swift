@@ -87,13 +87,7 @@ extension AuthenticationEngine {
 
     func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {
         do throws(EnrollmentError) {
-            let database: StateDatabase?
-            do throws(StateError) { database = try await state.existing() } catch {
-                throw EnrollmentError(.store(error))
-            }
-            guard let database else { return nil }
-            return try await EnrollmentStore(database: database, generations: state.generations)
-                .status(of: profile)
+            return try await state.existingStore()?.status(of: profile)
         } catch {
             throw AuthenticationError(error)
         }
@@ -227,27 +221,9 @@ extension AuthenticationEngine {
             throw AuthenticationError(.authenticationFailed, cause: "the system's rules do not allow it")
         }
         guard let status, !isFirst else { return nil }
-        try await note(change, application)
+        let detail = "the system's rules allowed to \(change.spoken)"
+        let entry = entry(.evaluation, "account", for: application.rawValue, detail: detail)
+        try await changeExisting { try AuditLog.append(entry, in: $0) }
         return OwnerConsent(to: change, in: status, by: .account)
-    }
-
-    private func note(
-        _ change: OwnerConsent.Change,
-        _ application: ApplicationID
-    ) async throws(AuthenticationError) {
-        let entry = AuditEntry(
-            at: time.now().date,
-            profile: profile,
-            application: application.rawValue,
-            event: .evaluation,
-            outcome: "account",
-            detail: "the system's rules allowed to \(change.spoken)"
-        )
-        do throws(StateError) {
-            guard let database = try await state.existing() else { return }
-            try await database.write { try AuditLog.append(entry, in: $0) }
-        } catch {
-            throw AuthenticationError(error)
-        }
     }
 }

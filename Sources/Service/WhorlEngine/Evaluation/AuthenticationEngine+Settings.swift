@@ -56,33 +56,40 @@ extension AuthenticationEngine {
         -> PasscodeVerdict
     {
         let verdict = try await self.passcode.verify(passcode)
-        switch verdict {
-        case .verified: try await liftLock()
-        case .wrong, .throttled, .notSet: break
+        guard verdict == .verified else { return verdict }
+        let entry = entry(.passcode, "unlocked", for: "")
+        try await changeExisting { [profile] db in
+            try BiometricLock.lift(of: profile, in: db)
+            try AuditLog.append(entry, in: db)
         }
         return verdict
     }
 
-    private func liftLock() async throws(AuthenticationError) {
-        let entry = entry(.passcode, "unlocked", for: "")
+    /// Changes the state in one transaction; if nothing was ever stored, it stays so.
+    func changeExisting(
+        _ change: @escaping @Sendable (Database) throws -> Void
+    ) async throws(AuthenticationError) {
         do throws(StateError) {
-            guard let database = try await state.existing() else { return }
-            try await database.write { [profile] db in
-                try BiometricLock.lift(of: profile, in: db)
-                try AuditLog.append(entry, in: db)
-            }
+            try await state.existing()?.write { try change($0) }
         } catch {
             throw AuthenticationError(error)
         }
     }
 
-    private func entry(_ event: AuditEntry.Event, _ outcome: String, for application: String) -> AuditEntry {
+    /// Makes a line of the log, for an event without a reader.
+    func entry(
+        _ event: AuditEntry.Event,
+        _ outcome: String,
+        for application: String,
+        detail: String? = nil
+    ) -> AuditEntry {
         AuditEntry(
             at: time.now().date,
             profile: profile,
             application: application,
             event: event,
-            outcome: outcome
+            outcome: outcome,
+            detail: detail
         )
     }
 }

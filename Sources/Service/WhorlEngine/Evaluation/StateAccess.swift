@@ -56,6 +56,28 @@ public struct StateAccess: Sendable {
     }
 }
 
+/// The store of the enrolled fingers.
+extension StateAccess {
+    /// Returns the store; `nil` if nothing was ever stored.
+    package func existingStore() async throws(EnrollmentError) -> EnrollmentStore? {
+        do throws(StateError) { return try await existing().map(store) } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+
+    /// Returns the store, which is made if it does not exist.
+    package func createdStore() async throws(EnrollmentError) -> EnrollmentStore {
+        do throws(StateError) { return store(on: try await created()) } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+
+    /// Returns the store on a database of this state.
+    func store(on database: StateDatabase) -> EnrollmentStore {
+        EnrollmentStore(database: database, generations: generations)
+    }
+}
+
 /// A database that stays open after it was opened.
 private final class KeptDatabase: Sendable {
     private let kept = Mutex<StateDatabase?>(nil)

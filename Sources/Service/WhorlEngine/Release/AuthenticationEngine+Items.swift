@@ -101,15 +101,14 @@ extension AuthenticationEngine {
     /// fingers have changed.
     @concurrent
     public func standing(of items: [SealedItem]) async throws(VaultError) -> [VaultItem.Standing] {
-        guard let vault = try await self.vault.existingVault(), let store = try await store() else {
-            return items.map { _ in .tampered }
-        }
-        let generation: UInt64
+        guard let vault = try await self.vault.existingVault() else { return items.map { _ in .tampered } }
+        let generation: UInt64?
         do throws(EnrollmentError) {
-            generation = try await store.recordedGeneration(of: profile)
+            generation = try await state.existingStore()?.recordedGeneration(of: profile)
         } catch {
             throw VaultError(error, of: profile)
         }
+        guard let generation else { return items.map { _ in .tampered } }
         return try await vault.standing(of: items, profile: profile, generation: generation)
     }
 
@@ -121,9 +120,8 @@ extension AuthenticationEngine {
         guard access.isBoundToCurrentSet else { return vault }
         try await vault.provision()
         let fingers: EnrollmentSnapshot?
-        let store = try await store()
         do throws(EnrollmentError) {
-            fingers = try await store?.snapshot(of: profile)
+            fingers = try await state.existingStore()?.snapshot(of: profile)
         } catch {
             throw VaultError(error, of: profile)
         }
@@ -131,16 +129,6 @@ extension AuthenticationEngine {
             throw VaultError(.accessRefused("no finger is enrolled that it could be bound to"))
         }
         return vault
-    }
-
-    private func store() async throws(VaultError) -> EnrollmentStore? {
-        do throws(StateError) {
-            return try await state.existing().map {
-                EnrollmentStore(database: $0, generations: state.generations)
-            }
-        } catch {
-            throw VaultError(.store(error), error.path)
-        }
     }
 }
 

@@ -82,9 +82,7 @@ extension AuthenticationEngine {
     }
 
     private func isEnrolled(_ print: PrintID) async -> Bool {
-        guard let database = try? await state.existing() else { return false }
-        let store = EnrollmentStore(database: database, generations: state.generations)
-        return (try? await store.isEnrolled(print, of: profile)) == true
+        (try? await state.existingStore()?.isEnrolled(print, of: profile)) == true
     }
 }
 
