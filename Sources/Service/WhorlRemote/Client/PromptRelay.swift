@@ -48,19 +48,14 @@ extension ServiceClient {
     ) async throws(Failure) -> CallReply<Reply> {
         let prompts = RemotePrompts<Reply>(presenter, self, onProgress: onProgress)
         let parameters = Prompting(call: call, presenter: await PresenterAbilities(of: presenter))
-        let answer: Result<CallReply<Prompted<Reply>>, Failure>
-        do throws(Failure) {
-            answer = .success(
-                try await self.call(
-                    method,
-                    parameters,
-                    attachments,
-                    failing: Failure.self,
-                    update: { prompts.take($0) }
-                )
+        let answer = await Result { () async throws(Failure) in
+            try await self.call(
+                method,
+                parameters,
+                attachments,
+                failing: Failure.self,
+                update: { prompts.take($0) }
             )
-        } catch {
-            answer = .failure(error)
         }
         await prompts.finish()
         let reply = try answer.get()

@@ -79,23 +79,18 @@ package struct RemoteAgent: Sendable {
         onRegistration: @escaping @Sendable () -> Void
     ) async throws(AgentError) {
         let relay = PromptRelay(presenter, client)
-        let answer: Result<CallReply<AgentInterface.Update>, AgentError>
-        do throws(AgentError) {
-            answer = .success(
-                try await client.call(
-                    AgentInterface.register,
-                    .init(presenter: await PresenterAbilities(of: presenter)),
-                    failing: AgentError.self,
-                    update: { update in
-                        if update.isRegistered == true { onRegistration() }
-                        if let shown = update.prompt { relay.show(shown.namingAsker) }
-                        if let change = update.change { relay.change(change.prompt, change.update) }
-                        if let end = update.end { relay.end(end) }
-                    }
-                )
+        let answer = await Result { () async throws(AgentError) in
+            try await client.call(
+                AgentInterface.register,
+                .init(presenter: await PresenterAbilities(of: presenter)),
+                failing: AgentError.self,
+                update: { update in
+                    if update.isRegistered == true { onRegistration() }
+                    if let shown = update.prompt { relay.show(shown.namingAsker) }
+                    if let change = update.change { relay.change(change.prompt, change.update) }
+                    if let end = update.end { relay.end(end) }
+                }
             )
-        } catch {
-            answer = .failure(error)
         }
         await relay.finish()
         _ = try answer.get()

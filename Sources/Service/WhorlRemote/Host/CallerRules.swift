@@ -104,6 +104,13 @@ extension ServiceHost {
         }
     }
 
+    /// Returns the services of a caller's user, for what is about the items of all programs.
+    func servicesUnconfined(_ call: ServiceCall) throws(ServiceRefusal) -> Services {
+        let services = try services(call.client.user)
+        try refuseConfined(call)
+        return services
+    }
+
     /// Returns only if the system's rules allow an action, about which the person may be asked.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
         do throws(AuthenticationError) {

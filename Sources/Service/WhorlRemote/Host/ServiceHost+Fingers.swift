@@ -128,21 +128,12 @@ extension ServiceHost {
     /// Adds the call with which root brings prints of another program.
     func addTakeOver(_ router: inout Router, _ logins: LoginAccess) {
         router.on(LoginInterface.takeOver) { (asked, call) async throws(ServiceRefusal) in
-            guard call.client.user.uid == logins.asker else {
-                throw ServiceRefusal(LoginRefused.rootAlone)
-            }
+            try logins.check(call)
             let prints = try prints(asked, call)
             let caller = await rules.caller(call.client)
-            let outcome: Result<[TakingOver], ServiceRefusal>
-            do throws(ServiceRefusal) {
-                outcome = .success(
-                    try await refusing { () async throws(FingerChangeError) in
-                        try await logins.takeOver(asked.user, prints, asked.isTrial)
-                    }
-                )
-            } catch {
-                outcome = .failure(error)
-            }
+            let outcome = await Result { () async throws(FingerChangeError) in
+                try await logins.takeOver(asked.user, prints, asked.isTrial)
+            }.mapError(\.refusal)
             let change = asked.isTrial ? "see which prints could be taken over" : "take over prints"
             let purpose = CallPurpose(
                 application: "whorl import-fprintd",

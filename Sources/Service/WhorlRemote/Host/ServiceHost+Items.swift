@@ -22,15 +22,11 @@ extension ServiceHost {
                 )
             }
         }
-        router.on(ItemInterface.chipIdentity) { (_, call) async throws(ServiceRefusal) in
-            let items = try services(call.client.user).items
-            return try await refusing { () async throws(VaultError) in try await items.chipIdentity() }
+        asking(&router, ItemInterface.chipIdentity) { (_, services) async throws(VaultError) in
+            try await services.items.chipIdentity()
         }
-        router.on(ItemInterface.makeAttested) { (asked, call) async throws(ServiceRefusal) in
-            let items = try services(call.client.user).items
-            return try await refusing { () async throws(VaultError) in
-                try await items.makeKey(access: asked.access, attestedFor: asked.credential)
-            }
+        asking(&router, ItemInterface.makeAttested) { (asked, services) async throws(VaultError) in
+            try await services.items.makeKey(access: asked.access, attestedFor: asked.credential)
         }
         router.on(ItemInterface.decode.name) {
             (asked: Valued<Int>, call) async throws(ServiceRefusal) -> ServiceReply<AttachedItem> in
@@ -71,11 +67,8 @@ extension ServiceHost {
     ) throws(ServiceRefusal) -> (ItemInterface.Product, Attachments) {
         switch released.product {
         case .secret(let secret):
-            let (place, attachments): (Int, Attachments)
-            do throws(ReleaseError) {
-                (place, attachments) = try attachedSecret(secret, failing: ReleaseError.self)
-            } catch {
-                throw error.refusal
+            let (place, attachments) = try refusing { () throws(ReleaseError) in
+                try attachedSecret(secret, failing: ReleaseError.self)
             }
             return (.init(secret: place, signature: nil, evaluations: released.evaluations), attachments)
         case .signature(let signature):

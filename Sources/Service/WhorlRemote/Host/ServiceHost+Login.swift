@@ -50,6 +50,11 @@ package struct LoginAccess: Sendable {
         self.identify = identify
         self.takeOver = takeOver
     }
+
+    /// Refuses a caller who may not ask.
+    func check(_ call: ServiceCall) throws(ServiceRefusal) {
+        guard call.client.user.uid == asker else { throw ServiceRefusal(LoginRefused.rootAlone) }
+    }
 }
 
 extension ServiceHost {
@@ -63,9 +68,7 @@ extension ServiceHost {
         addPasswords(&router, logins)
         prompting(&router, LoginInterface.identify) {
             (asked, _, call, presenter) async throws(ServiceRefusal) in
-            guard call.client.user.uid == logins.asker else {
-                throw ServiceRefusal(LoginRefused.rootAlone)
-            }
+            try logins.check(call)
             var request = asked.request
             request.timeout = min(request.timeout, promptRules.longestTimeout)
             let limited = request
@@ -77,9 +80,7 @@ extension ServiceHost {
         router.on(LoginInterface.verify.name) {
             (asked: LoginInterface.Asking, call) async throws(ServiceRefusal)
                 -> ServiceReply<LoginInterface.Answer> in
-            guard call.client.user.uid == logins.asker else {
-                throw ServiceRefusal(LoginRefused.rootAlone)
-            }
+            try logins.check(call)
             let caller = await rules.caller(call.client)
             let session = OwnerSession()
             let answer = await verify(asked, call, caller, logins.owner(asked.user), session)

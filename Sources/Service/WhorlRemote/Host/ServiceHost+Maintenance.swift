@@ -23,8 +23,7 @@ extension ServiceHost {
             return NoValue()
         }
         router.on(MaintenanceInterface.reset) { (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            try refuseConfined(call)
+            let services = try servicesUnconfined(call)
             try await authorize(.reset, call)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.resetVault(withoutChip: asked.value)
@@ -50,9 +49,8 @@ extension ServiceHost {
         }
         router.on(MaintenanceInterface.reseal) {
             (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
             // The answer names items of all programs.
-            try refuseConfined(call)
+            let services = try servicesUnconfined(call)
             let passcode = try call.secretBox(at: asked.value)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.reseal(passcode)
@@ -112,11 +110,8 @@ extension ServiceHost {
         in reader: any FingerprintReader
     ) async throws(ReaderError) -> [StoredPrint] {
         try await reader.open()
-        let prints: Result<[StoredPrint], ReaderError>
-        do throws(ReaderError) {
-            prints = .success(try await reader.storedPrints(whenBusy: .wait))
-        } catch {
-            prints = .failure(error)
+        let prints = await Result { () async throws(ReaderError) in
+            try await reader.storedPrints(whenBusy: .wait)
         }
         // The first error says more.
         try? await reader.close()

@@ -23,10 +23,8 @@ extension ServiceHost {
             let session = caller.asker?.session
             let presenter = WirePresenter<Reply>(parameters.presenter, call, in: session, self)
             let work = Task { () async -> Result<(Reply, Attachments), ServiceRefusal> in
-                do throws(ServiceRefusal) {
-                    return .success(try await body(asked, services, call, presenter))
-                } catch {
-                    return .failure(error)
+                await Result { () async throws(ServiceRefusal) in
+                    try await body(asked, services, call, presenter)
                 }
             }
             presenter.onLoss { work.cancel() }
@@ -84,9 +82,8 @@ extension ServiceCall {
 extension ServiceHost {
     func addAgents(_ router: inout Router) {
         router.on(AgentInterface.register) { (asked, call) async throws(ServiceRefusal) in
-            // Refuses users whom this service does not serve.
-            _ = try services(call.client.user)
-            try refuseConfined(call)
+            // Refuses users whom this service does not serve, too.
+            _ = try servicesUnconfined(call)
             guard call.wantsMore else { throw .invalidParameter("more") }
             guard promptRules.agents != .never else { throw AgentError(.notAllowed).refusal }
             let agent = RegisteredAgent(asked.presenter, call)
