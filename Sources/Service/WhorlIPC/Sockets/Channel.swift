@@ -176,11 +176,7 @@ final class Channel: @unchecked Sendable {
             if errno != EAGAIN && errno != EINTR { end(.failed(SystemCallError("recvmsg"))) }
             return
         }
-        let descriptors = withUnsafeBytes(of: control.descriptors) { room in
-            room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count)).map {
-                Descriptor(owning: $0)
-            }
-        }
+        let descriptors = Descriptor.received(with: control)
         guard count > 0 else { return end(.hungUp) }
         guard control.is_truncated == 0 else { return end(.malformed) }
         do throws(FrameReader.Fault) {
