@@ -148,7 +148,7 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
 
     func keep(_ password: SecretBox, changedOn day: Int?) async throws(VaultError) -> Bool {
         guard let row = try await row(), let vault = try await state.vaultInChip() else { return false }
-        // Whoever can log in can type it again: a password that still opens is not sealed at each login.
+        // A person who can log in can type it again: a password that still opens is not sealed at each login.
         if row.changedOn == day, try await standing(of: row) == .valid { return false }
         let item = try await engine.seal(password, access: .biometryCurrentSet, applicationPassword: nil)
         try await vault.setLoginPassword(item, changedOn: day, of: profile)
@@ -180,11 +180,5 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
     private func standing(of row: LoginPassword) async throws(VaultError) -> VaultItem.Standing? {
         guard let item = row.item else { return nil }
         return try await engine.standing(of: [item]).first
-    }
-
-    private func inVault<Value>(
-        _ body: () async throws(VaultError) -> Value
-    ) async throws(ReleaseError) -> Value {
-        do { return try await body() } catch { throw .vault(error) }
     }
 }
