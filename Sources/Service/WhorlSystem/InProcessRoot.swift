@@ -27,7 +27,7 @@ public final class InProcessRoot: Sendable {
     /// The engine behind the services.
     package let engine: AuthenticationEngine
     /// The access to the database, for the keychain, which keeps rows of its own there.
-    package let stateAccess: StateAccess
+    package var stateAccess: StateAccess { engine.state }
 
     let choice: ReaderChoice
     let chip: ChipChoice
@@ -71,12 +71,6 @@ public final class InProcessRoot: Sendable {
         application = configuration.application ?? ApplicationID(rawValue: ThisProcess.programName)
         accessGroups = configuration.accessGroups
         stateDirectory = directory
-        let access = StateAccess(
-            generations: generations,
-            existing: { () async throws(StateError) in try await state.existing() },
-            created: { () async throws(StateError) in try await state.created() }
-        )
-        stateAccess = access
         let program = application.rawValue
         keychain = KeychainRows(of: profile, in: [program] + accessGroups) {
             creating async throws(StateError) in
@@ -84,7 +78,11 @@ public final class InProcessRoot: Sendable {
         }
         engine = AuthenticationEngine(
             profile: profile,
-            state: access,
+            state: StateAccess(
+                generations: generations,
+                existing: { () async throws(StateError) in try await state.existing() },
+                created: { () async throws(StateError) in try await state.created() }
+            ),
             passcode: VaultPasscode(of: profile, in: state),
             vault: state,
             texts: PromptTexts(),
