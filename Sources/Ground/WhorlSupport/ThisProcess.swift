@@ -93,3 +93,10 @@ package enum ThisProcess {
         return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
     }
 }
+
+/// Looks up a function of the C library that Swift's module lacks: because of its header (getauxval(3), gettext(3)),
+/// because it is GNU-only (pipe2(2), pthread_setname_np(3)), or because it is variadic (prctl(2), whose arguments Linux's
+/// calling conventions pass like any others).
+package func gnuFunction<Call>(_ name: String, as: Call.Type) -> Call? {
+    dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
+}

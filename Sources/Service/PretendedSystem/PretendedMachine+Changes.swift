@@ -16,7 +16,7 @@ extension PretendedMachine {
         // The template is the one that the scripted reader makes; an enrollment at the reader would need threads that
         // the caller may block.
         let template = Template(bytes: Array("mock:\(finger.rawValue)#1".utf8))
-        let store = try await store()
+        let store = try await state.createdStore()
         _ = try await store.add(
             template,
             as: finger,
@@ -30,7 +30,7 @@ extension PretendedMachine {
 
     /// Removes fingers.
     package func remove(_ fingers: FingerSelection) async throws(EnrollmentError) {
-        let store = try await store()
+        let store = try await state.createdStore()
         let enroller = engine.enroller(store, for: ApplicationID(rawValue: "settings"))
         _ = try await enroller.remove(
             fingers,
@@ -42,7 +42,7 @@ extension PretendedMachine {
 
     /// Returns the enrolled fingers.
     package func fingers() async throws(EnrollmentError) -> [Finger] {
-        try await store().fingers(of: Self.profile).map(\.finger)
+        try await state.createdStore().fingers(of: Self.profile).map(\.finger)
     }
 
     /// Sets or changes the passcode; `nil` removes it.
@@ -83,15 +83,6 @@ extension PretendedMachine {
 
     /// Advances the time of reuse windows, locks and the waits after wrong passcodes at once.
     package func pass(_ duration: Duration) { clock.pass(duration) }
-
-    /// Returns the store of the enrolled fingers, which is made if it does not exist.
-    func store() async throws(EnrollmentError) -> EnrollmentStore {
-        do throws(StateError) {
-            return EnrollmentStore(database: try await state.created())
-        } catch {
-            throw EnrollmentError(.store(error))
-        }
-    }
 
     /// Gives the owner's consent without a prompt.
     private func consent(

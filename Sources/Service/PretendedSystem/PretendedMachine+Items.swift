@@ -96,7 +96,7 @@ extension PretendedMachine {
         _ request: ReleaseRequest,
         _ presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<ItemProduct> {
-        guard let hash = HashedElsewhere(digest) else {
+        guard let hash = DigestBytes(digest) else {
             throw .vault(VaultError(.digestWrongSize(bytes: digest.count)))
         }
         let (key, shown) = try await openKey(key, request, presenter)
@@ -176,7 +176,7 @@ extension PretendedMachine {
         let shown = vault.shown(to: request.evaluation.session)
         var hasFinger = false
         if let print = shown.print {
-            hasFinger = (try? await store().isEnrolled(print, of: Self.profile)) == true
+            hasFinger = (try? await state.createdStore().isEnrolled(print, of: Self.profile)) == true
         }
         do {
             return try entry.asking(hasFinger: hasFinger, passcode: shown.passcode, await binding())
@@ -201,23 +201,4 @@ extension PretendedMachine {
             throw .evaluation(error)
         }
     }
-}
-
-/// A digest of 32 bytes that was computed elsewhere, in the form that a signing key takes.
-private struct HashedElsewhere: Digest {
-    static let byteCount = 32
-    private let bytes: [UInt8]
-
-    init?(_ bytes: Data) {
-        guard bytes.count == HashedElsewhere.byteCount else { return nil }
-        self.bytes = [UInt8](bytes)
-    }
-
-    func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
-        try bytes.withUnsafeBytes(body)
-    }
-
-    func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
-
-    var description: String { "SHA-256 digest" }
 }

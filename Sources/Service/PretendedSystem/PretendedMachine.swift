@@ -89,7 +89,7 @@ package final class PretendedMachine: AuthenticationService {
 
     /// Returns the current state that new items are bound to.
     func binding() async -> TestVault.Binding {
-        let fingers = try? await store().state(of: PretendedMachine.profile, application: "")?.generation
+        let fingers = try? await state.createdStore().state(of: Self.profile, application: "")?.generation
         return TestVault.Binding(fingers: fingers, passcode: passcode.serial)
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import GLibRuntime
+
 /// A login session, as the machine's login manager knows it.
 package struct LoginSession: Sendable, Hashable {
     /// The session's name, such as `2`.
@@ -52,4 +54,86 @@ package struct LoginSessionsFault: Error, Sendable, Hashable {
     package let cause: String
 
     package init(_ cause: String) { self.cause = cause }
+}
+
+/// The login sessions of systemd-logind, asked over the system's D-Bus (org.freedesktop.login1(5)).
+package struct Logind: LoginSessions {
+    private static let name = "org.freedesktop.login1"
+    private static let manager = SystemBus.Target(name, "/org/freedesktop/login1")
+
+    private let bus: SystemBus
+
+    package init(bus: SystemBus = .shared) { self.bus = bus }
+
+    package func session(ofProcess pid: Int32) async throws(LoginSessionsFault) -> LoginSession? {
+        let ofProcess = try await path("GetSessionByPID", pid, without: "NoSessionForPID")
+        let path: String?
+        if let ofProcess { path = ofProcess } else { path = try await displaySession(pid) }
+        guard let path else { return nil }
+        // A session that has ended in between is none.
+        return try await properties("Session", path).flatMap(LoginSession.init)
+    }
+
+    /// Returns the session at the screen of the user to whose slice a process belongs.
+    private func displaySession(_ pid: Int32) async throws(LoginSessionsFault) -> String? {
+        guard let user = try await path("GetUserByPID", pid, without: "NoUserForPID"),
+            let display = try await properties("User", user)?["Display"],
+            let id = display[0]?.text, !id.isEmpty
+        else { return nil }
+        return display[1]?.text
+    }
+
+    private func path(
+        _ method: String,
+        _ pid: Int32,
+        without none: String
+    ) async throws(LoginSessionsFault) -> String? {
+        do throws(SystemBus.Fault) {
+            let answer = try await bus.call(
+                "\(Self.name).Manager.\(method)",
+                of: Self.manager,
+                "(uint32 \(pid),)"
+            )
+            return answer[0]?.text
+        } catch {
+            guard error.name == "\(Self.name).\(none)" else { throw LoginSessionsFault(error.cause) }
+            return nil
+        }
+    }
+
+    private func properties(_ interface: String, _ path: String) async throws(LoginSessionsFault) -> BusValue?
+    {
+        do throws(SystemBus.Fault) {
+            return try await bus.call(
+                "org.freedesktop.DBus.Properties.GetAll",
+                of: SystemBus.Target(Self.name, path),
+                "('\(Self.name).\(interface)',)"
+            )[0]
+        } catch {
+            guard error.name == "org.freedesktop.DBus.Error.UnknownObject" else {
+                throw LoginSessionsFault(error.cause)
+            }
+            return nil
+        }
+    }
+}
+
+extension LoginSession {
+    /// Reads the properties of a session; `nil` where one is missing.
+    init?(_ properties: BusValue) {
+        guard let id = properties["Id"]?.text, let user = properties["User"]?[0]?.number,
+            let number = UInt32(exactly: user), let isActive = properties["Active"]?.flag,
+            let isRemote = properties["Remote"]?.flag, let role = properties["Class"]?.text,
+            let type = properties["Type"]?.text, let seat = properties["Seat"]?[0]?.text
+        else { return nil }
+        self.init(
+            id: id,
+            user: number,
+            seat: seat.isEmpty ? nil : seat,
+            isActive: isActive,
+            isRemote: isRemote,
+            role: role,
+            type: type
+        )
+    }
 }

@@ -4,32 +4,29 @@ import WhorlEngine
 import WhorlEnrollment
 import WhorlFingerprint
 import Foundation
-import StateStore
 import WhorlService
 
 /// The enrolled fingers of a profile, in the state of this process.
 struct InProcessFingers: FingerService {
     let engine: AuthenticationEngine
     let application: ApplicationID
-    let state: ProtectedState
-    let generations: VaultGenerations
     let readers: ReaderChoice
 
     private var profile: String { engine.profile }
 
     func fingers() async throws(EnrollmentError) -> [EnrolledFinger] {
-        try await existingStore()?.fingers(of: profile) ?? []
+        try await engine.state.existingStore()?.fingers(of: profile) ?? []
     }
 
     func state(for application: ApplicationID) async throws(EnrollmentError) -> EnrollmentState? {
-        try await existingStore()?.state(of: profile, application: application.rawValue)
+        try await engine.state.existingStore()?.state(of: profile, application: application.rawValue)
     }
 
     func difference(
         since digest: Data,
         for application: ApplicationID
     ) async throws(EnrollmentError) -> EnrollmentDifference {
-        guard let store = try await existingStore() else {
+        guard let store = try await engine.state.existingStore() else {
             // Nothing is stored: whatever the digest was taken from is gone.
             return EnrollmentDifference(changed: true, added: [], removed: [], isKnown: false)
         }
@@ -143,29 +140,17 @@ struct InProcessFingers: FingerService {
 
 /// The parts that the operations share.
 extension InProcessFingers {
-    private func existingStore() async throws(EnrollmentError) -> EnrollmentStore? {
-        do throws(StateError) {
-            return try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
-        } catch {
-            throw EnrollmentError(.store(error))
-        }
-    }
-
     func existingEnroller(
         for application: ApplicationID
     ) async throws(EnrollmentError) -> FingerEnroller? {
-        try await existingStore().map { engine.enroller($0, for: application) }
+        try await engine.state.existingStore().map { engine.enroller($0, for: application) }
     }
 
     func newEnroller(
         for request: ConsentRequest
     ) async throws(EnrollmentError) -> FingerEnroller {
-        do throws(StateError) {
-            let store = EnrollmentStore(database: try await state.created(), generations: generations)
-            return engine.enroller(store, for: request.application, asker: request.asker)
-        } catch {
-            throw EnrollmentError(.store(error))
-        }
+        let store = try await engine.state.createdStore()
+        return engine.enroller(store, for: request.application, asker: request.asker)
     }
 
     private func consent(

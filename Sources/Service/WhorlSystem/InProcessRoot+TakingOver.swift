@@ -70,11 +70,7 @@ extension InProcessRoot {
             throw .owner(error)
         }
         do throws(EnrollmentError) {
-            let store: EnrollmentStore
-            do throws(StateError) { store = try await self.store() } catch {
-                throw EnrollmentError(.store(error))
-            }
-            _ = try await store.add(
+            _ = try await engine.state.createdStore().add(
                 print.template,
                 as: print.finger,
                 label: nil,

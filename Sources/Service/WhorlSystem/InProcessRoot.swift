@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeychainRows
+package import StateStore
 package import WhorlEngine
 package import WhorlEnrollment
 package import WhorlFingerprint
-internal import KeychainRows
-package import StateStore
-package import WhorlVault
 public import WhorlService
 internal import WhorlSupport
+package import WhorlVault
 
 /// The root of services in this process, for one configuration: the only type that knows every part.
 ///
@@ -27,7 +27,7 @@ public final class InProcessRoot: Sendable {
     /// The engine behind the services.
     package let engine: AuthenticationEngine
     /// The access to the database, for the keychain, which keeps rows of its own there.
-    package let stateAccess: StateAccess
+    package var stateAccess: StateAccess { engine.state }
 
     let choice: ReaderChoice
     let chip: ChipChoice
@@ -71,12 +71,6 @@ public final class InProcessRoot: Sendable {
         application = configuration.application ?? ApplicationID(rawValue: ThisProcess.programName)
         accessGroups = configuration.accessGroups
         stateDirectory = directory
-        let access = StateAccess(
-            generations: generations,
-            existing: { () async throws(StateError) in try await state.existing() },
-            created: { () async throws(StateError) in try await state.created() }
-        )
-        stateAccess = access
         let program = application.rawValue
         keychain = KeychainRows(of: profile, in: [program] + accessGroups) {
             creating async throws(StateError) in
@@ -84,7 +78,11 @@ public final class InProcessRoot: Sendable {
         }
         engine = AuthenticationEngine(
             profile: profile,
-            state: access,
+            state: StateAccess(
+                generations: generations,
+                existing: { () async throws(StateError) in try await state.existing() },
+                created: { () async throws(StateError) in try await state.created() }
+            ),
             passcode: VaultPasscode(of: profile, in: state),
             vault: state,
             texts: PromptTexts(),
@@ -122,8 +120,6 @@ public final class InProcessRoot: Sendable {
         InProcessFingers(
             engine: engine,
             application: application,
-            state: state,
-            generations: generations,
             readers: choice
         )
     }
@@ -185,5 +181,26 @@ public final class InProcessRoot: Sendable {
     /// Returns the store; `nil` if nothing was ever stored here.
     package func existingStore() async throws(StateError) -> EnrollmentStore? {
         try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
+    }
+}
+
+/// The keychain's rows of every program of a profile.
+package struct StoredKeychain: Sendable {
+    /// The rows, in the access groups of all programs.
+    package let rows: any KeychainRowService
+    /// The number of rows, whether or not they can be read.
+    package let count: Int
+}
+
+extension InProcessRoot {
+    /// Returns the keychain's rows of every program, as they lie in the directory; nothing is made if nothing was ever
+    /// stored.
+    package func keychainOfAllPrograms() throws(StateError) -> StoredKeychain {
+        let state = state
+        let open: KeychainRows.Opening = { creating async throws(StateError) in
+            creating ? try await state.created() : try await state.existing()
+        }
+        let (groups, count) = try KeychainRows(of: profile, in: [], open: open).stored()
+        return StoredKeychain(rows: KeychainRows(of: profile, in: groups, open: open), count: count)
     }
 }

@@ -4,6 +4,7 @@ package import WhorlFingerprint
 import Foundation
 package import GRDB
 package import StateStore
+import WhorlSupport
 
 /// A match that a later evaluation may take instead of a new touch.
 ///
@@ -106,34 +107,23 @@ extension ReusableMatch {
     ///
     /// Two different matches never have the same bytes.
     fileprivate var encoding: Data {
-        var data = Data([Self.version, finger.number])
-        for number in [generation, UInt64(bitPattern: sinceBoot)] {
-            withUnsafeBytes(of: number.bigEndian) { data.append(contentsOf: $0) }
-        }
+        var bytes = ByteWriter([Self.version, finger.number])
+        bytes.append(generation)
+        bytes.append(sinceBoot)
         for text in [profile, reader.rawValue, kind.rawValue, bootID, print.description] {
-            withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian) { data.append(contentsOf: $0) }
-            data.append(contentsOf: text.utf8)
+            bytes.append(sized: text)
         }
-        return data
+        return bytes.data
     }
 
     fileprivate init?(decoding data: Data) {
-        var rest = data[...]
-        func take(_ count: Int) -> Data? {
-            guard count >= 0, rest.count >= count else { return nil }
-            defer { rest = rest.dropFirst(count) }
-            return Data(rest.prefix(count))
-        }
-        func number(bytes: Int) -> UInt64? { take(bytes)?.reduce(0) { $0 << 8 | UInt64($1) } }
-        func text() -> String? {
-            number(bytes: 4).flatMap { take(Int($0)) }.flatMap { String(bytes: $0, encoding: .utf8) }
-        }
-        guard number(bytes: 1) == UInt64(Self.version), let fingerNumber = number(bytes: 1),
-            let finger = Finger.allCases.first(where: { UInt64($0.number) == fingerNumber }),
-            let generation = number(bytes: 8), let sinceBoot = number(bytes: 8),
-            let profile = text(), let reader = text(),
-            let kind = text().flatMap(ReaderInfo.Kind.init(rawValue:)), let bootID = text(),
-            let print = text().flatMap({ PrintID($0) }), rest.isEmpty
+        var bytes = ByteReader(data)
+        guard bytes.number() == Self.version, let fingerNumber: UInt8 = bytes.number(),
+            let finger = Finger.allCases.first(where: { $0.number == fingerNumber }),
+            let generation: UInt64 = bytes.number(), let sinceBoot: Int64 = bytes.number(),
+            let profile = bytes.text(), let reader = bytes.text(),
+            let kind = bytes.text().flatMap(ReaderInfo.Kind.init(rawValue:)), let bootID = bytes.text(),
+            let print = bytes.text().flatMap({ PrintID($0) }), bytes.isAtEnd
         else { return nil }
         self.print = print
         self.finger = finger
@@ -142,6 +132,6 @@ extension ReusableMatch {
         self.reader = ReaderID(rawValue: reader)
         self.kind = kind
         self.bootID = bootID
-        self.sinceBoot = Int64(bitPattern: sinceBoot)
+        self.sinceBoot = sinceBoot
     }
 }

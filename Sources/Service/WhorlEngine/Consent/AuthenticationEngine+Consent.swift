@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StateStore
 public import WhorlEnrollment
 import WhorlFingerprint
-import StateStore
-import WhorlVault
 public import WhorlService
+import WhorlVault
 
 extension AuthenticationEngine {
     /// Asks the owner to agree to a change of the enrolled fingers.
@@ -87,13 +87,7 @@ extension AuthenticationEngine {
 
     func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {
         do throws(EnrollmentError) {
-            let database: StateDatabase?
-            do throws(StateError) { database = try await state.existing() } catch {
-                throw EnrollmentError(.store(error))
-            }
-            guard let database else { return nil }
-            return try await EnrollmentStore(database: database, generations: state.generations)
-                .status(of: profile)
+            return try await state.existingStore()?.status(of: profile)
         } catch {
             throw AuthenticationError(error)
         }
@@ -197,4 +191,39 @@ extension AuthenticationError {
         message: "No passcode is set, and the fingers cannot be trusted: nothing tells who their owner is.",
         recovery: "Give them up with `whorl remove --all`, then enroll again; secrets and keys are kept."
     )
+}
+
+extension AuthenticationEngine {
+    /// Takes the word of the system's rules for the owner's, about a change of the enrolled fingers.
+    ///
+    /// It is for programs that can show no prompt for the owner's own proof, as those of fprintd's interface. Where the
+    /// fingers cannot be trusted, no rule of the system stands in for the passcode. The log has a line with the change.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - application: The program that asks, for the log.
+    ///   - isAllowed: Returns whether the rules allow the change; its argument tells whether nothing says yet who the
+    ///     owner is. It is asked once.
+    /// - Returns: The consent, for this change of the fingers as they were before the rules were asked; `nil` where
+    ///   the change needs none.
+    /// - Throws: `authenticationFailed` where the rules do not allow it; `enrollmentTampered`, `enrollmentRolledBack`,
+    ///   `storeFailed`.
+    @concurrent
+    package func consentOfAccount(
+        to change: OwnerConsent.Change,
+        for application: ApplicationID,
+        _ isAllowed: @Sendable (_ isFirst: Bool) async -> Bool
+    ) async throws(AuthenticationError) -> OwnerConsent? {
+        let status = try await enrollmentStatus()
+        if let fault = status?.fault { throw AuthenticationError(fault) }
+        let isFirst = status.map { $0.need == .nothing } ?? true
+        guard await isAllowed(isFirst) else {
+            throw AuthenticationError(.authenticationFailed, cause: "the system's rules do not allow it")
+        }
+        guard let status, !isFirst else { return nil }
+        let detail = "the system's rules allowed to \(change.spoken)"
+        let entry = entry(.evaluation, "account", for: application.rawValue, detail: detail)
+        try await changeExisting { try AuditLog.append(entry, in: $0) }
+        return OwnerConsent(to: change, in: status, by: .account)
+    }
 }

@@ -36,12 +36,7 @@ struct EnrollmentTries: TouchCounter {
         on reader: ReaderInfo,
         within limit: Duration
     ) async throws(EnrollmentError) -> any CountedTouches {
-        let database: StateDatabase
-        do throws(StateError) {
-            database = try await engine.state.created()
-        } catch {
-            throw EnrollmentError(.store(error))
-        }
+        let database = try await engine.state.createdStore().database
         let directory = database.directory
         let lock = try await counting(in: directory) { () async throws(AuthenticationError) in
             let path = EvaluationLock.path(in: directory, profile: engine.profile)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+package import GRDB
 public import SecretMemory
 import StateStore
 public import WhorlService
@@ -56,33 +56,70 @@ extension AuthenticationEngine {
         -> PasscodeVerdict
     {
         let verdict = try await self.passcode.verify(passcode)
-        switch verdict {
-        case .verified: try await liftLock()
-        case .wrong, .throttled, .notSet: break
+        guard verdict == .verified else { return verdict }
+        let entry = entry(.passcode, "unlocked", for: "")
+        try await changeExisting { [profile] db in
+            try BiometricLock.lift(of: profile, in: db)
+            try AuditLog.append(entry, in: db)
         }
         return verdict
     }
 
-    private func liftLock() async throws(AuthenticationError) {
-        let entry = entry(.passcode, "unlocked", for: "")
+    /// Changes the state in one transaction; if nothing was ever stored, it stays so.
+    func changeExisting(
+        _ change: @escaping @Sendable (Database) throws -> Void
+    ) async throws(AuthenticationError) {
         do throws(StateError) {
-            guard let database = try await state.existing() else { return }
-            try await database.write { [profile] db in
-                try BiometricLock.lift(of: profile, in: db)
-                try AuditLog.append(entry, in: db)
-            }
+            try await state.existing()?.write { try change($0) }
         } catch {
             throw AuthenticationError(error)
         }
     }
 
-    private func entry(_ event: AuditEntry.Event, _ outcome: String, for application: String) -> AuditEntry {
+    /// Makes a line of the log, for an event without a reader.
+    func entry(
+        _ event: AuditEntry.Event,
+        _ outcome: String,
+        for application: String,
+        detail: String? = nil
+    ) -> AuditEntry {
         AuditEntry(
             at: time.now().date,
             profile: profile,
             application: application,
             event: event,
-            outcome: outcome
+            outcome: outcome,
+            detail: detail
         )
+    }
+}
+
+/// The programs that a person has told not to use fingers, in the table `opt_outs`.
+package struct OptOuts: Sendable {
+    /// The profile that the choices belong to.
+    package let profile: String
+
+    /// Makes access to the choices of a profile.
+    package init(profile: String) { self.profile = profile }
+
+    /// Returns whether a program is opted out.
+    package func contains(_ application: ApplicationID, in db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM opt_outs WHERE profile = ? AND application = ?)"
+            ),
+            arguments: [profile, application.rawValue]
+        ) ?? false
+    }
+
+    /// Adds a program to the opted-out ones, or removes it.
+    ///
+    /// A second call with the same values changes nothing.
+    package func set(_ optedOut: Bool, _ application: ApplicationID, in db: Database) throws {
+        let change =
+            optedOut
+            ? "INSERT OR IGNORE INTO opt_outs (profile, application) VALUES (?, ?)"
+            : "DELETE FROM opt_outs WHERE profile = ? AND application = ?"
+        try db.execute(sql: change, arguments: [profile, application.rawValue])
     }
 }

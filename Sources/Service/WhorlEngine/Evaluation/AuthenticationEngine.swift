@@ -28,7 +28,7 @@ public final class AuthenticationEngine: AuthenticationService {
     /// The profile whose fingers are asked for.
     public let profile: String
 
-    let state: StateAccess
+    package let state: StateAccess
     let reader: ReaderProvider
     let passcode: any PasscodeAuthority
     let vault: any VaultSource

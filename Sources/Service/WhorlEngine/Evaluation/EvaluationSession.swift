@@ -160,7 +160,7 @@ struct EvaluationSession: Sendable {
         _ isTooEarly: @escaping @Sendable () -> Bool
     ) async throws(AuthenticationError) -> Scan {
         let info = await reader.info
-        let store = EnrollmentStore(database: books.database, generations: engine.state.generations)
+        let store = engine.state.store(on: books.database)
         let fingers: EnrollmentSnapshot
         do throws(EnrollmentError) {
             fingers = try await store.snapshot(of: books.profile)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlEnrollment
 public import StateStore
 import Synchronization
+public import WhorlEnrollment
 public import WhorlService
+public import WhorlVault
 
 /// The engine's access to its state; no file is made before data must be stored.
 public struct StateAccess: Sendable {
@@ -55,6 +56,28 @@ public struct StateAccess: Sendable {
     }
 }
 
+/// The store of the enrolled fingers.
+extension StateAccess {
+    /// Returns the store; `nil` if nothing was ever stored.
+    package func existingStore() async throws(EnrollmentError) -> EnrollmentStore? {
+        do throws(StateError) { return try await existing().map(store) } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+
+    /// Returns the store, which is made if it does not exist.
+    package func createdStore() async throws(EnrollmentError) -> EnrollmentStore {
+        do throws(StateError) { return store(on: try await created()) } catch {
+            throw EnrollmentError(.store(error))
+        }
+    }
+
+    /// Returns the store on a database of this state.
+    func store(on database: StateDatabase) -> EnrollmentStore {
+        EnrollmentStore(database: database, generations: generations)
+    }
+}
+
 /// A database that stays open after it was opened.
 private final class KeptDatabase: Sendable {
     private let kept = Mutex<StateDatabase?>(nil)
@@ -69,4 +92,45 @@ private final class KeptDatabase: Sendable {
             return kept
         }
     }
+}
+
+/// Gives the engine the vault; no chip is asked before an operation needs it.
+public protocol VaultSource: Sendable {
+    /// Returns the vault of the directory; `nil` if nothing was ever stored there.
+    func existingVault() async throws(VaultError) -> Vault?
+
+    /// Returns the vault with a chip behind it; `nil` if nothing was ever stored.
+    ///
+    /// - Throws: `noChip` without a chip.
+    func vaultInChip() async throws(VaultError) -> Vault?
+
+    /// Returns the vault with a chip behind it, which is created if nothing was ever stored.
+    ///
+    /// - Throws: `noChip` without a chip.
+    func createdVault() async throws(VaultError) -> Vault
+}
+
+/// A vault that was found already.
+package struct FoundVault: VaultSource {
+    let vault: Vault
+
+    /// Gives this vault.
+    package init(_ vault: Vault) { self.vault = vault }
+
+    package func existingVault() -> Vault? { vault }
+    package func vaultInChip() -> Vault? { vault }
+    package func createdVault() -> Vault { vault }
+}
+
+/// No vault, and so no passcode and no items.
+public struct NoVault: VaultSource {
+    /// Gives no vault.
+    public init() {}
+
+    /// Returns `nil`.
+    public func existingVault() -> Vault? { nil }
+    /// Throws the error that there is no vault.
+    public func vaultInChip() throws(VaultError) -> Vault? { throw .noVault }
+    /// Throws the error that there is no vault.
+    public func createdVault() throws(VaultError) -> Vault { throw .noVault }
 }

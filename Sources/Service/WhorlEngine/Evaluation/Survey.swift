@@ -69,10 +69,9 @@ extension AuthenticationEngine {
         // Without a reader, no lock is reported: the error that no reader is connected takes precedence.
         let readers = survey.readerInfo.map { ReaderClass($0.kind) } ?? .real
         do throws(EnrollmentError) {
-            guard let database = try await existingDatabase() else { return }
-            let store = EnrollmentStore(database: database, generations: state.generations)
+            guard let store = try await state.existingStore() else { return }
             // Set it even if the set of fingers turns out not to be sound, since that is recorded.
-            survey.database = database
+            survey.database = store.database
             let (fingers, rest) = try await store.snapshot(of: profile) { [profile, rules, time] db in
                 let ledger = AttemptLedger(profile: profile, readers: readers, rules: rules)
                 let record = try ledger.record(in: db)
@@ -97,14 +96,6 @@ extension AuthenticationEngine {
                 .readerNotConnected, .reader, .ownerNeeded, .changedMeanwhile, .lockedOut:
                 survey.preconditions.storeFailure = AuthenticationError(error)
             }
-        }
-    }
-
-    private func existingDatabase() async throws(EnrollmentError) -> StateDatabase? {
-        do throws(StateError) {
-            return try await state.existing()
-        } catch {
-            throw EnrollmentError(.store(error))
         }
     }
 }

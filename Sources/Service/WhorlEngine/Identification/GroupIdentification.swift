@@ -263,33 +263,3 @@ private struct IdentifiedFinger: Sendable {
         )
     }
 }
-
-extension AuthenticationError {
-    fileprivate static func tooManyPeople(_ count: Int, _ rules: GroupRules) -> AuthenticationError {
-        AuthenticationError(
-            .invalidContext,
-            message: rules.mostPeople == 0
-                ? "This machine does not identify people."
-                : "This machine identifies one of at most \(rules.mostPeople) people.",
-            recovery:
-                "Ask for a name first, and then for that person's finger. The administrator can set [Identify] People.",
-            cause: "\(count) people are named"
-        )
-    }
-
-    fileprivate static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules)
-        -> AuthenticationError
-    {
-        let figure = chance.map { "one in \(Int((1 / max($0, .leastNormalMagnitude)).rounded(.down)))" }
-        return AuthenticationError(
-            .invalidContext,
-            message: figure.map {
-                "Among so many fingers \($0) touches of strangers would be taken for somebody's."
-            }
-                ?? "Nothing is known about how often this reader takes a stranger for somebody.",
-            recovery:
-                "Name fewer people, or ask for a name first. The administrator can set [Identify] StrangerOneIn.",
-            cause: "the limit is one in \(rules.strangerOneIn)"
-        )
-    }
-}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import WhorlVault
-import WhorlService
+package import WhorlService
 
 /// One release, which turns what the person shows into a proof and gives the proof only to the vault.
 struct ItemRelease: Sendable {
@@ -137,12 +137,13 @@ struct ItemRelease: Sendable {
             try await vault.isPasscodeSet(of: engine.profile)
         }
     }
+}
 
-    private func inVault<Value>(
-        _ body: () async throws(VaultError) -> Value
-    ) async throws(ReleaseError) -> Value {
-        do { return try await body() } catch { throw .vault(error) }
-    }
+/// Runs work of the vault, whose failure becomes that of a release.
+package func inVault<Value>(
+    _ body: () async throws(VaultError) -> Value
+) async throws(ReleaseError) -> Value {
+    do { return try await body() } catch { throw .vault(error) }
 }
 
 extension VaultError {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import SecretMemory
+import Synchronization
 public import WhorlService
+import WhorlVault
 
 /// An authority that knows whether a passcode is set and compares passcodes with it.
 ///
@@ -32,4 +34,91 @@ public struct NoPasscode: PasscodeAuthority {
 
     /// Returns ``PasscodeVerdict/notSet`` without a comparison.
     public func verify(_ passcode: borrowing SecretBytes) -> PasscodeVerdict { .notSet }
+}
+
+/// The authority for the passcode that the vault keeps as an object of the chip.
+public struct VaultPasscode: PasscodeAuthority {
+    private let profile: String
+    private let source: any VaultSource
+
+    /// Makes the authority for the passcode of a profile.
+    public init(of profile: String, in source: any VaultSource) {
+        self.profile = profile
+        self.source = source
+    }
+
+    /// Whether a passcode is set; the chip is asked only where it keeps the state key.
+    public var isSet: Bool {
+        get async throws(AuthenticationError) {
+            do throws(VaultError) {
+                guard let vault = try await source.existingVault() else { return false }
+                return try await vault.isPasscodeSet(of: profile)
+            } catch {
+                throw AuthenticationError(error)
+            }
+        }
+    }
+
+    /// Has the chip compare a passcode.
+    ///
+    /// - Throws: `chipUnavailable` when the chip cannot compare, `authenticationFailed` while it refuses to;
+    ///   `storeFailed`.
+    public func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError)
+        -> PasscodeVerdict
+    {
+        try await compare(passcode).0
+    }
+
+    /// Returns the verdict on a passcode, and the proof if it is right.
+    fileprivate func compare(
+        _ passcode: borrowing SecretBytes
+    ) async throws(AuthenticationError) -> (PasscodeVerdict, OwnerProof?) {
+        let box = SecretBox(passcode.withBytes { SecretBytes(copying: $0) })
+        do throws(VaultError) {
+            guard let vault = try await source.existingVault() else { return (.notSet, nil) }
+            return try await vault.verdict(on: box, of: profile)
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+}
+
+/// The authority for one request, which keeps the proof of the right passcode.
+final class ProofKeeper: PasscodeAuthority {
+    private let passcode: VaultPasscode
+    private let kept = Mutex<OwnerProof?>(nil)
+
+    init(_ passcode: VaultPasscode) { self.passcode = passcode }
+
+    /// The proof of the passcode; `nil` when none was right.
+    var proof: OwnerProof? { kept.withLock(\.self) }
+
+    var isSet: Bool {
+        get async throws(AuthenticationError) { try await passcode.isSet }
+    }
+
+    func verify(_ passcode: borrowing SecretBytes) async throws(AuthenticationError) -> PasscodeVerdict {
+        let (verdict, proof) = try await self.passcode.compare(passcode)
+        kept.withLock { $0 = proof }
+        return verdict
+    }
+}
+
+extension Vault {
+    /// Returns the verdict on a passcode, and the proof if it is right.
+    fileprivate func verdict(
+        on passcode: SecretBox,
+        of profile: String
+    ) async throws(VaultError) -> (PasscodeVerdict, OwnerProof?) {
+        do {
+            return (.verified, try await verify(passcode, of: profile))
+        } catch {
+            switch error.code {
+            case .passcodeWrong: return (.wrong(triesLeft: try await passcodeTriesLeft(of: profile)), nil)
+            case .passcodeThrottled(let wait): return (.throttled(for: wait), nil)
+            case .passcodeNotSet: return (.notSet, nil)
+            default: throw error
+            }
+        }
+    }
 }

@@ -31,7 +31,7 @@ protocol DeviceWork: Actor {
     /// Returns the fingers of a user that can be deleted, among them those that cannot be compared.
     func deletableFingers(of user: String) async throws(FprintError) -> [Finger]
 
-    /// Returns the enrollment of a finger, with what it needs besides the client's rights.
+    /// Returns the enrollment of a finger, with what it needs in addition to the client's rights.
     ///
     /// - Parameters:
     ///   - finger: The finger.
@@ -56,7 +56,7 @@ protocol DeviceWork: Actor {
     /// - Throws: `NoEnrolledPrints`, where there is nothing to compare with.
     func verification(of name: String, for user: String) async throws(FprintError) -> (told: String, Scan)
 
-    /// Returns the deletion of fingers, with what it needs besides the client's rights.
+    /// Returns the deletion of fingers, with what it needs in addition to the client's rights.
     ///
     /// - Parameters:
     ///   - fingers: The fingers.

@@ -59,3 +59,96 @@ extension FprintDevice: ServedObject {
         return []
     }
 }
+
+/// The actions of a client, after its claim and its rights are looked at.
+extension FprintDevice {
+    func list(_ client: String, _ name: String) async throws(FprintError) -> [Finger] {
+        let user = try await user(named: name, by: client)
+        try await require(.verify, client)
+        let fingers = try await work.enrolledFingers(of: user)
+        guard !fingers.isEmpty else { throw .noEnrolledPrints }
+        return fingers
+    }
+
+    // MARK: - Scans
+
+    func startEnrollment(_ client: String, _ name: String, _ reply: BusReply) async throws(FprintError) {
+        let user = try await userOfHolder(client)
+        guard let finger = Finger(rawValue: name) else { throw .invalidFingername(name) }
+        try state.requireIdle()
+        let scan = try await work.enrollment(of: finger, for: user, asking(client)) { reply.answer() }
+        try state.requireHeld(by: client)
+        try state.begin(.enroll)
+        run(scan, "EnrollStatus")
+    }
+
+    func startVerification(_ client: String, _ name: String, _ reply: BusReply) async throws(FprintError) {
+        try state.requireHeld(by: client)
+        try await require(.verify, client)
+        try state.requireHeld(by: client)
+        try state.requireIdle()
+        let (told, scan) = try await work.verification(of: name, for: state.holder?.user ?? "")
+        try state.requireHeld(by: client)
+        try state.begin(.verify)
+        reply.answer()
+        bus.emit("VerifyFingerSelected", of: FprintInterface.device, at: path, [.text(told)])
+        run(scan, "VerifyStatus")
+    }
+
+    private func run(_ scan: @escaping DeviceWork.Scan, _ signal: String) {
+        let report = StatusReport { [bus, path] status in
+            let parts: [BusContent] = [.text(status.word), .flag(status.isDone)]
+            bus.emit(signal, of: FprintInterface.device, at: path, parts)
+        }
+        let task = Task(executorPreference: GLibTaskExecutor.shared) { await scan(report) }
+        operation = Operation(task: task, report: report)
+    }
+
+    // MARK: - Deleting
+
+    func deleteAll(_ client: String, ofUser name: String) async throws(FprintError) {
+        try state.requireFreeOrHeld(by: client)
+        let user = try await user(named: name, by: client)
+        try await require(.enroll, client)
+        try state.requireFreeOrHeld(by: client)
+        try await delete(try await work.deletableFingers(of: user), of: user, client)
+    }
+
+    func deleteAll(_ client: String) async throws(FprintError) {
+        let user = try await userOfHolder(client)
+        try await delete(try await work.deletableFingers(of: user), of: user, client)
+    }
+
+    func delete(_ client: String, _ name: String) async throws(FprintError) {
+        let user = try await userOfHolder(client)
+        guard let finger = Finger(rawValue: name) else { throw .invalidFingername(name) }
+        try await delete(try await work.deletableFingers(of: user).filter { $0 == finger }, of: user, client)
+    }
+
+    private func delete(_ fingers: [Finger], of user: String, _ client: String) async throws(FprintError) {
+        try state.requireIdle()
+        guard !fingers.isEmpty else { throw .noEnrolledPrints }
+        let deletion = try await work.deletion(of: fingers, for: user, asking(client)) { [weak self] in
+            self?.assumeIsolated { $0.state.holder != nil } ?? false
+        }
+        try state.requireFreeOrHeld(by: client)
+        if await work.isBusyWhileDeleting { try state.begin(.delete) }
+        defer {
+            state.end(.delete)
+            leaveIfUnplugged()
+        }
+        try await deletion()
+    }
+
+    /// Returns the user for whom a client has claimed the reader, if it may enroll.
+    private func userOfHolder(_ client: String) async throws(FprintError) -> String {
+        try state.requireHeld(by: client)
+        try await require(.enroll, client)
+        try state.requireHeld(by: client)
+        return state.holder?.user ?? ""
+    }
+
+    private func asking(_ client: String) -> DeviceWork.Asking {
+        { [rights] action in await rights.allow(action, to: client) }
+    }
+}

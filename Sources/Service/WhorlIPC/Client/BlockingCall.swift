@@ -90,10 +90,7 @@ package struct BlockingCall: ~Copyable {
                 whorl_receive(socket.number, $0.baseAddress, $0.count, &control)
             }
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
-            let descriptors = withUnsafeBytes(of: control.descriptors) { room in
-                room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count))
-                    .map { Descriptor(owning: $0) }
-            }
+            let descriptors = Descriptor.received(with: control)
             guard count > 0 else { throw .connection(count < 0 ? SystemCallError("recvmsg") : nil) }
             guard control.is_truncated == 0,
                 // A stream that is no message says nothing more.

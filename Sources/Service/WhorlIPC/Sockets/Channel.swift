@@ -176,11 +176,7 @@ final class Channel: @unchecked Sendable {
             if errno != EAGAIN && errno != EINTR { end(.failed(SystemCallError("recvmsg"))) }
             return
         }
-        let descriptors = withUnsafeBytes(of: control.descriptors) { room in
-            room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count)).map {
-                Descriptor(owning: $0)
-            }
-        }
+        let descriptors = Descriptor.received(with: control)
         guard count > 0 else { return end(.hungUp) }
         guard control.is_truncated == 0 else { return end(.malformed) }
         do throws(FrameReader.Fault) {
@@ -260,5 +256,27 @@ final class Channel: @unchecked Sendable {
         // The peer sees the end now, also while another owner keeps the descriptor.
         shutdown(socket.number, Int32(SHUT_RDWR))
         onEnd(ending)
+    }
+}
+
+extension Channel {
+    /// Waits until the peer has read all that was sent, or the connection has ended; a peer that reads nothing for too long
+    /// is hung up on.
+    ///
+    /// The kernel does not tell when a peer reads, so it is asked again and again, ever less often.
+    func untilRead() async {
+        var pause = Duration.microseconds(50)
+        var last = Int.max
+        var since = ContinuousClock.now
+        while let unread, unread > 0 {
+            if unread < last {
+                (last, since) = (unread, .now)
+            } else if ContinuousClock.now - since > limits.waiting {
+                return close()
+            }
+            // A call that is cancelled has no caller to wait for.
+            do { try await Task.sleep(for: pause) } catch { return }
+            pause = min(pause * 2, .milliseconds(5))
+        }
     }
 }

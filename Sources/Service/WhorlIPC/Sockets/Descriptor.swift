@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CSocket
 internal import Glibc
 
 /// A file descriptor that is closed when its last owner lets go.
@@ -14,6 +15,14 @@ package final class Descriptor: Sendable {
     }
 
     deinit { close(number) }
+
+    /// Takes over the descriptors that came with a message.
+    static func received(with control: whorl_control) -> [Descriptor] {
+        withUnsafeBytes(of: control.descriptors) { room in
+            room.bindMemory(to: Int32.self).prefix(Int(control.descriptor_count))
+                .map(Descriptor.init(owning:))
+        }
+    }
 }
 
 /// A system call that failed, with the name of the call and its `errno`.

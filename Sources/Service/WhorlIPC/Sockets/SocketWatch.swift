@@ -58,17 +58,12 @@ final class SocketWatch: Sendable {
     ///
     /// - Throws: the system's refusal of a descriptor or a thread for it.
     static func shared() throws(SystemCallError) -> SocketWatch {
-        let watch: Result<SocketWatch, SystemCallError> = made.withLock { made in
-            if let made { return .success(made) }
-            do throws(SystemCallError) {
-                let new = try SocketWatch()
-                made = new
-                return .success(new)
-            } catch {
-                return .failure(error)
-            }
+        try made.withLock { made throws(SystemCallError) in
+            if let made { return made }
+            let new = try SocketWatch()
+            made = new
+            return new
         }
-        return try watch.get()
     }
 
     private init() throws(SystemCallError) {

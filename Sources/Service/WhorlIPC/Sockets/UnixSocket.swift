@@ -95,13 +95,9 @@ package enum UnixSocket {
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let result: Result<Void, SystemCallError> = withUnsafePointer(to: &address) { pointer in
+        let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                do throws(SystemCallError) {
-                    return .success(try body(address, size))
-                } catch {
-                    return .failure(error)
-                }
+                Result { () throws(SystemCallError) in try body(address, size) }
             }
         }
         try result.get()

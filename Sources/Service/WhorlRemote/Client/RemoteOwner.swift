@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SecretMemory
 import WhorlIPC
 import WhorlService
 
@@ -53,5 +54,90 @@ extension OwnerInterface.Asking {
     /// Names the request's session at the service, which is begun if there is none.
     init(_ request: EvaluationRequest, _ client: ServiceClient) async {
         self.init(request: request, session: await RemoteSession.id(of: request.session, client))
+    }
+}
+
+/// The owner's passcode, which a service compares.
+struct RemotePasscode: PasscodeService {
+    let client: ServiceClient
+
+    func isSet() async throws(VaultError) -> Bool {
+        try await client.call(PasscodeInterface.isSet, NoValue(), failing: VaultError.self).parameters.value
+    }
+
+    func askForFinger(
+        _ request: ConsentRequest,
+        in session: OwnerSession,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {
+        let asking = PasscodeInterface.Asking(
+            request: request,
+            session: await RemoteSession.id(of: session, client)
+        )
+        _ = try await client.callPrompting(
+            PasscodeInterface.askForFinger,
+            asking,
+            presenter: presenter,
+            failing: AuthenticationError.self
+        )
+    }
+
+    func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError) {
+        let id = await RemoteSession.id(of: session, client)
+        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
+        _ = try await client.call(
+            PasscodeInterface.set,
+            .init(passcode: place, session: id),
+            attachments,
+            failing: VaultError.self
+        )
+    }
+
+    func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError) {
+        let (changing, attachments) = try attached(failing: VaultError.self) {
+            (all) throws(SecretDescriptor.Fault) in
+            PasscodeInterface.Changing(old: try all.add(old) as Int, new: try all.add(new) as Int)
+        }
+        _ = try await client.call(
+            PasscodeInterface.change,
+            changing,
+            attachments,
+            failing: VaultError.self
+        )
+    }
+
+    func verify(_ passcode: SecretBox) async throws(AuthenticationError) -> PasscodeVerdict {
+        let (place, attachments) = try attachedSecret(passcode, failing: AuthenticationError.self)
+        return try await client.call(
+            PasscodeInterface.verify,
+            .init(place),
+            attachments,
+            failing: AuthenticationError.self
+        ).parameters
+    }
+
+    func itemsLostWithout() async throws(VaultError) -> [ItemID] {
+        try await client.call(PasscodeInterface.itemsLostWithout, NoValue(), failing: VaultError.self)
+            .parameters.value
+    }
+
+    func remove(_ passcode: SecretBox, force: Bool) async throws(VaultError) -> [ItemID] {
+        let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
+        return try await client.call(
+            PasscodeInterface.remove,
+            .init(passcode: place, force: force),
+            attachments,
+            failing: VaultError.self
+        ).parameters.value
+    }
+}
+
+/// Puts one secret beside a message.
+func attachedSecret<Failure: RemoteFailure>(
+    _ secret: SecretBox,
+    failing: Failure.Type
+) throws(Failure) -> (Int, Attachments) {
+    try attached(failing: Failure.self) { (all) throws(SecretDescriptor.Fault) in
+        try all.add(secret) as Int
     }
 }

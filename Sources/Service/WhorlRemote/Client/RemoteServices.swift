@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SecretMemory
+import WhorlFingerprint
+import WhorlIPC
 package import WhorlService
 
 extension Services {
@@ -31,5 +34,73 @@ extension Services {
             readers: RemoteReaders(client: client),
             maintenance: RemoteMaintenance(client: client)
         )
+    }
+}
+
+/// The accounts of a service of the whole system, for root.
+package struct RemoteAccounts: Sendable {
+    private let client: ServiceClient
+
+    /// Takes a transport to the service.
+    package init(over transport: any ServiceTransport = PathTransport()) {
+        client = ServiceClient(transport: transport)
+    }
+
+    /// Asks which of several users touches the reader.
+    ///
+    /// - Parameters:
+    ///   - users: The numbers of the users.
+    ///   - request: The request; its policy and its window for reuse are not used.
+    ///   - presenter: Shows the prompt.
+    /// - Returns: The person who touched the reader.
+    /// - Throws: `invalidContext` where the machine does not identify so many people; otherwise as an evaluation does.
+    package func identify(
+        among users: [UInt32],
+        _ request: EvaluationRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) -> IdentifiedPerson {
+        try await client.callPrompting(
+            LoginInterface.identify,
+            .init(users: users, request: request),
+            presenter: presenter,
+            failing: AuthenticationError.self
+        ).parameters
+    }
+
+    /// Enrolls prints that another program has made for a user without a finger and a passcode.
+    ///
+    /// - Parameters:
+    ///   - prints: The prints, together at most 2 MiB.
+    ///   - user: The user's number.
+    ///   - isTrial: Whether nothing is changed.
+    /// - Returns: What became of each print, in their order.
+    /// - Throws: `ownerNeeded` for a user who has a finger or a passcode; other errors of the service.
+    package func takeOver(
+        _ prints: [ForeignPrint],
+        for user: UInt32,
+        isTrial: Bool
+    ) async throws(FingerChangeError) -> [TakingOver] {
+        let (place, attachments) = try attached(failing: FingerChangeError.self) {
+            attachments throws(SecretDescriptor.Fault) in
+            let bytes = prints.flatMap(\.template.bytes)
+            attachments.add([try SecretDescriptor.make(bytes)])
+            return 0
+        }
+        let asked = LoginInterface.TakingOverCall(
+            user: user,
+            prints: prints.map {
+                .init(finger: $0.finger, driver: $0.driver, number: $0.number, size: $0.template.bytes.count)
+            },
+            bytes: place,
+            isTrial: isTrial
+        )
+        let reply = try await client.call(
+            LoginInterface.takeOver,
+            asked,
+            attachments,
+            failing: FingerChangeError.self
+        ).parameters.value
+        guard reply.count == prints.count else { throw FingerChangeError(unanswered: .malformed) }
+        return reply
     }
 }

@@ -104,6 +104,13 @@ extension ServiceHost {
         }
     }
 
+    /// Returns the services of a caller's user, for what is about the items of all programs.
+    func servicesUnconfined(_ call: ServiceCall) throws(ServiceRefusal) -> Services {
+        let services = try services(call.client.user)
+        try refuseConfined(call)
+        return services
+    }
+
     /// Returns only if the system's rules allow an action, about which the person may be asked.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
         do throws(AuthenticationError) {
@@ -124,4 +131,14 @@ extension ServiceHost {
             ).refusal
         }
     }
+}
+
+/// The places from which a finger may be asked for: the reader is at one machine, and so is the person who touches it.
+package enum SeatPolicy: String, Sendable, Hashable, CaseIterable {
+    /// The session that is shown at one of the machine's seats now.
+    case activeSeatOnly = "active-seat"
+    /// Any login session of this machine, also without a seat.
+    case localOnly = "local"
+    /// Any place.
+    case any = "any"
 }

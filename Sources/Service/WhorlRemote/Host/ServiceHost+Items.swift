@@ -22,15 +22,11 @@ extension ServiceHost {
                 )
             }
         }
-        router.on(ItemInterface.chipIdentity) { (_, call) async throws(ServiceRefusal) in
-            let items = try services(call.client.user).items
-            return try await refusing { () async throws(VaultError) in try await items.chipIdentity() }
+        asking(&router, ItemInterface.chipIdentity) { (_, services) async throws(VaultError) in
+            try await services.items.chipIdentity()
         }
-        router.on(ItemInterface.makeAttested) { (asked, call) async throws(ServiceRefusal) in
-            let items = try services(call.client.user).items
-            return try await refusing { () async throws(VaultError) in
-                try await items.makeKey(access: asked.access, attestedFor: asked.credential)
-            }
+        asking(&router, ItemInterface.makeAttested) { (asked, services) async throws(VaultError) in
+            try await services.items.makeKey(access: asked.access, attestedFor: asked.credential)
         }
         router.on(ItemInterface.decode.name) {
             (asked: Valued<Int>, call) async throws(ServiceRefusal) -> ServiceReply<AttachedItem> in
@@ -71,11 +67,8 @@ extension ServiceHost {
     ) throws(ServiceRefusal) -> (ItemInterface.Product, Attachments) {
         switch released.product {
         case .secret(let secret):
-            let (place, attachments): (Int, Attachments)
-            do throws(ReleaseError) {
-                (place, attachments) = try attachedSecret(secret, failing: ReleaseError.self)
-            } catch {
-                throw error.refusal
+            let (place, attachments) = try refusing { () throws(ReleaseError) in
+                try attachedSecret(secret, failing: ReleaseError.self)
             }
             return (.init(secret: place, signature: nil, evaluations: released.evaluations), attachments)
         case .signature(let signature):
@@ -121,6 +114,64 @@ extension ServiceCall {
         case (.secret, let place?): return .secret(try secretBox(at: place))
         case (.key, nil): return .key
         default: throw .invalidParameter("secret")
+        }
+    }
+}
+
+extension ServiceHost {
+    func addNamedItems(_ router: inout Router) {
+        onItems(&router, ItemInterface.prepare) { (_, _, items) async throws(VaultError) in
+            try await items.prepare()
+            return NoValue()
+        }
+        router.on(ItemInterface.add) {
+            (adding, call) async throws(ServiceRefusal) in
+            // A kind that does not fit is refused here: behind the wall it is a programmer's mistake.
+            guard adding.id.kind == adding.item.kind else { throw .invalidParameter("id.kind") }
+            let services = try services(call.client.user)
+            let confinement = try rules.confinement(of: call.client)
+            let item = try call.newItem(adding.item)
+            let password = try call.secretBox(at: adding.item.applicationPassword)
+            return Optionally(
+                try await refusing { () async throws(VaultError) in
+                    try await services.namedItems.add(
+                        item,
+                        as: NameSpace(services.profile, confinement).stored(adding.id),
+                        access: adding.item.access,
+                        applicationPassword: password
+                    )
+                }
+            )
+        }
+        onItems(&router, ItemInterface.list) { (_, names, items) async throws(VaultError) in
+            Valued(try await items.items().compactMap { names.confinement.shown($0) })
+        }
+        onItems(&router, ItemInterface.access) { (id, names, items) async throws(VaultError) in
+            Valued(try await items.access(of: names.stored(id.value)))
+        }
+        onItems(&router, ItemInterface.publicKey) { (id, names, items) async throws(VaultError) in
+            Valued(try await items.publicKey(of: names.stored(id.value)))
+        }
+        onItems(&router, ItemInterface.delete) { (id, names, items) async throws(VaultError) in
+            try await items.delete(names.stored(id.value))
+            return NoValue()
+        }
+    }
+
+    private func onItems<Parameters, Reply>(
+        _ router: inout Router,
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ body:
+            @escaping @Sendable (Parameters, NameSpace, any NamedItemService) async throws(VaultError)
+            -> Reply
+    ) {
+        router.on(method) {
+            (parameters, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            let names = NameSpace(services.profile, try rules.confinement(of: call.client))
+            return try await refusing { () async throws(VaultError) in
+                try await body(parameters, names, services.namedItems)
+            }
         }
     }
 }

@@ -7,12 +7,9 @@ import WhorlService
 extension ServiceHost {
     /// Adds what the owner decides about the keyring.
     func addKeyring(_ router: inout Router) {
-        router.on(KeyringInterface.status) { (_, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            try refuseConfined(call)
-            return try await refusing { () async throws(VaultError) in
-                Valued(try await services.keyring.status())
-            }
+        asking(&router, KeyringInterface.status, isForConfined: false) {
+            (_, services) async throws(VaultError) in
+            Valued(try await services.keyring.status())
         }
         prompting(&router, KeyringInterface.turnOn) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
@@ -22,13 +19,10 @@ extension ServiceHost {
             }
             return (NoValue(), Attachments())
         }
-        router.on(KeyringInterface.turnOff) { (_, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            try refuseConfined(call)
-            return try await refusing { () async throws(VaultError) in
-                try await services.keyring.turnOff()
-                return NoValue()
-            }
+        asking(&router, KeyringInterface.turnOff, isForConfined: false) {
+            (_, services) async throws(VaultError) in
+            try await services.keyring.turnOff()
+            return NoValue()
         }
     }
 
@@ -37,9 +31,9 @@ extension ServiceHost {
         router.on(LoginInterface.keep) { (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.user, call, logins)
             let password = try call.secretBox(at: asked.password)
-            let kept = await result { () async throws(VaultError) in
+            let kept = await Result { () async throws(VaultError) in
                 try await keyring.keep(password, changedOn: asked.changedOn)
-            }
+            }.mapError(\.refusal)
             // Most logins keep nothing, and say so to nobody.
             if case .success(false) = kept { return Valued(false) }
             let purpose = "keep the login password of user \(asked.user)"
@@ -48,7 +42,8 @@ extension ServiceHost {
         }
         router.on(LoginInterface.forget) { (asked, call) async throws(ServiceRefusal) in
             let keyring = try keyring(of: asked.value, call, logins)
-            let forgotten = await result { () async throws(VaultError) in try await keyring.forget() }
+            let forgotten = await Result { () async throws(VaultError) in try await keyring.forget() }
+                .mapError(\.refusal)
             let purpose = "forget the login password of user \(asked.value)"
             await record(forgotten, call, LoginInterface.forget.name, purpose)
             try forgotten.get()
@@ -67,9 +62,9 @@ extension ServiceHost {
         // A session that is there has its keyring open, or not: a touch for sudo hands nothing over.
         guard asked.keyring == true, caller.asker?.session == nil, let keyring = logins.keyring(asked.user)
         else { return nil }
-        let released = await result { () async throws(VaultError) in
+        let released = await Result { () async throws(VaultError) in
             try await keyring.release(after: session, changedOn: asked.passwordChangedOn)
-        }
+        }.mapError(\.refusal)
         if case .failure = released {
             let purpose = CallPurpose(
                 application: "login",
@@ -85,15 +80,9 @@ extension ServiceHost {
         _ call: ServiceCall,
         _ logins: LoginAccess
     ) throws(ServiceRefusal) -> any LoginKeyring {
-        guard call.client.user.uid == logins.asker else { throw ServiceRefusal(LoginRefused.rootAlone) }
+        try logins.check(call)
         guard let keyring = logins.keyring(user) else { throw ServiceRefusal.invalidParameter("user") }
         return keyring
-    }
-
-    private func result<Value>(
-        _ body: () async throws(VaultError) -> Value
-    ) async -> Result<Value, ServiceRefusal> {
-        do { return .success(try await body()) } catch { return .failure(error.refusal) }
     }
 
     private func record<Value>(

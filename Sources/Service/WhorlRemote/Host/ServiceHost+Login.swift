@@ -50,6 +50,11 @@ package struct LoginAccess: Sendable {
         self.identify = identify
         self.takeOver = takeOver
     }
+
+    /// Refuses a caller who may not ask.
+    func check(_ call: ServiceCall) throws(ServiceRefusal) {
+        guard call.client.user.uid == asker else { throw ServiceRefusal(LoginRefused.rootAlone) }
+    }
 }
 
 extension ServiceHost {
@@ -63,9 +68,7 @@ extension ServiceHost {
         addPasswords(&router, logins)
         prompting(&router, LoginInterface.identify) {
             (asked, _, call, presenter) async throws(ServiceRefusal) in
-            guard call.client.user.uid == logins.asker else {
-                throw ServiceRefusal(LoginRefused.rootAlone)
-            }
+            try logins.check(call)
             var request = asked.request
             request.timeout = min(request.timeout, promptRules.longestTimeout)
             let limited = request
@@ -77,9 +80,7 @@ extension ServiceHost {
         router.on(LoginInterface.verify.name) {
             (asked: LoginInterface.Asking, call) async throws(ServiceRefusal)
                 -> ServiceReply<LoginInterface.Answer> in
-            guard call.client.user.uid == logins.asker else {
-                throw ServiceRefusal(LoginRefused.rootAlone)
-            }
+            try logins.check(call)
             let caller = await rules.caller(call.client)
             let session = OwnerSession()
             let answer = await verify(asked, call, caller, logins.owner(asked.user), session)
@@ -195,4 +196,34 @@ extension AuthenticationError {
         message: "The service cannot tell from where the person asks.",
         recovery: "Use the password."
     )
+}
+
+/// The presenter of a login: it tells the program that asks what to show, and takes nothing from it.
+struct LoginPresenter: PromptPresenter {
+    private let call: ServiceCall
+
+    init(_ call: ServiceCall) { self.call = call }
+
+    /// A program that takes no updates shows nothing, and so lets no one know of the prompt.
+    var isInteractive: Bool { get async { call.wantsMore } }
+
+    func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        for await update in entry.updates {
+            guard !update.isEnd, let message = prompt.message(for: update) else { continue }
+            call.update(LoginInterface.Answer(message: message))
+        }
+        return nil
+    }
+}
+
+extension PromptUpdate {
+    /// Whether the reply says the same.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .matched, .verified, .ended: true
+        case .scan, .noMatch, .anotherFinger, .fingerEnded, .checking, .wrongPasscode, .throttled,
+            .passcodeEnded:
+            false
+        }
+    }
 }

@@ -23,8 +23,7 @@ extension ServiceHost {
             return NoValue()
         }
         router.on(MaintenanceInterface.reset) { (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            try refuseConfined(call)
+            let services = try servicesUnconfined(call)
             try await authorize(.reset, call)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.resetVault(withoutChip: asked.value)
@@ -50,9 +49,8 @@ extension ServiceHost {
         }
         router.on(MaintenanceInterface.reseal) {
             (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
             // The answer names items of all programs.
-            try refuseConfined(call)
+            let services = try servicesUnconfined(call)
             let passcode = try call.secretBox(at: asked.value)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.reseal(passcode)
@@ -64,4 +62,78 @@ extension ServiceHost {
 extension MaintenanceInterface {
     /// The most lines of the log in one reply, which then stays below the largest message.
     static let mostLogLines = 1000
+}
+
+extension ServiceHost {
+    func addReaders(_ router: inout Router) {
+        asking(&router, ReaderInterface.list) { (_, services) async throws(AuthenticationError) in
+            var infos: [ReaderInfo] = []
+            for reader in try await services.readers.readers() { infos.append(await reader.info) }
+            return Valued(infos)
+        }
+        asking(&router, ReaderInterface.chosen) { (_, services) async throws(AuthenticationError) in
+            await (try await services.readers.chosenReader()).info
+        }
+        asking(&router, ReaderInterface.tryOut) { (id, services) async throws(ReaderError) in
+            let reader = try await reader(id.value, services.readers)
+            // A prompt that waits for a touch there keeps the reader.
+            return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail) {
+                () async throws(ReaderError) in
+                try await reader.open()
+                try await reader.close()
+                return NoValue()
+            }
+        }
+        router.on(ReaderInterface.prints) { (id, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
+            return try await refusing { () async throws(ReaderError) in
+                let reader = try await reader(id.value, services.readers)
+                let prints = try await ReaderTurns.run("list", on: reader, whenBusy: .fail) {
+                    () async throws(ReaderError) in
+                    try await storedPrints(in: reader)
+                }
+                return Valued(prints.map { $0.metadata.shown(to: services.profile) })
+            }
+        }
+        asking(&router, ReaderInterface.lockTrouble) { (_, services) async throws(ReaderError) in
+            Optionally(services.readers.readerLockTrouble)
+        }
+        router.on(ReaderInterface.watch.name) {
+            (_: NoValue, call) async throws(ServiceRefusal) -> ServiceReply<NoValue> in
+            let readers = try services(call.client.user).readers
+            for await _ in await readers.readerEvents() { call.update(NoValue()) }
+            return ServiceReply(NoValue())
+        }
+    }
+
+    private func storedPrints(
+        in reader: any FingerprintReader
+    ) async throws(ReaderError) -> [StoredPrint] {
+        try await reader.open()
+        let prints = await Result { () async throws(ReaderError) in
+            try await reader.storedPrints(whenBusy: .wait)
+        }
+        // The first error says more.
+        try? await reader.close()
+        return try prints.get()
+    }
+
+    private func reader(
+        _ id: ReaderID,
+        _ readers: any ReaderService
+    ) async throws(ReaderError) -> any FingerprintReader {
+        let all: [any FingerprintReader]
+        do throws(AuthenticationError) {
+            all = try await readers.readers()
+        } catch {
+            throw ReaderError(.notFound, operation: "open", cause: error.message)
+        }
+        for reader in all where await reader.info.id == id { return reader }
+        throw ReaderError(.notFound, operation: "open")
+    }
+}
+
+extension EnrollmentMetadata {
+    /// Returns the data of a print in a reader for a user, who is not told whose a print of another user is.
+    func shown(to profile: String) -> EnrollmentMetadata { userName == profile ? self : EnrollmentMetadata() }
 }

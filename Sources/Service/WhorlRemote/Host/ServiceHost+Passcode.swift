@@ -11,7 +11,7 @@ extension ServiceHost {
         }
         prompting(&router, PasscodeInterface.askForFinger) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
-            // Without a session of the caller the match is kept for nobody, and a new one is asked for.
+            // Without a session of the caller the match is not kept, and a new one is asked for.
             let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
             try await refusing(presenter) { () async throws(AuthenticationError) in
                 try await services.passcode.askForFinger(
@@ -23,8 +23,7 @@ extension ServiceHost {
             return (NoValue(), Attachments())
         }
         router.on(PasscodeInterface.set) { (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            try refuseConfined(call)
+            let services = try servicesUnconfined(call)
             let passcode = try call.secretBox(at: asked.passcode)
             // Where a finger is enrolled, its touch is needed instead.
             if try await isWithoutOwner(services) { try await authorize(.setPasscode, call) }
@@ -44,16 +43,12 @@ extension ServiceHost {
             try await passcode.verify(secrets[0])
         }
         // These two name items of all programs.
-        router.on(PasscodeInterface.itemsLostWithout) { (_, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            try refuseConfined(call)
-            return try await refusing { () async throws(VaultError) in
-                Valued(try await services.passcode.itemsLostWithout())
-            }
+        asking(&router, PasscodeInterface.itemsLostWithout, isForConfined: false) {
+            (_, services) async throws(VaultError) in
+            Valued(try await services.passcode.itemsLostWithout())
         }
         router.on(PasscodeInterface.remove) { (asked, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            try refuseConfined(call)
+            let services = try servicesUnconfined(call)
             let passcode = try call.secretBox(at: asked.passcode)
             return try await refusing { () async throws(VaultError) in
                 Valued(try await services.passcode.remove(passcode, force: asked.force))

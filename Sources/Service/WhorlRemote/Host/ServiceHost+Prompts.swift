@@ -3,6 +3,7 @@
 import SecretMemory
 import WhorlIPC
 import WhorlService
+import WhorlSupport
 
 extension ServiceHost {
     /// Adds a method during which the owner may be asked.
@@ -22,10 +23,8 @@ extension ServiceHost {
             let session = caller.asker?.session
             let presenter = WirePresenter<Reply>(parameters.presenter, call, in: session, self)
             let work = Task { () async -> Result<(Reply, Attachments), ServiceRefusal> in
-                do throws(ServiceRefusal) {
-                    return .success(try await body(asked, services, call, presenter))
-                } catch {
-                    return .failure(error)
+                await Result { () async throws(ServiceRefusal) in
+                    try await body(asked, services, call, presenter)
                 }
             }
             presenter.onLoss { work.cancel() }
@@ -77,5 +76,53 @@ extension ServiceCall {
     func secretBox(at place: Int?) throws(ServiceRefusal) -> SecretBox? {
         guard let place else { return nil }
         return SecretBox(try secret(at: place))
+    }
+}
+
+extension ServiceHost {
+    func addAgents(_ router: inout Router) {
+        router.on(AgentInterface.register) { (asked, call) async throws(ServiceRefusal) in
+            // Refuses users whom this service does not serve, too.
+            _ = try servicesUnconfined(call)
+            guard call.wantsMore else { throw .invalidParameter("more") }
+            guard promptRules.agents != .never else { throw AgentError(.notAllowed).refusal }
+            let agent = RegisteredAgent(asked.presenter, call)
+            let place = place(of: call, in: await rules.caller(call.client).asker?.session)
+            guard agents.add(agent, at: place) else { throw AgentError(.taken).refusal }
+            defer {
+                agents.remove(agent, at: place)
+                agent.hangUp()
+            }
+            agent.welcome()
+            // The connection is the registration: hanging up cancels this task.
+            _ = await OffPoolTimer.wait(.seconds(1 << 32))
+            return AgentInterface.Update()
+        }
+    }
+
+    private func place(of call: ServiceCall, in session: String?) -> AgentBoard.Place {
+        AgentBoard.Place(uid: call.client.user.uid, session: session)
+    }
+
+    /// Chooses the screen for the prompts of a call.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - session: The session of the program that asks; `nil` for none.
+    ///   - caller: The caller's own screen.
+    ///   - hasPasscode: Whether the caller hands in a passcode that it has, and shows nothing for it.
+    /// - Returns: The screen; `nil` where there has to be an agent and none is registered.
+    func screen(
+        for call: ServiceCall,
+        in session: String?,
+        else caller: any PromptScreen,
+        hasPasscode: Bool
+    ) -> (any PromptScreen)? {
+        switch promptRules.agents {
+        case .never: caller
+        case .preferred where hasPasscode: caller
+        case .preferred: agents.agent(at: place(of: call, in: session)) ?? caller
+        case .required: agents.agent(at: place(of: call, in: session))
+        }
     }
 }

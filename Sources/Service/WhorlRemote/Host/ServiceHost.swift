@@ -85,14 +85,16 @@ extension Router {
 }
 
 extension ServiceHost {
-    /// Adds a method that asks the services of the user who connected.
+    /// Adds a method that asks the services of the user who connected; one about the items of all programs is not for a
+    /// confined program.
     func asking<Parameters, Reply, Failure: RemoteFailure>(
         _ router: inout Router,
         _ method: ServiceMethod<Parameters, Reply>,
+        isForConfined: Bool = true,
         _ body: @escaping @Sendable (Parameters, Services) async throws(Failure) -> Reply
     ) {
         router.on(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
+            let services = isForConfined ? try services(call.client.user) : try servicesUnconfined(call)
             return try await refusing { () async throws(Failure) in try await body(parameters, services) }
         }
     }

@@ -33,14 +33,7 @@ struct Attachments {
             return AttachedItem(item: item, bytes: nil)
         }
         descriptors.append(try SecretDescriptor.make(SecretBytes(copying: item.encoded.bytes)))
-        let bare = SealedItem(
-            kind: item.kind,
-            profile: item.profile,
-            access: item.access,
-            publicKey: item.publicKey,
-            encoded: Data()
-        )
-        return AttachedItem(item: bare, bytes: descriptors.count - 1)
+        return AttachedItem(item: item.bare, bytes: descriptors.count - 1)
     }
 }
 
@@ -63,13 +56,16 @@ struct AttachedItem: Codable, Sendable {
         _ attached: (Int) throws(Failure) -> SecretBytes
     ) throws(Failure) -> SealedItem {
         guard let bytes else { return item }
-        let encoded = try attached(bytes).withUnsafeBytes { Data($0) }
-        return SealedItem(
-            kind: item.kind,
-            profile: item.profile,
-            access: item.access,
-            publicKey: item.publicKey,
-            encoded: encoded
-        )
+        return item.with(try attached(bytes).withUnsafeBytes { Data($0) })
+    }
+}
+
+extension SealedItem {
+    /// The item without its bytes.
+    var bare: SealedItem { with(Data()) }
+
+    /// Returns the item with other bytes.
+    func with(_ encoded: Data) -> SealedItem {
+        SealedItem(kind: kind, profile: profile, access: access, publicKey: publicKey, encoded: encoded)
     }
 }

@@ -156,13 +156,3 @@ extension WireRow {
         }
     }
 }
-
-extension SealedItem {
-    /// The item without its bytes.
-    fileprivate var bare: SealedItem { with(Data()) }
-
-    /// The item with other bytes.
-    fileprivate func with(_ encoded: Data) -> SealedItem {
-        SealedItem(kind: kind, profile: profile, access: access, publicKey: publicKey, encoded: encoded)
-    }
-}

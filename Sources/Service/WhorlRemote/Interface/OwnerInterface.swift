@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import WhorlService
 
 /// Questions about the owner (``OwnerService``).
@@ -32,3 +33,89 @@ enum OwnerInterface {
 
 /// Parameters or a reply without a member.
 struct NoValue: Codable, Sendable {}
+
+/// The enrolled fingers (``FingerService``).
+enum FingerInterface {
+    struct Difference: Codable, Sendable {
+        let digest: Data
+        let application: ApplicationID
+    }
+
+    struct Enrolling: Codable, Sendable {
+        let finger: NewFinger
+        let request: ConsentRequest
+    }
+
+    struct Removing: Codable, Sendable {
+        let selection: FingerSelection
+        let force: Bool
+        let request: ConsentRequest
+    }
+
+    static let list = ServiceMethod<NoValue, Valued<[EnrolledFinger]>>(repeatable: "io.whorl.Fingers.List")
+    static let state = ServiceMethod<Valued<ApplicationID>, Optionally<EnrollmentState>>(
+        repeatable: "io.whorl.Fingers.State"
+    )
+    static let difference = ServiceMethod<Difference, EnrollmentDifference>(
+        repeatable: "io.whorl.Fingers.Difference"
+    )
+    static let enroll = ServiceMethod<Prompting<Enrolling>, Prompted<EnrolledFinger>>(
+        "io.whorl.Fingers.Enroll"
+    )
+    static let remove = ServiceMethod<Prompting<Removing>, Prompted<[EnrolledFinger]>>(
+        "io.whorl.Fingers.Remove"
+    )
+    static let acceptable = ServiceMethod<NoValue, Optionally<[EnrolledFinger]>>(
+        repeatable: "io.whorl.Fingers.Acceptable"
+    )
+    static let accept = ServiceMethod<Prompting<ConsentRequest>, Prompted<Optionally<AcceptedFingers>>>(
+        "io.whorl.Fingers.Accept"
+    )
+    static let reconcile = ServiceMethod<NoValue, Optionally<ReaderReconciliation>>(
+        "io.whorl.Fingers.Reconcile"
+    )
+}
+
+/// The owner's passcode (``PasscodeService``); passcodes lie beside the calls, at the places that they name.
+enum PasscodeInterface {
+    struct Asking: Codable, Sendable {
+        let request: ConsentRequest
+        let session: String?
+    }
+
+    struct Setting: Codable, Sendable {
+        let passcode: Int
+        let session: String?
+    }
+
+    struct Changing: Codable, Sendable {
+        let old: Int
+        let new: Int
+    }
+
+    struct Removing: Codable, Sendable {
+        let passcode: Int
+        let force: Bool
+    }
+
+    static let isSet = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Passcode.IsSet")
+    static let askForFinger = ServiceMethod<Prompting<Asking>, Prompted<NoValue>>(
+        "io.whorl.Passcode.AskForFinger"
+    )
+    static let set = ServiceMethod<Setting, NoValue>("io.whorl.Passcode.Set")
+    static let change = ServiceMethod<Changing, NoValue>("io.whorl.Passcode.Change")
+    static let verify = ServiceMethod<Valued<Int>, PasscodeVerdict>("io.whorl.Passcode.Verify")
+    static let itemsLostWithout = ServiceMethod<NoValue, Valued<[ItemID]>>(
+        repeatable: "io.whorl.Passcode.ItemsLostWithout"
+    )
+    static let remove = ServiceMethod<Removing, Valued<[ItemID]>>("io.whorl.Passcode.Remove")
+}
+
+/// The keyring that a login by touch opens (``KeyringService``).
+enum KeyringInterface {
+    struct Asking: Codable, Sendable { let request: ConsentRequest }
+
+    static let status = ServiceMethod<NoValue, Valued<KeyringStatus>>(repeatable: "io.whorl.Keyring.Status")
+    static let turnOn = ServiceMethod<Prompting<Asking>, Prompted<NoValue>>("io.whorl.Keyring.TurnOn")
+    static let turnOff = ServiceMethod<NoValue, NoValue>("io.whorl.Keyring.TurnOff")
+}

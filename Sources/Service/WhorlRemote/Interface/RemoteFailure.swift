@@ -94,6 +94,13 @@ extension ReaderError: RemoteFailure {
     }
 }
 
+extension Result {
+    /// Keeps the outcome of a call, for what has to be done before it is returned or thrown.
+    init(_ body: () async throws(Failure) -> Success) async {
+        do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
 extension ServiceCallError {
     /// Whether the service does not have the method, as one of an earlier version.
     fileprivate var isOfOlderService: Bool {

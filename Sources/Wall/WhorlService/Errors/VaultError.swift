@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WhorlSupport
+
 /// An error of opening, storing or making an item, or of using the passcode or the chip.
 public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
@@ -135,4 +137,116 @@ extension VaultError.Code {
         case .store: "store"
         }
     }
+}
+
+extension VaultError {
+    /// One sentence that says what happened.
+    public var message: String {
+        switch code {
+        case .noChip: "There is no TPM that this user can use" + (subject.isEmpty ? "." : " (\(subject)).")
+        case .chipBusy: "The TPM is busy, or the connection to it was lost."
+        case .chipCrowded:
+            "The TPM's memory is taken by other programs, or by what killed ones have left in it."
+        case .chipFailed: "The TPM refused a command."
+        case .chipCleared: "The TPM was cleared, or it is not the one that this vault was made with."
+        case .ownerAuthorizationNeeded: "The TPM's owner authorization is set, and Whorl does not know it."
+        case .chipFull: "The TPM has no room left."
+        case .chipLockedOut:
+            "The TPM compares no passcode and no application password for now: too many were wrong."
+        case .counterLost: "The counter that binds keys to the enrolled fingers is gone from the TPM."
+        case .noEndorsement: "The TPM holds no certificate of its maker for a key of P-256 or RSA."
+        case .credentialRefused: "The server's credential is for another TPM."
+        case .nameRefused(let refusal): refusal.message
+        case .noSuchItem: "There is no \(subject)."
+        case .itemExists: "There is a \(subject) already."
+        case .enrollmentChanged:
+            "The \(subject) is not valid any more: a finger was added or removed since it was made."
+        case .itemTampered: "The \(subject) was changed from outside, or does not belong here."
+        case .measuredBootChanged:
+            "The machine did not start as it did when the \(subject) was bound to that."
+        case .accessDenied: "What was shown does not open the \(subject)."
+        case .applicationPasswordNeeded: "The \(subject) takes an application password."
+        case .applicationPasswordWrong: "The application password of the \(subject) is wrong."
+        case .secretEmpty: "An empty secret is not kept."
+        case .secretTooLarge(let bytes):
+            "A secret has at most \(SecretSize.allowed.upperBound) bytes (1 MiB); this one has \(bytes)."
+        case .digestWrongSize(let bytes): "A SHA-256 digest has 32 bytes; this one has \(bytes)."
+        case .publicKeyRefused: "The other's public key is no point of the curve P-256."
+        case .accessRefused(let why): "This access control cannot be used: \(why)."
+        case .passcodeNotSet: "No passcode is set."
+        case .passcodeExists: "A passcode is set already."
+        case .passcodeWrongSize:
+            "A passcode has \(PasscodeSize.allowed.lowerBound) to \(PasscodeSize.allowed.upperBound) bytes."
+        case .passcodeWrong: "The passcode is wrong."
+        case .passcodeThrottled(let wait):
+            "Too many passcodes were wrong; the next is compared in \(wait.spoken)."
+        case .passcodeNeeded(let items): "Without a passcode this would be lost: \(VaultError.list(items))."
+        case .store(let error): error.message
+        }
+    }
+
+    /// One sentence that says what the person can do.
+    public var recovery: String {
+        switch code {
+        case .noChip where !subject.isEmpty && !subject.hasPrefix("/dev/tpm"):
+            "Correct what `--tcti` or WHORL_TCTI names, or start it; `--tcti none` goes without a TPM."
+        case .noChip:
+            "Turn the TPM on in the firmware, or join the group that may use it: "
+                + "`sudo usermod -aG tss $USER`, then log in again; `whorl doctor` says which."
+        case .chipBusy: "Try again; if it stays so, another program holds the TPM."
+        case .chipCrowded:
+            "Use the kernel's resource manager, `--tcti device:/dev/tpmrm0`, which clears up; where there is none, end "
+                + "other programs, then `tpm2_flushcontext -t` and `tpm2_flushcontext -l`."
+        case .chipFailed: "Run `whorl doctor`: it shows what the TPM says about itself."
+        case .chipCleared:
+            "What it held is lost; begin anew with `whorl vault reset`, then `whorl vault provision`."
+        case .ownerAuthorizationNeeded:
+            "Clear it for the moment with `tpm2_changeauth -c owner -p OLD`, run `whorl vault provision`, "
+                + "and set it again."
+        case .chipFull:
+            "List what is in it with `tpm2_getcap handles-nv-index`, and remove what no program needs."
+        case .chipLockedOut:
+            "Wait (`tpm2_getcap properties-variable` shows how long), or clear it with `tpm2_dictionarylockout -c`."
+        case .counterLost:
+            "With the passcode: `whorl fingers accept`. Without: `whorl remove --all`, then `whorl enroll`; keys bound to "
+                + "the old set are lost."
+        case .noEndorsement:
+            "Enable the login without `--attest`; `tpm2_getcap handles-nv-index` shows whether 0x1C0000A or 0x1C00002 is there."
+        case .credentialRefused: "Try again; if it stays so, the server made it for another machine."
+        case .nameRefused: "Name it with letters, digits, spaces and `-_.@+:`, as in `github-token`."
+        case .noSuchItem: "`whorl secret list` and `whorl key list` show what there is."
+        case .itemExists: "Choose another name, or delete that one first."
+        case .enrollmentChanged: "Delete it and make it again for the present set of fingers."
+        case .itemTampered: "Delete it and make it again, or restore the whole state directory from a backup."
+        case .measuredBootChanged:
+            "If the firmware was updated, bind it anew with the passcode: `whorl vault reseal`."
+        case .accessDenied: "Use another of the ways that its access control allows."
+        case .applicationPasswordNeeded: "Give it with `--application-password-fd N`."
+        case .applicationPasswordWrong: "Try again with the password that it was made with."
+        case .secretEmpty: "Give it at least one byte on standard input."
+        case .secretTooLarge: "Encrypt the data with a key of its own, and keep that key here."
+        case .digestWrongSize: "Hash the message with SHA-256 first."
+        case .publicKeyRefused: "Have the other one send its public key again, as ANSI X9.63."
+        case .accessRefused:
+            "Use biometry-any, biometry-current-set, passcode, user-presence or none, "
+                + "joined by -or- and -and-, and +application-password or +pcrs:7 behind it."
+        case .passcodeNotSet: "Set one: `whorl passcode set`."
+        case .passcodeExists: "Change it with `whorl passcode change`."
+        case .passcodeWrongSize: "Choose another one."
+        case .passcodeWrong: "Try again; after five wrong ones there is a wait."
+        case .passcodeThrottled: "Wait, then try again."
+        case .passcodeNeeded: "Delete those first, or lose them with `--force`."
+        case .store(let error): error.recovery
+        }
+    }
+
+    private static func list(_ items: [String]) -> String {
+        let shown = items.prefix(10).joined(separator: ", ")
+        return items.count > 10 ? "\(shown) and \(items.count - 10) more" : shown
+    }
+}
+
+extension VaultError {
+    /// The error of a service that has no vault.
+    package static var noVault: VaultError { VaultError(.noChip, cause: "no vault") }
 }

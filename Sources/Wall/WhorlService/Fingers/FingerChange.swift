@@ -97,3 +97,61 @@ public struct ReaderReconciliation: Sendable, Codable {
         self.isListed = isListed
     }
 }
+
+/// A request for the owner's consent to a change of the enrolled fingers.
+public struct ConsentRequest: Sendable {
+    /// The program that asks.
+    public var application: ApplicationID
+    /// The time limit for each touch, key or verdict.
+    public var timeout: Duration
+    /// Whether only the passcode is asked for, as by programs that have it already.
+    public var passcodeAlone: Bool
+
+    /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
+    package var asker: Asker?
+
+    /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
+    package var fingerObstacle: AuthenticationError?
+
+    /// Makes a request that takes a finger or the passcode.
+    public init(
+        application: ApplicationID,
+        timeout: Duration = .seconds(60),
+        passcodeAlone: Bool = false
+    ) {
+        self.application = application
+        self.timeout = timeout
+        self.passcodeAlone = passcodeAlone
+    }
+}
+
+/// A print that another program, such as fprintd, has made and kept.
+package struct ForeignPrint: Sendable, Hashable {
+    /// The finger, by the print's place.
+    package let finger: Finger
+    /// The driver of its reader, by the print's place.
+    package let driver: String
+    /// The number that the driver gives the reader, by the print's place.
+    package let number: String
+    /// The print, in libfprint's own form.
+    package let template: Template
+
+    package init(finger: Finger, driver: String, number: String, template: Template) {
+        self.finger = finger
+        self.driver = driver
+        self.number = number
+        self.template = template
+    }
+}
+
+/// The outcome for a print that was to be taken over.
+package enum TakingOver: String, Sendable, Codable, CaseIterable {
+    /// It is enrolled from now on; in a trial, it would be.
+    case taken = "taken"
+    /// The bytes are no print.
+    case unreadable = "unreadable"
+    /// The print is of another finger, user or reader than its place says.
+    case elsewhere = "elsewhere"
+    /// The print is of a virtual reader, and the service takes none.
+    case pretended = "pretended"
+}

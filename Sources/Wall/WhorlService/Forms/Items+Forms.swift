@@ -28,12 +28,7 @@ extension ItemName: Codable {
 extension SigningKeyPublic: Codable {
     /// Reads the point; bytes that are no point of P-256 throw `DecodingError.dataCorrupted`.
     public init(from decoder: any Decoder) throws {
-        guard let key = SigningKeyPublic(x963: try Data(from: decoder)) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "no point")
-            )
-        }
-        self = key
+        self = try decoder.reading(SigningKeyPublic.init(x963:), else: "no point")
     }
 
     /// Writes the point.
@@ -44,12 +39,7 @@ extension SigningKeyPublic: Codable {
 extension Signature: Codable {
     /// Reads r and s; other bytes throw `DecodingError.dataCorrupted`.
     public init(from decoder: any Decoder) throws {
-        guard let signature = Signature(raw: try Data(from: decoder)) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "no signature")
-            )
-        }
-        self = signature
+        self = try decoder.reading(Signature.init(raw:), else: "no signature")
     }
 
     /// Writes r and s.
@@ -66,5 +56,13 @@ extension Decoder {
                 .init(codingPath: codingPath, debugDescription: error.message, underlyingError: error)
             )
         }
+    }
+
+    /// Reads bytes, and makes a value of them; `refusal` is the error of bytes that give none.
+    fileprivate func reading<Value>(_ make: (Data) -> Value?, else refusal: String) throws -> Value {
+        guard let value = make(try Data(from: self)) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: refusal))
+        }
+        return value
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+package import Crypto
 public import Foundation
 
 /// The public half of a signing key: a point of P-256.
@@ -54,25 +54,22 @@ public struct Signature: Sendable, Hashable {
     }
 }
 
-/// A digest of 32 bytes from elsewhere, in the form that CryptoKit's verification takes.
-private struct DigestBytes: Digest {
-    static let byteCount = 32
+/// A SHA-256 digest from elsewhere, 32 bytes, in the form that CryptoKit's keys take.
+package struct DigestBytes: Digest {
+    package static let byteCount = 32
     private let bytes: [UInt8]
 
-    init?(_ bytes: Data) {
+    /// Takes a digest; `nil` for one of another size.
+    package init?(_ bytes: Data) {
         guard bytes.count == DigestBytes.byteCount else { return nil }
         self.bytes = [UInt8](bytes)
     }
 
-    func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    package func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         try bytes.withUnsafeBytes(body)
     }
 
-    func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
+    package func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
 
-    var description: String { "SHA-256 digest" }
-
-    static func == (left: DigestBytes, right: DigestBytes) -> Bool { left.bytes == right.bytes }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+    package var description: String { "SHA-256 digest" }
 }

@@ -2,6 +2,63 @@
 
 public import Foundation
 
+/// A class of items that the keychain stores.
+public enum KeychainClass: String, Sendable, Hashable, CaseIterable, Codable {
+    /// Passwords of any kind (`kSecClassGenericPassword`).
+    case genericPassword = "genp"
+    /// Passwords of servers (`kSecClassInternetPassword`).
+    case internetPassword = "inet"
+    /// Keys (`kSecClassKey`).
+    case key = "keys"
+    /// Certificates (`kSecClassCertificate`).
+    case certificate = "cert"
+
+    /// The attributes that distinguish two items of a group: Apple's primary keys.
+    package var identifying: [String] {
+        let own =
+            switch self {
+            case .genericPassword: ["acct", "svce"]
+            case .internetPassword: ["acct", "sdmn", "srvr", "ptcl", "atyp", "port", "path"]
+            case .key: ["kcls", "klbl", "crtr", "type", "bsiz", "esiz", "sdat", "edat", "atag"]
+            case .certificate: ["ctyp", "issr", "slnr"]
+            }
+        return own + ["vwht"]
+    }
+}
+
+/// The class, attributes and protection of a keychain item: all of its data except the value.
+public struct KeychainRecord: Sendable, Hashable, Codable {
+    /// The class of the item.
+    public let itemClass: KeychainClass
+    /// The access group: the programs that may use the item.
+    public var accessGroup: String
+    /// The times at which the item can be opened: a `kSecAttrAccessible…` value.
+    public var accessible: String
+    /// The authentication that opening the item requires, as the flags of Apple's access control.
+    public var flags: UInt64
+    /// Whether the item may leave the device.
+    public var isSynchronizable: Bool
+    /// All other attributes.
+    public var attributes: [String: AttributeValue]
+
+    /// Makes a record.
+    public init(
+        _ itemClass: KeychainClass,
+        accessGroup: String,
+        accessible: String,
+        flags: UInt64,
+        isSynchronizable: Bool,
+        attributes: [String: AttributeValue]
+    ) {
+        self.itemClass = itemClass
+        self.accessGroup = accessGroup
+        self.accessible = accessible
+        self.flags = flags
+        self.isSynchronizable = isSynchronizable
+        self.attributes = attributes
+    }
+}
+
 /// A row of the keychain as it was read; its authentication code was verified.
 public struct KeychainRow: Sendable, Hashable {
     /// The name of the row in this state.
@@ -102,4 +159,37 @@ public enum KeychainOutcome: Sendable, Hashable {
     case noPasscode
     /// The program may not use the access group of one of the items.
     case groupRefused
+}
+
+/// A filter that selects rows of the keychain.
+public struct KeychainMatch: Sendable, Hashable, Codable {
+    /// The access groups that are searched; those that the program may not use are left out.
+    public var groups: [String]
+    /// The class.
+    public var itemClass: KeychainClass
+    /// The number of the only row, if a persistent reference names it.
+    public var id: Int64?
+    /// The required attributes; a missing attribute equals an empty one.
+    public var attributes: [String: AttributeValue] = [:]
+    /// The required value of `kSecAttrAccessible`; `nil` for any.
+    public var accessible: String?
+    /// Whether to select items that may leave the device; `nil` selects both kinds.
+    public var isSynchronizable: Bool? = false
+    /// The flags of access controls: items that have any of these flags are left out.
+    public var leftOutFlags: UInt64 = 0
+    /// The numbers of rows to leave out: items that can never be opened again, or that were tampered with.
+    public var leftOut: Set<Int64> = []
+
+    /// Selects all items of a class in the given groups.
+    public init(_ itemClass: KeychainClass, groups: [String]) {
+        self.itemClass = itemClass
+        self.groups = groups
+    }
+}
+
+extension [String] {
+    /// Whether one of the texts has the same bytes: Swift's `==` ignores differences of Unicode normalization.
+    package func containsBytes(of text: String) -> Bool {
+        contains { $0.utf8.elementsEqual(text.utf8) }
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+public import WhorlFingerprint
 
 /// The tries of one profile on one class of readers, as they stand now.
 public struct AttemptStatus: Sendable, Hashable, Codable {
@@ -56,5 +57,52 @@ public struct AttemptStatus: Sendable, Hashable, Codable {
         self.lockouts = lockouts
         self.isPending = isPending
         self.lock = lock
+    }
+}
+
+/// A class of readers whose tries are counted together.
+///
+/// The class follows from the code that made the reader (``ReaderInfo/Kind``), never from a text: a script, a variable
+/// or a device can take any name, and none of them can make a mock real. Tries are not counted for each reader's
+/// identity: then every further reader that is plugged in, or claims to be another one, would bring five tries of its
+/// own.
+///
+/// So a match on a mock does not reset the tries on a real reader, and failures on a mock do not lock a real one.
+public enum ReaderClass: String, Sendable, Hashable, CaseIterable, Codable {
+    /// Hardware that a driver speaks to.
+    case real
+    /// A script, or one of libfprint's virtual readers.
+    case pretended
+
+    /// Makes the class of a kind of reader.
+    public init(_ kind: ReaderInfo.Kind) {
+        switch kind {
+        case .hardware: self = .real
+        case .virtual, .mock: self = .pretended
+        }
+    }
+}
+
+/// The rules of a machine for failed tries: the standard ones, or stricter ones.
+package struct AttemptRules: Sendable, Hashable {
+    /// Five failures in a row lock, for five minutes at first.
+    package static let standard = AttemptRules()
+
+    /// The number of failures in a row that locks fingers, 1 to 5.
+    package let tries: Int
+    /// The length of the first lock where time ends locks, in minutes, 5 to 1440.
+    package let firstLockMinutes: Int
+
+    /// Makes rules; a value outside its range counts as the nearest one in it.
+    package init(tries: Int = 5, firstLockMinutes: Int = 5) {
+        self.tries = min(max(1, tries), 5)
+        self.firstLockMinutes = min(max(5, firstLockMinutes), 1440)
+    }
+
+    /// Returns the length in milliseconds of the lock with this number (from 1), where time ends locks: each is twice
+    /// as long as the one before, and none is longer than a day.
+    package func lockLength(number: Int) -> Int64 {
+        let doublings = min(max(1, number), 21) - 1
+        return min(Int64(firstLockMinutes) * 60_000 << Int64(doublings), 86_400_000)
     }
 }

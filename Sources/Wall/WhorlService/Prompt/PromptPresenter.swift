@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SecretMemory
+import Synchronization
+
 /// A presenter that shows the prompt of an evaluation: on a terminal, a desktop, a kiosk.
 ///
 /// Programs that embed Whorl provide their own presenter. Nothing that a presenter does makes an evaluation succeed: it
@@ -32,5 +35,55 @@ extension PromptPresenter {
     /// `false`, since this presenter does not support passcodes.
     public var takesPasscode: Bool {
         get async { false }
+    }
+}
+
+/// A presenter that shows the same as another one, and hands in a passcode that was known before.
+///
+/// It is for programs that get the passcode from elsewhere, such as an open file. The passcode gets one verdict: if it
+/// is wrong, the prompt goes on with the finger alone, or ends. If a finger was faster, a later prompt gets the
+/// passcode, as when an item takes the passcode after the chip has refused the finger.
+public final class PresetPasscode: PromptPresenter {
+    private let presenter: any PromptPresenter
+    private let passcode: Mutex<SecretBox?>
+
+    /// Makes a presenter that hands in `passcode`, and shows the rest on `presenter`.
+    public init(_ passcode: SecretBox, on presenter: any PromptPresenter) {
+        self.presenter = presenter
+        self.passcode = Mutex(passcode)
+    }
+
+    /// `true`, since the program that gave the passcode answers the prompt itself.
+    public var isInteractive: Bool {
+        get async { true }
+    }
+
+    /// Whether the passcode is still to be handed in.
+    public var takesPasscode: Bool {
+        get async { passcode.withLock { $0 != nil } }
+    }
+
+    /// Hands the passcode in where the prompt asks for one, and shows the finger's part.
+    public func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
+        guard prompt.parts.contains(.passcode) else { return await presenter.show(prompt, entry) }
+        let box = takePasscode()
+        if let box { entry.submit(box) }
+        defer { if !entry.isDecided { passcode.withLock { $0 = box } } }
+        // A passcode that was handed in is still compared.
+        entry.close()
+        guard prompt.parts.contains(.finger) else {
+            for await _ in entry.updates {}
+            return nil
+        }
+        var ofFinger = prompt
+        ofFinger.parts = .finger
+        return await presenter.show(ofFinger, entry)
+    }
+
+    private func takePasscode() -> SecretBox? {
+        passcode.withLock { passcode in
+            defer { passcode = nil }
+            return passcode
+        }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import WhorlFingerprint
 public import Foundation
+public import WhorlFingerprint
 
 /// The enrolled fingers of the profile, and changes to them.
 ///
@@ -138,4 +138,22 @@ public enum FingerChangeError: Error, Sendable, Hashable, Codable {
 
     private enum OwnerCodingKeys: String, CodingKey { case _0 = "error" }
     private enum FingersCodingKeys: String, CodingKey { case _0 = "error" }
+}
+
+/// The connected readers.
+public protocol ReaderService: Sendable {
+    /// Returns all readers that are connected and may be used.
+    func readers() async throws(AuthenticationError) -> [any FingerprintReader]
+
+    /// Returns the chosen reader.
+    ///
+    /// - Throws: `biometryNotAvailable` when none is connected; `readerNotChosen` when several are connected and none
+    ///   is named, or the named one is not among them.
+    func chosenReader() async throws(AuthenticationError) -> any FingerprintReader
+
+    /// The reason why readers cannot be locked for one program of this user at a time; `nil` when each can.
+    var readerLockTrouble: ReaderError? { get }
+
+    /// Returns a stream with an event for each reader that comes or goes, until the stream's task ends.
+    func readerEvents() async -> AsyncStream<Void>
 }

@@ -2,6 +2,7 @@
 
 import Glibc
 package import WhorlFingerprint
+import WhorlService
 
 /// The chance that one touch of a stranger is taken for one of several enrolled fingers.
 package enum StrangerChance {
@@ -25,5 +26,35 @@ package enum StrangerChance {
         // What a virtual reader or a mock says is no finger; the figure is that of the usual comparison.
         case .none: 1 - pow(1 - rate, Double(prints))
         }
+    }
+}
+
+extension AuthenticationError {
+    /// The error of a question about more people than the machine identifies.
+    static func tooManyPeople(_ count: Int, _ rules: GroupRules) -> AuthenticationError {
+        AuthenticationError(
+            .invalidContext,
+            message: rules.mostPeople == 0
+                ? "This machine does not identify people."
+                : "This machine identifies one of at most \(rules.mostPeople) people.",
+            recovery:
+                "Ask for a name first, and then for that person's finger. The administrator can set [Identify] People.",
+            cause: "\(count) people are named"
+        )
+    }
+
+    /// The error of a question about people for whom a stranger would be taken too often.
+    static func strangersMatchTooOften(_ chance: Double?, _ rules: GroupRules) -> AuthenticationError {
+        let figure = chance.map { "one in \(Int((1 / max($0, .leastNormalMagnitude)).rounded(.down)))" }
+        return AuthenticationError(
+            .invalidContext,
+            message: figure.map {
+                "Among so many fingers \($0) touches of strangers would be taken for somebody's."
+            }
+                ?? "Nothing is known about how often this reader takes a stranger for somebody.",
+            recovery:
+                "Name fewer people, or ask for a name first. The administrator can set [Identify] StrangerOneIn.",
+            cause: "the limit is one in \(rules.strangerOneIn)"
+        )
     }
 }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import WhorlEngine
+import WhorlService
+import WhorlVault
+
+/// The named items of a profile, in the vault of this process.
+struct InProcessItems: NamedItemService {
+    let profile: String
+    let state: ProtectedState
+
+    func prepare() async throws(VaultError) { _ = try await state.createdVault() }
+
+    func add(
+        _ item: NewItem,
+        as id: ItemID,
+        access: AccessControl,
+        applicationPassword: SecretBox?
+    ) async throws(VaultError) -> SigningKeyPublic? {
+        let vault = try await state.createdVault()
+        switch item {
+        case .secret(let secret):
+            try await vault.add(secret, as: id, access: access, applicationPassword: applicationPassword)
+            return nil
+        case .key:
+            return try await vault.createKey(id, access: access, applicationPassword: applicationPassword)
+        }
+    }
+
+    func items() async throws(VaultError) -> [VaultItem] {
+        guard let vault = try await state.existingVault() else { return [] }
+        return try await vault.items(of: profile)
+    }
+
+    func access(of id: ItemID) async throws(VaultError) -> AccessControl {
+        // An item that is about to be opened needs the chip: its absence is the better error.
+        guard let vault = try await state.vaultInChip() else { throw VaultError(.noSuchItem, id.spoken) }
+        return try await vault.access(of: id)
+    }
+
+    func publicKey(of id: ItemID) async throws(VaultError) -> SigningKeyPublic {
+        try await stored(id).publicKey(of: id)
+    }
+
+    func delete(_ id: ItemID) async throws(VaultError) { try await stored(id).delete(id) }
+
+    private func stored(_ id: ItemID) async throws(VaultError) -> Vault {
+        guard let vault = try await state.existingVault() else { throw VaultError(.noSuchItem, id.spoken) }
+        return vault
+    }
+}
+
+/// The passcode of a profile, in the vault of this process.
+struct InProcessPasscode: PasscodeService {
+    let engine: AuthenticationEngine
+    let state: ProtectedState
+
+    private var profile: String { engine.profile }
+
+    func isSet() async throws(VaultError) -> Bool {
+        guard let vault = try await state.vaultInChip() else { return false }
+        return try await vault.isPasscodeSet(of: profile)
+    }
+
+    func askForFinger(
+        _ request: ConsentRequest,
+        in session: OwnerSession,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {
+        try await engine.askForFirstPasscode(request, in: session, presenter: presenter)
+    }
+
+    func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError) {
+        let vault = try await state.createdVault()
+        // The touch before a first passcode cannot have come with one.
+        let shown = await engine.known(in: session, vault, demanding: [])
+        try await vault.setPasscode(passcode, of: profile, shown: shown)
+    }
+
+    func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError) {
+        try await vault().changePasscode(old, to: new, of: profile)
+    }
+
+    func verify(_ passcode: SecretBox) async throws(AuthenticationError) -> PasscodeVerdict {
+        try await engine.unlock(with: passcode.bytes)
+    }
+
+    func itemsLostWithout() async throws(VaultError) -> [ItemID] {
+        try await vault().itemsLostWithoutPasscode(of: profile)
+    }
+
+    func remove(_ passcode: SecretBox, force: Bool) async throws(VaultError) -> [ItemID] {
+        try await vault().removePasscode(passcode, of: profile, force: force)
+    }
+
+    private func vault() async throws(VaultError) -> Vault {
+        guard let vault = try await state.vaultInChip() else { throw VaultError(.passcodeNotSet, profile) }
+        return vault
+    }
+}
+
+/// The keyring of a profile, in the vault of this process.
+struct InProcessKeyring: KeyringService, LoginKeyring {
+    let engine: AuthenticationEngine
+    let state: ProtectedState
+
+    private var profile: String { engine.profile }
+
+    func status() async throws(VaultError) -> KeyringStatus {
+        guard let row = try await row() else { return .off }
+        return switch try await standing(of: row) {
+        case .valid?, .unknown?: .ready
+        case .enrollmentChanged?: .enrollmentChanged
+        case nil, .some: .waiting
+        }
+    }
+
+    func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError) {
+        let vault = try await inVault { () async throws(VaultError) in try await state.createdVault() }
+        let isOn = try await inVault { () async throws(VaultError) in
+            try await vault.loginPassword(of: profile) != nil
+        }
+        if isOn { return }
+        var asked = EvaluationRequest(
+            policy: .biometrics,
+            reason: "have your login password handed over after a touch at the login",
+            application: request.application,
+            timeout: request.timeout
+        )
+        asked.asker = request.asker
+        asked.fingerObstacle = request.fingerObstacle
+        let evaluation: Evaluation
+        do throws(AuthenticationError) {
+            evaluation = try await engine.evaluate(asked, presenter: presenter)
+        } catch {
+            throw .evaluation(error)
+        }
+        guard evaluation.method == .biometry, !evaluation.isReused else {
+            throw .evaluation(AuthenticationError(.authenticationFailed))
+        }
+        try await inVault { () async throws(VaultError) in try await vault.addLoginPassword(of: profile) }
+    }
+
+    func turnOff() async throws(VaultError) {
+        try await state.existingVault()?.deleteLoginPassword(of: profile)
+    }
+
+    func keep(_ password: SecretBox, changedOn day: Int?) async throws(VaultError) -> Bool {
+        guard let row = try await row(), let vault = try await state.vaultInChip() else { return false }
+        // A person who can log in can type it again: a password that still opens is not sealed at each login.
+        if row.changedOn == day, try await standing(of: row) == .valid { return false }
+        let item = try await engine.seal(password, access: .biometryCurrentSet, applicationPassword: nil)
+        try await vault.setLoginPassword(item, changedOn: day, of: profile)
+        return true
+    }
+
+    func release(after session: OwnerSession, changedOn day: Int?) async throws(VaultError) -> SecretBox? {
+        guard let row = try await row(), let item = row.item, let vault = try await state.vaultInChip() else {
+            return nil
+        }
+        guard row.changedOn == day else {
+            try await forget()
+            return nil
+        }
+        return try await vault.secret(
+            in: item,
+            shown: await engine.known(in: session, vault, demanding: [engine.strength])
+        )
+    }
+
+    func forget() async throws(VaultError) {
+        try await state.existingVault()?.setLoginPassword(nil, changedOn: nil, of: profile)
+    }
+
+    private func row() async throws(VaultError) -> LoginPassword? {
+        try await state.existingVault()?.loginPassword(of: profile)
+    }
+
+    private func standing(of row: LoginPassword) async throws(VaultError) -> VaultItem.Standing? {
+        guard let item = row.item else { return nil }
+        return try await engine.standing(of: [item]).first
+    }
+}
