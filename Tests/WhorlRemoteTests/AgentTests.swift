@@ -64,9 +64,7 @@ struct AgentTests {
         #expect(agent.prompts.count == 1)
     }
 
-    @Test func `a registration that an agent gives away at rest shows the next prompts where it is taken over`()
-        async throws
-    {
+    @Test func `a registration given away at rest shows later prompts where it is taken over`() async throws {
         let machine = try await HostMachine()
         let (first, second) = (ScriptedPresenter(), ScriptedPresenter())
         let agent = RemoteAgent(over: machine.transport)

@@ -120,6 +120,8 @@ package final class ServiceConnection: Sendable {
     /// Waits for the reply to a call that an earlier owner of the socket made.
     ///
     /// - Parameter update: Called for each update before the reply.
+    /// - Returns: The reply.
+    /// - Throws: The service's refusal, or the reason for which there is no reply.
     package func resume<Result: Decodable & Sendable>(
         update: @escaping (Result) -> Void
     ) async throws(ServiceCallError) -> Reply<Result> {
