@@ -69,12 +69,14 @@ struct AgentTests {
         let (first, second) = (ScriptedPresenter(), ScriptedPresenter())
         let agent = RemoteAgent(over: machine.transport)
         let (registrations, sink) = AsyncStream.makeStream(of: Void.self)
+        let hasShown = Mutex(false)
         let resting = Task {
-            let rest = RemoteAgent.Rest(after: .milliseconds(100))
+            let rest = RemoteAgent.Rest(after: .milliseconds(100)) { hasShown.withLock(\.self) }
             return try await agent.run(on: first, from: nil, rest: rest) { sink.yield() }
         }
         for await _ in registrations { break }
         #expect(await machine.ask().presenter.prompts.isEmpty)
+        hasShown.withLock { $0 = true }
         let socket = try await resting.value
         // Nobody reads the registration now: the prompt waits there.
         let asker = await machine.ask()

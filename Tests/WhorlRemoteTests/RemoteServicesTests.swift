@@ -227,7 +227,18 @@ struct RemoteServicesTests {
         #expect(busy?.code == .busy)
         await #expect(throws: ReaderError.self) { try await reader.storedPrints(whenBusy: .wait) }
         #expect(try await asking.value.finger == .leftThumb)
-        try await reader.open()
+        // The prompt lets the reader go a moment after its answer.
+        var obstacle: ReaderError? = busy
+        for _ in 0..<100 where obstacle?.code == .busy {
+            try await Task.sleep(for: .milliseconds(50))
+            do throws(ReaderError) {
+                try await reader.open()
+                obstacle = nil
+            } catch {
+                obstacle = error
+            }
+        }
+        #expect(obstacle == nil)
     }
 
     @Test func `a print of another user in a reader is told without a name`() async throws {
