@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Crypto
+internal import Crypto
 public import Foundation
 
 /// The public half of a signing key: a point of P-256.
