@@ -39,8 +39,9 @@ class Screen:
 
     def __init__(self):
         read, write = os.pipe()
+        # Without -noreset it starts over when its last client has left, and refuses one that comes in that moment.
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x1400x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x1400x24", "-nolisten", "tcp", "-noreset"],
             pass_fds=[write], stderr=subprocess.DEVNULL,
         )
         os.close(write)
