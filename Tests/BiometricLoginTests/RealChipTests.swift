@@ -93,7 +93,7 @@ struct `A login with a TPM` {
 
     @Test func `a record that was edited is none, and makes room for the next`() async throws {
         try await client.enable(ada, with: password, deviceName: "laptop")
-        let database = try await machine.services.stateAccess.created()
+        let database = try await machine.services.engine.state.created()
         try await database.write { db in
             try db.execute(sql: "UPDATE keychain_items SET value = zeroblob(length(value))")
         }

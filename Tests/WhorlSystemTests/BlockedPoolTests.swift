@@ -21,7 +21,7 @@ import WhorlSystem
             configuration.tpm = "none"
             let services = InProcessRoot(configuration)
             let finished = BlockedPool.run {
-                let state = services.stateAccess
+                let state = services.engine.state
                 // Two at once: the second waits for the first one's opening.
                 async let first = state.created()
                 async let second = state.created()

@@ -69,7 +69,7 @@ import WhorlSystem
         let path = FileManager.default.temporaryDirectory.appending(path: "whorl-none-\(UUID())").path
         var configuration = SystemConfiguration(environment: [:])
         configuration.stateDirectory = path
-        #expect(try await InProcessRoot(configuration).existingStore() == nil)
+        #expect(try await InProcessRoot(configuration).engine.state.existingStore() == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 

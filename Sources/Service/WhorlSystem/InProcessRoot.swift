@@ -26,8 +26,6 @@ public final class InProcessRoot: Sendable {
     package let stateDirectory: StateDirectory
     /// The engine behind the services.
     package let engine: AuthenticationEngine
-    /// The access to the database, for the keychain, which keeps rows of its own there.
-    package var stateAccess: StateAccess { engine.state }
 
     let choice: ReaderChoice
     let chip: ChipChoice
@@ -171,16 +169,6 @@ public final class InProcessRoot: Sendable {
     /// `AuthenticationEngine.consent(to:_:presenter:)` asks.
     package func enroller() async throws(StateError) -> FingerEnroller {
         engine.enroller(try await store(), for: application)
-    }
-
-    /// Returns an enroller as ``enroller()`` does; `nil` when nothing was ever stored here.
-    package func existingEnroller() async throws(StateError) -> FingerEnroller? {
-        try await existingStore().map { engine.enroller($0, for: application) }
-    }
-
-    /// Returns the store; `nil` if nothing was ever stored here.
-    package func existingStore() async throws(StateError) -> EnrollmentStore? {
-        try await state.existing().map { EnrollmentStore(database: $0, generations: generations) }
     }
 }
 

@@ -83,7 +83,7 @@ package struct Programs: Sendable {
     package func openAll() async throws {
         for program in all.values {
             await letGo()
-            _ = try await program.services.stateAccess.existing()
+            _ = try await program.services.engine.state.existing()
         }
         await letGo()
     }

@@ -11,7 +11,7 @@ extension TPMCommands {
     ///
     /// Source: TPM 2.0 Library Part 3, TPM2_Create.
     public func createAttestationKey(under root: StorageRoot) throws(TPMError) -> TPMObject {
-        try createWithTicket(PublicArea.attestationKey(), under: root).object
+        try createWithTicket(PublicArea.attestationKey(), under: root, auth: nil).object
     }
 
     /// Makes a P-256 key as an agreement key of ``create(_:under:policy:auth:dictionaryAttack:)``, which

@@ -108,7 +108,7 @@ extension TPMCommands {
     func createWithTicket(
         _ template: TPM2B_PUBLIC,
         under root: StorageRoot,
-        auth: SecretBox? = nil,
+        auth: SecretBox?,
         data: SecretBox? = nil
     ) throws(TPMError) -> CreatedObject {
         try connection.withSequence(root) { (parent) throws(TPMError) in

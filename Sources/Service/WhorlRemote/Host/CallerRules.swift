@@ -104,7 +104,7 @@ extension ServiceHost {
         }
     }
 
-    /// Returns the services of a caller's user, for what is about the items of all programs.
+    /// Returns the services of a caller's user; refuses a program that is confined or may be.
     func servicesUnconfined(_ call: ServiceCall) throws(ServiceRefusal) -> Services {
         let services = try services(call.client.user)
         try refuseConfined(call)

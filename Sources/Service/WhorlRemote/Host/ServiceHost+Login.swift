@@ -51,7 +51,7 @@ package struct LoginAccess: Sendable {
         self.takeOver = takeOver
     }
 
-    /// Refuses a caller who may not ask.
+    /// Refuses every caller but `asker`.
     func check(_ call: ServiceCall) throws(ServiceRefusal) {
         guard call.client.user.uid == asker else { throw ServiceRefusal(LoginRefused.rootAlone) }
     }

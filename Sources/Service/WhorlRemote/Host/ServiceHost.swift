@@ -85,8 +85,8 @@ extension Router {
 }
 
 extension ServiceHost {
-    /// Adds a method that asks the services of the user who connected; one about the items of all programs is not for a
-    /// confined program.
+    /// Adds a method that asks the services of the user who connected; `isForConfined` says whether confined programs may
+    /// call it.
     func asking<Parameters, Reply, Failure: RemoteFailure>(
         _ router: inout Router,
         _ method: ServiceMethod<Parameters, Reply>,

@@ -196,6 +196,7 @@ public struct FingerEnroller: Sendable {
     }
 }
 
+/// The finger to enroll, and how.
 struct EnrollmentRequest: Sendable {
     let finger: Finger
     let label: String?

@@ -10,6 +10,7 @@ import WhorlTPM
 protocol KeptItem: Sendable {
     /// The item's owner, and the text that names the item.
     var owner: ItemOwner { get }
+    /// The access control that the chip enforces.
     var access: AccessControl { get }
     /// The objects that the item's policy names.
     var binding: ItemBinding { get }
