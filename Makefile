@@ -392,7 +392,7 @@ deb: build-deb ## builds the release and makes Debian packages of it, in .build/
 
 build-deb:
 	@scripts/setup --deb
-	@$(MAKE) --no-print-directory build pam lib build-server
+	@$(MAKE) --no-print-directory build prompt pam lib build-server
 
 test-deb: build-deb ## makes the packages, and installs, upgrades and purges them in a booted system, where GUEST names a program that runs one
 	GUEST="$(GUEST)" SWIFT='$(SWIFT)' scripts/test-deb $(CONFIG)
@@ -441,8 +441,12 @@ pictures: test-prompt ## makes the pictures of the README from the running progr
 
 install-prompt: ## installs the desktop's prompt; sessions start it when they begin
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
-	install -D -m 755 $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt $(DESTDIR)$(LIBEXECDIR)/whorl-prompt
-	install -D -m 755 $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt-wait $(DESTDIR)$(LIBEXECDIR)/whorl-prompt-wait
+# Nobody may read them, so the kernel keeps other programs of the user out of their memory from their first instruction on. A running
+# agent starts them again at any moment, so each is replaced in one step.
+	for name in whorl-prompt-wait whorl-prompt; do \
+		install -D -m 711 $(PROMPT_BUILD)/$(CONFIG)/$$name $(DESTDIR)$(LIBEXECDIR)/$$name.new && \
+		mv $(DESTDIR)$(LIBEXECDIR)/$$name.new $(DESTDIR)$(LIBEXECDIR)/$$name || exit 1; \
+	done
 	install -d $(DESTDIR)$(USERUNITDIR)
 	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' systemd/whorl-prompt.service.in > $(DESTDIR)$(USERUNITDIR)/whorl-prompt.service
 	install -d $(DESTDIR)$(AUTOSTARTDIR)

@@ -219,10 +219,10 @@ def end(process, seconds=60):
 class Agent:
     """whorl-prompt; it does not rest unless it is told to."""
 
-    def __init__(self, screen, service, *words, **variables):
+    def __init__(self, screen, service, *words, program=PROMPT, **variables):
         self.log = open(service.folder / "agent.log", "w+")
         self.process = subprocess.Popen(
-            [PROMPT, *(words or ("--idle", "0"))], stderr=self.log,
+            [program, *(words or ("--idle", "0"))], stderr=self.log,
             env={**os.environ, **screen.variables(), **variables},
         )
         self.registered()

@@ -2,12 +2,13 @@
 """The agent at rest: while no prompt is shown, a program without GTK waits for the next one."""
 
 import os
+import shutil
 import time
 import unittest
 
 import access
 from access import parts
-from desk import Agent, Screen, Service, end, until, whorl
+from desk import PROMPT, Agent, Screen, Service, WaylandScreen, end, until, whorl
 
 
 class Resting(unittest.TestCase):
@@ -82,15 +83,32 @@ class Resting(unittest.TestCase):
         agent.rests()
         self.touched(self.ask())
 
-    def test_screen_that_has_gone_is_no_success(self):
-        screen = Screen()
-        agent = Agent(screen, self.service, "--idle", "1")
+    def test_waiting_program_ends_with_its_screen(self):
+        for screen in (Screen(), WaylandScreen(self.service.folder)):
+            agent = Agent(screen, self.service, "--idle", "1")
+            self.addCleanup(agent.close)
+            agent.rests()
+            screen.close()
+            self.assertEqual(agent.process.wait(30), 0)
+            # Its place is free: the program that asks shows the prompt itself.
+            asking = self.ask()
+            self.service.lay("right", asking=asking)
+            self.assertEqual(end(asking)[0], 0)
+
+    def test_program_that_is_being_replaced_is_run_when_it_is_there(self):
+        folder = self.service.folder / "programs"
+        folder.mkdir()
+        for name in (PROMPT, f"{PROMPT}-wait"):
+            shutil.copy2(name, folder)
+        program = folder / os.path.basename(PROMPT)
+        agent = Agent(self.screen, self.service, "--idle", "1", program=str(program))
         self.addCleanup(agent.close)
         agent.rests()
-        screen.close()
+        program.rename(folder / "away")
         asking = self.ask()
-        self.assertNotEqual(end(asking)[0], 0)
-        self.assertNotEqual(agent.process.wait(30), 0)
+        time.sleep(1)
+        (folder / "away").rename(program)
+        self.touched(asking)
 
     def test_refused_program_stays_refused(self):
         agent = self.start()
@@ -113,13 +131,13 @@ class Resting(unittest.TestCase):
         agent.process.terminate()
         agent.process.wait(10)
 
-    def test_waiting_program_holds_nothing_but_its_registration(self):
+    def test_waiting_program_holds_nothing_but_its_registration_and_the_screen(self):
         agent = self.start()
         agent.rests()
         folder = f"/proc/{agent.process.pid}/fd"
         held = {number: os.readlink(f"{folder}/{number}") for number in os.listdir(folder)}
         more = {number: target for number, target in held.items() if int(number) > 2}
-        self.assertEqual([target.split(":")[0] for target in more.values()], ["socket"], held)
+        self.assertEqual([target.split(":")[0] for target in more.values()], ["socket", "socket"], held)
 
 
 if __name__ == "__main__":

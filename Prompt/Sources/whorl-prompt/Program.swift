@@ -15,6 +15,10 @@ enum Program {
             fail("usage: whorl-prompt [--idle SECONDS] | enroll FINGER", status: 64)
         }
         guard whorl_hide_memory() != 0 else { fail("The system does not keep this program's memory apart.") }
+        // No program that GTK starts gets the registration.
+        if case .show(let rest) = errand, let socket = rest.registration {
+            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+        }
         // The name by which screen readers and window managers know the program.
         g_set_prgname("whorl-prompt")
         g_set_application_name("whorl-prompt")
@@ -33,6 +37,7 @@ enum Program {
 
     /// Shows prompts, also after the service was restarted.
     private static func showPrompts(_ rest: Rest) async {
+        var rest = rest
         let presenter = WindowPresenter()
         var registration = rest.registration
         let attempts = Attempts()
@@ -49,6 +54,7 @@ enum Program {
                     write("The prompts of this session are shown here.")
                 }
                 await rest.begin(with: quiet)
+                rest.idle = 0
                 registration = quiet
             } catch {
                 registration = nil

@@ -43,7 +43,7 @@ struct Rest: Sendable {
     static let usual = 60
 
     /// The time without a prompt before a rest, in seconds; 0 for no rest.
-    let idle: Int
+    var idle: Int
     /// The registration that the waiting program has handed back.
     let registration: Int32?
 
@@ -62,16 +62,22 @@ struct Rest: Sendable {
     }
 
     private func wait(with registration: Int32) {
+        // The waiting program ends with the screen, as this one does.
+        let screen = whorl_watch_screen()
+        guard screen >= 0 else {
+            return Program.write("The agent stays in memory: the screen cannot be watched.")
+        }
         var room = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         guard readlink("/proc/self/exe", &room, Int(PATH_MAX)) > 0 else { return }
         // The kernel marks a file that was replaced, as by an upgrade: the new one is run then.
-        let program = String(decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            .replacing(" (deleted)", with: "", maxReplacements: 1)
+        var program = String(decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let mark = " (deleted)"
+        if program.hasSuffix(mark) { program.removeLast(mark.count) }
         let words = [
-            program + "-wait", "\(registration)", program, "--idle", "\(idle)", "--registration",
+            program + "-wait", "\(registration)", "\(screen)", program, "--idle", "\(idle)", "--registration",
             "\(registration)",
         ]
-        guard whorl_hand_over(registration) != 0 else { return }
+        guard whorl_hand_over(registration, screen) != 0 else { return }
         var pointers = words.map { strdup($0) }
         pointers.append(nil)
         execv(words[0], pointers)
