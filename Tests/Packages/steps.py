@@ -20,7 +20,7 @@ import run as system
 from people import command, forgive, lay, service_pid, sit, start, touching, whorl
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
-PACKAGES = ("libpam-whorl", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev")
+PACKAGES = ("libpam-whorl", "whorl-prompt", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev")
 STATE = pathlib.Path("/var/lib/whorl")
 DATABASE = pathlib.Path("/var/lib/whorl-login-server/login.sqlite")
 CONFIGURATION = pathlib.Path("/etc/whorl/whorld.conf")
@@ -40,6 +40,14 @@ def unpack(version, *names):
     files = [file for name in names or PACKAGES for file in glob.glob(f"{HERE}/{version}/{name}_*.deb")]
     assert len(files) == len(names or PACKAGES), files
     return output("dpkg", "--install", *files)
+
+
+def until(condition):
+    """Waits until something holds."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, condition
+        time.sleep(0.2)
 
 
 def is_unit(unit, word):
@@ -115,6 +123,46 @@ def step_finger_is_enrolled_and_a_secret_opens():
     touching("right", 6, "enroll", "right-index-finger")
     whorl("secret", "add", "wifi", "--access", "biometry-any", secret=b"geheim")
     opened()
+
+
+# Tries again and again to open the memory of the user's programs for prompts; ends with 1 once that worked.
+SPYING = """
+import glob, os, sys
+while os.path.exists("/tmp/agent"):
+    for name in glob.glob("/proc/[0-9]*/comm"):
+        try:
+            if open(name).read().startswith("whorl-prompt"):
+                open(os.path.join(os.path.dirname(name), "mem"), "rb")
+                sys.exit(1)
+        except OSError:
+            pass
+"""
+
+
+def step_window_asks_for_the_touch_and_leaves_memory_afterwards():
+    assert "Exec=/usr/libexec/whorl/whorl-prompt\n" in pathlib.Path("/etc/xdg/autostart/whorl-prompt.desktop").read_text()
+    screen = subprocess.Popen(["Xvfb", ":7", "-nolisten", "tcp", "-noreset"], stderr=subprocess.DEVNULL)
+    pathlib.Path("/tmp/agent").touch()
+    spy = subprocess.Popen(command("owner", "python3", "-c", SPYING))
+    agent = subprocess.Popen(
+        command("owner", "DISPLAY=:7", "/usr/libexec/whorl/whorl-prompt", "--idle", "2"),
+        preexec_fn=lambda: sit("owner"), stderr=subprocess.PIPE, text=True,
+    )
+    try:
+        assert any("shown here" in line for line in agent.stderr)
+        until(lambda: subprocess.run(["pgrep", "-x", "whorl-prompt-wa"]).returncode == 0)
+        asking = start("secret", "get", "wifi")
+        until(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--class", "whorl-prompt"], env={"DISPLAY": ":7"}).returncode == 0)
+        lay("right")
+        assert asking.communicate(timeout=240)[0] == b"geheim"
+        until(lambda: subprocess.run(["pgrep", "-x", "whorl-prompt-wa"]).returncode == 0)
+        os.unlink("/tmp/agent")
+        assert spy.wait(60) == 0, "another program of the user has opened the agent's memory"
+    finally:
+        subprocess.run(["pkill", "whorl-prompt"])
+        agent.wait(60)
+        screen.kill()
+        screen.wait()
 
 
 def answering():
