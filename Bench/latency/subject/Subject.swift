@@ -116,6 +116,9 @@ final class Subject {
             reason: "be measured",
             application: services.application
         )
+        // The reader is let go a moment after an answer, and a touch for a prompt that had to wait for it is taken half a second
+        // later: it may have been meant for the one before.
+        try await ReaderTurns.run("wait", on: reader) {}
         let prompt = SilentPrompt()
         let evaluation = try await services.authentication.evaluate(request, presenter: prompt)
         let end = now()
