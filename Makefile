@@ -441,7 +441,7 @@ pictures: test-prompt ## makes the pictures of the README from the running progr
 
 install-prompt: ## installs the desktop's prompt; sessions start it when they begin
 	@test -x $(PROMPT_BUILD)/$(CONFIG)/whorl-prompt || { echo "Run make prompt first." >&2; exit 1; }
-# Nobody may read them, so the kernel keeps other programs of the user out of their memory from their first instruction on. A running
+# Their users may run and not read them, so the kernel keeps other programs of the user out of their memory from their first instruction on. A running
 # agent starts them again at any moment, so each is replaced in one step.
 	for name in whorl-prompt-wait whorl-prompt; do \
 		install -D -m 711 $(PROMPT_BUILD)/$(CONFIG)/$$name $(DESTDIR)$(LIBEXECDIR)/$$name.new && \
