@@ -144,9 +144,10 @@ let fuzzed: [Target.Dependency] = [
 
 /// What the command line uses.
 let commandLine: [Target.Dependency] = [
-    "AuthenticationContext", "BiometricLogin", "WhorlFingerprint", "GreyscalePNG", "LoginAssertion",
-    "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt", "WhorlConfiguration",
-    "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments, crypto, logging,
+    "AuthenticationContext", "BiometricLogin", "GLibRuntime", "WhorlFingerprint", "GreyscalePNG",
+    "LoginAssertion", "LoginTransport", "SecretMemory", "SyntheticFingers", "TerminalPrompt",
+    "WhorlConfiguration", "WhorlRemote", "WhorlService", "WhorlSupport", "WhorlSystem", arguments, crypto,
+    logging,
 ]
 
 /// A target and its floor: it lies in `Sources/FLOOR/NAME`.
@@ -588,8 +589,8 @@ let package = Package(
             .executableTarget(
                 name: "LatencySubject",
                 dependencies: [
-                    "WhorlEngine", "CObjectCount", "WhorlEnrollment", "WhorlFingerprint", "WhorlService",
-                    "WhorlSystem",
+                    "WhorlEngine", "CObjectCount", "GLibRuntime", "WhorlEnrollment", "WhorlFingerprint",
+                    "WhorlService", "WhorlSystem",
                 ],
                 path: "Bench/latency/subject",
                 swiftSettings: common
@@ -598,7 +599,8 @@ let package = Package(
             .executableTarget(
                 name: "ServiceBench",
                 dependencies: [
-                    "SyntheticFingers", "WhorlFingerprint", "WhorlRemote", "WhorlService", "WhorlSystem",
+                    "GLibRuntime", "SyntheticFingers", "WhorlFingerprint", "WhorlRemote", "WhorlService",
+                    "WhorlSystem",
                 ],
                 path: "Bench/service",
                 exclude: ["activate.c"],

@@ -6,6 +6,7 @@
 // usage: ServiceBench FOLDER ACTIVATE WHORLD CALLS EVALUATIONS STARTS
 
 import Foundation
+import GLibRuntime
 import WhorlRemote
 import WhorlService
 
@@ -15,6 +16,8 @@ else { exit(64) }
 let folder = words[1]
 let table = Table(isJudged: calls >= 100)
 
+// As whorld does, so that the wall alone makes the difference.
+GLibExecutor.ownContext()
 let own = Side.own(folder)
 let child = try Side.child(folder)
 try await own.enroll()

@@ -2,6 +2,7 @@
 
 import CGLib
 import GLibRuntime
+import Glibc
 import Testing
 
 @Suite struct `The GLib thread` {
@@ -33,6 +34,35 @@ import Testing
     @Test func `is not the thread that asks`() {
         #expect(GLibExecutor.shared.isIsolatingCurrentContext() == false)
     }
+
+    @Test func `leaves GLib's main context to a main loop of the program`() async {
+        await #expect(processExitsWith: .success) {
+            await Counter().append(1)
+            exit(try await canOwnContext() ? 0 : 1)
+        }
+    }
+
+    @Test func `waits in GLib's main context where the program has no main loop`() async {
+        await #expect(processExitsWith: .success) {
+            GLibExecutor.ownContext()
+            await Counter().append(1)
+            exit(try await canOwnContext() ? 1 : 0)
+        }
+    }
+}
+
+/// Returns whether this thread can own GLib's main context at one of many moments in which there is nothing to do.
+private func canOwnContext() async throws -> Bool {
+    // The GLib thread also owns it while it runs a job.
+    try await Task.sleep(for: .milliseconds(500))
+    for _ in 0..<100 {
+        if g_main_context_acquire(nil) != 0 {
+            g_main_context_release(nil)
+            return true
+        }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    return false
 }
 
 /// One asynchronous call of GIO, with and without a cancellation.

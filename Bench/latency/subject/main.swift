@@ -15,11 +15,14 @@
 // usage: FP_VIRTUAL_IMAGE=SOCKET LatencySubject STATE-DIRECTORY PROFILE TEMPLATE-DIRECTORY [count]
 
 import CObjectCount
+import GLibRuntime
 import Glibc
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 guard arguments.count >= 3 else { exit(64) }
 if arguments.count > 3 { object_count_begin() }
+// As whorld does, which has no main loop of its own either.
+GLibExecutor.ownContext()
 
 let subject = try await Subject(state: arguments[0], profile: arguments[1], templates: arguments[2])
 while let line = readLine() {

@@ -5,34 +5,39 @@ internal import Glibc
 internal import Synchronization
 internal import WhorlSupport
 
-/// Dispatches GLib's default main context while no other thread does, without owning it when nothing is ready.
+/// Dispatches GLib's default main context while no other thread does.
 ///
-/// Between two iterations it waits for the context's file descriptors itself. GLib wakes only an owner when another
-/// thread attaches a source, as gusb's thread does at the end of each USB transfer and for hotplug. So the wait has a
-/// limit: a quarter of the time since the last event, which makes a series of transfers at most a quarter slower.
+/// Where the program may start a main loop of its own, it owns the context only while something is ready, and between
+/// two iterations it waits for the context's file descriptors itself. GLib wakes only an owner when another thread
+/// attaches a source, as gusb's thread does at the end of each USB transfer and for hotplug. So the wait has a limit:
+/// a sixteenth of the time since the last event, which makes a series of transfers at most a sixteenth slower.
 final class ContextWatch: Sendable {
     /// The longest wait during a C call.
     private static let longestInCall = Duration.milliseconds(16)
     /// The longest wait otherwise, and so the longest delay until a plugged-in reader is seen.
     private static let longest = Duration.milliseconds(500)
-    private static let shortest = Duration.microseconds(200)
+    private static let shortest = Duration.microseconds(100)
 
     /// The number of asynchronous C calls that are running.
     let calls = Atomic(0)
+    /// Whether it waits in the context, and so owns it.
+    private let owns: Bool
     private let wakeUp: PipeEnds
 
-    init() {
+    init(owns: Bool) {
         guard let wakeUp = PipeEnds(isBlocking: false) else {
             preconditionFailure("the system has no file descriptor left for the GLib thread")
         }
+        self.owns = owns
         self.wakeUp = wakeUp
     }
 
-    /// Wakes the watch to check the context now, from any thread.
-    func wake() { wakeUp.wake() }
+    /// Wakes the watch to check the context now, from any thread; GLib itself wakes an owner.
+    func wake() { if !owns { wakeUp.wake() } }
 
     /// Runs forever.
     func run() {
+        while owns { g_main_context_iteration(nil, gboolean(1)) }
         var last = ContinuousClock.now
         while true {
             // It dispatches nothing while another thread owns the context, such as a program's main loop.
@@ -46,7 +51,7 @@ final class ContextWatch: Sendable {
 
     private func pause(since last: ContinuousClock.Instant) -> Duration {
         let longest = calls.load(ordering: .relaxed) > 0 ? Self.longestInCall : Self.longest
-        return min(max((.now - last) / 4, Self.shortest), longest)
+        return min(max((.now - last) / 16, Self.shortest), longest)
     }
 
     /// Waits for work or the context's descriptors, and returns whether ``wake()`` was called.

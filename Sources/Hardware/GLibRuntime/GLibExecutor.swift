@@ -14,14 +14,24 @@ internal import WhorlSupport
 /// program can start its own GLib main loop at any time (`g_application_run()` gives up if another thread owns the
 /// context when it starts); that loop then owns the context, and the jobs run on its thread. Nothing is ever torn down:
 /// a job that was enqueued after the end of a loop would wait forever.
+///
+/// A program that never has a main loop of its own calls ``ownContext()``.
 package final class GLibExecutor: SerialExecutor {
     /// The executor of this process; a process has only one default context.
     package static let shared = GLibExecutor()
 
+    private static let ownsContext = Atomic(false)
+
     private let watch: ContextWatch
 
+    /// Lets this executor's thread own the context all the time, in a program that never has a main loop of its own.
+    ///
+    /// GLib then wakes the thread as soon as another thread has attached a source, and the thread never has to look for
+    /// one. Call it when the program starts: after the first use of ``shared`` it has no effect.
+    package static func ownContext() { ownsContext.store(true, ordering: .relaxed) }
+
     private init() {
-        let watch = ContextWatch()
+        let watch = ContextWatch(owns: Self.ownsContext.load(ordering: .relaxed))
         self.watch = watch
         requireThread("whorl-glib") { watch.run() }
     }
@@ -111,19 +121,6 @@ package final class GLibTaskExecutor: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         GLibExecutor.shared.perform { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
-}
-
-/// A loop of GLib's own over the default context, for a program that answers others without delay.
-///
-/// ``GLibExecutor`` asks the context now and then; a loop waits in it, and is woken by other threads' sources.
-package enum MainLoop {
-    /// Runs the loop on a thread of its own until the process ends.
-    package static func begin() {
-        requireThread("whorl-loop") {
-            let loop = g_main_loop_new(nil, gboolean(0))
-            while true { g_main_loop_run(loop) }
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import GLibRuntime
 import Glibc
 import WhorlService
 import WhorlSupport
@@ -13,6 +14,7 @@ enum Program {
         guard ThisProcess.hideMemory() else { leave(end(exposed, CommandLine.arguments)) }
         // Programs read English, also where the C library's own texts are in it.
         if !CommandLine.arguments.contains("--json") { Translations.begin() }
+        GLibExecutor.ownContext()
         Interruption.listen()
         leave(await status(of: Array(CommandLine.arguments.dropFirst())))
     }

@@ -67,7 +67,6 @@ struct FprintProgram {
         guard stateFolder.hasPrefix("/") else {
             throw ValidationError("STATE_DIRECTORY is “\(stateFolder)”; name a folder by its whole path.")
         }
-        MainLoop.begin()
         EndSignals.onFirst { _exit(0) }
         let bus = try await SystemBus.shared.server()
         let service = FprintService(on: bus, folder: stateFolder) { sentence in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import GLibRuntime
 import Glibc
 import WhorlConfiguration
 import WhorlSupport
@@ -63,6 +64,7 @@ struct Whorld: AsyncParsableCommand {
     static func main() async {
         guard ThisProcess.hideMemory() else { _exit(71) }  // EX_OSERR
         signal(SIGPIPE, SIG_IGN)
+        GLibExecutor.ownContext()
         do {
             let command = try parse()
             try await command.run()
