@@ -39,4 +39,20 @@ struct ByteTests {
         var text = ByteReader([0, 0, 0, 1, 0xFF] as [UInt8])
         #expect(text.text() == nil)
     }
+
+    @Test(arguments: ["", "a", "Zoë\u{0}", "e\u{301}", "🖐🏽", String(repeating: "指", count: 100)])
+    func `a text is the same after it was written and read`(text: String) {
+        var writer = ByteWriter()
+        writer.append(sized: text)
+        var reader = ByteReader(writer.bytes)
+        #expect(reader.text().map { Array($0.utf8) } == Array(text.utf8))
+        // Bytes that lie in several pieces.
+        #expect(String(utf8: text.utf8.lazy.map { $0 }).map { Array($0.utf8) } == Array(text.utf8))
+    }
+
+    @Test(arguments: [[0xC3], [0xE6, 0x8C], [0xED, 0xA0, 0x80], [0xC0, 0x80], [0x61, 0xFF]] as [[UInt8]])
+    func `bytes that are not UTF-8 are no text`(bytes: [UInt8]) {
+        #expect(String(utf8: bytes) == nil)
+        #expect(String(utf8: bytes.lazy.map { $0 }) == nil)
+    }
 }

@@ -24,10 +24,12 @@ extension KeychainMatch {
         if let id { return (sql + "id = ? AND profile = ?", [id, profile]) }
         sql += "profile = ? AND agrp IN ("
         for index in groups.indices { sql += index == 0 ? "?" : ", ?" }
-        sql += ") AND class = ?"
+        // A word of ours, which an enumeration names.
+        sql += ") AND class = '"
+        sql += itemClass.rawValue
+        sql += "'"
         var arguments: [(any DatabaseValueConvertible)?] = [profile]
         for group in groups { arguments.append(group) }
-        arguments.append(itemClass.rawValue)
         for name in StoredRow.columns {
             guard let wanted = attributes[name], !wanted.isDefault else { continue }
             sql += " AND "
@@ -79,7 +81,7 @@ extension KeychainMatch {
         _ part: (StoredRow) -> Part
     ) throws -> [Part] {
         var found: [Part] = []
-        guard limit < .max else {
+        guard limit < .max, groups.count > 1 else {
             try index(db, of: profile, keys, withValues: withValues, limit: limit, part, &found)
             return found
         }

@@ -148,8 +148,9 @@ final class ItemData: NSData {
 
     /// Copies the bytes.
     init(_ bytes: Data) {
-        room = .allocate(byteCount: bytes.count, alignment: 1)
-        bytes.copyBytes(to: room)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        bytes.withUnsafeBytes { room.copyMemory(from: $0) }
+        self.room = room
         super.init()
     }
 

@@ -45,7 +45,7 @@ public enum AttributeValue: Sendable, Hashable {
         let rest = bytes.rest
         switch kind {
         case 1:
-            guard let text = String(validating: rest, as: UTF8.self) else { return nil }
+            guard let text = String(utf8: rest) else { return nil }
             self = .text(text)
         case 2: self = .data(Data(rest))
         case 3:
