@@ -7,7 +7,7 @@ internal import WhorlSupport
 
 /// Dispatches GLib's default main context while no other thread does.
 ///
-/// Where the program may start a main loop of its own, it owns the context only while something is ready, and between
+/// In a program that may start a main loop of its own, it owns the context only while something is ready, and between
 /// two iterations it waits for the context's file descriptors itself. GLib wakes only an owner when another thread
 /// attaches a source, as gusb's thread does at the end of each USB transfer and for hotplug. So the wait has a limit:
 /// a sixteenth of the time since the last event, which makes a series of transfers at most a sixteenth slower.
