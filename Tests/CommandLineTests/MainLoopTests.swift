@@ -57,4 +57,59 @@ struct MainLoopTests {
         #expect(outcome.status == 0, "\(outcome)")
         #expect(Set(outcome.lines) == ["ready true", "activated", "can true", "asks", "owner"], "\(outcome)")
     }
+
+    /// The engine is in `whorl` itself, or in `whorld` as its child.
+    @Test(arguments: ["in-process", "private"])
+    func `the engine sleeps while it waits for a touch`(place: String) async throws {
+        let enroll = ["enroll", "right-index-finger", "--json", "--timeout", "240"]
+        let enrolled = try await run(WhorlProgram.path, enroll, pressingAt: #"{"event":"touch"}"#, from: 0)
+        #expect(enrolled.status == 0, "\(enrolled)")
+        let (counts, count) = AsyncStream.makeStream(of: Int?.self)
+        _ = try await whorl.run(
+            ["evaluate", "--reason", "look", "--json", "--timeout", "240"],
+            environment: environment.merging(["WHORL_SERVICE": place]) { $1 }
+        ) { line, program in
+            guard line == #"{"event":"touch"}"# else { return }
+            let whorl = program.processIdentifier
+            let engine = place == "private" ? Self.child(of: whorl) : whorl
+            let before = Self.sleeps(of: engine)
+            Thread.sleep(forTimeInterval: 2)
+            let after = Self.sleeps(of: engine)
+            count.yield(before.flatMap { before in after.map { $0 - before } })
+            program.terminate()
+        }
+        count.finish()
+        let found = await counts.first { _ in true } ?? nil
+        let sleeps = try #require(found, "the engine has no GLib thread")
+        // libfprint's virtual driver has a time limit of 400 ms; a thread that looks now and then slept 515 times.
+        #expect(sleeps < 40)
+    }
+
+    /// Returns how often the GLib thread of a process went to sleep; `nil` if it has none.
+    private static func sleeps(of process: Int32?) -> Int? {
+        guard let process else { return nil }
+        let threads = "/proc/\(process)/task"
+        let thread = entries(threads).first { text("\(threads)/\($0)/comm") == "whorl-glib\n" }
+        return thread.flatMap { field("voluntary_ctxt_switches", in: "\(threads)/\($0)/status") }
+    }
+
+    private static func child(of parent: Int32) -> Int32? {
+        entries("/proc").compactMap { Int32($0) }
+            .first { field("PPid", in: "/proc/\($0)/status") == Int(parent) }
+    }
+
+    private static func field(_ name: String, in file: String) -> Int? {
+        text(file).split(separator: "\n").first { $0.hasPrefix("\(name):") }
+            .flatMap { $0.split(separator: "\t").last }.flatMap { Int($0) }
+    }
+
+    private static func entries(_ folder: String) -> [String] {
+        // A process that has ended has no threads.
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
+    private static func text(_ path: String) -> String {
+        // A thread that has ended has no files.
+        (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }
 }
