@@ -217,7 +217,22 @@ private func record(failures: Int, at time: Moment) -> AttemptRecord {
         Case(
             title: "the boot's name unknown, the wall clock set back",
             now: Moment(bootID: "", sinceBoot: minutes(63), wall: 0),
-            passed: 0
+            passed: minutes(3)
+        ),
+        Case(
+            title: "the boot's name unknown, the wall clock set far ahead",
+            now: Moment(bootID: "", sinceBoot: minutes(63), wall: minutes(2_000_000)),
+            passed: minutes(3)
+        ),
+        Case(
+            title: "the boot's name unknown, certainly after a restart",
+            now: Moment(bootID: "", sinceBoot: minutes(1), wall: minutes(1_000_004)),
+            passed: minutes(4)
+        ),
+        Case(
+            title: "the boot's name unknown, certainly after a restart with the wall clock set back",
+            now: Moment(bootID: "", sinceBoot: minutes(1), wall: 0),
+            passed: minutes(1)
         ),
     ]
 

@@ -23,6 +23,7 @@ struct SystemService {
 
     func run() async throws {
         let listener = try ListeningSocket.inherited()
+        if let fault = InProcessRoot.clockFault { ServiceManager.log(.warning, fault) }
         let roots = RootsOfUsers(self)
         var host = ServiceHost(prompts: prompts, rules: Callers(seats: configuration.touch)) {
             user throws(ServiceRefusal) in

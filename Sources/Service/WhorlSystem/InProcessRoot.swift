@@ -93,6 +93,13 @@ public final class InProcessRoot: Sendable {
         )
     }
 
+    /// The reason why this process cannot tell two boots of the machine apart; `nil` if it can.
+    package static var clockFault: String? {
+        MachineTime.system.now().bootID.isEmpty
+            ? "The boot ID cannot be read, so no touch is reused: neither /proc/sys/kernel/random/boot_id nor the "
+                + "credential whorl.boot-id is readable." : nil
+    }
+
     /// The service that the faces use.
     package var authentication: any AuthenticationService { engine }
 

@@ -10,6 +10,7 @@ import LocalAuthentication
 //     guard NAME      stores two passwords that a touch opens
 //     read NAME       prints the password of that name
 //     find REFERENCE… prints what each reference names now
+//     reuse SECONDS   evaluates without a prompt, with a touch of so many seconds ago at most; prints true or the error
 
 func finish(_ text: String) -> Never {
     FileHandle.standardError.write(Data((text + "\n").utf8))
@@ -69,5 +70,18 @@ case "read" where words.count == 1:
     print(String(data: data, encoding: .utf8) ?? "other bytes")
 case "find":
     for reference in words { print(named(reference)) }
-default: finish("usage: IdiomProbe idioms | keep NAME | guard NAME | read NAME | find REFERENCE…")
+case "reuse" where words.count == 1:
+    let context = LAContext()
+    context.touchIDAuthenticationAllowableReuseDuration = TimeInterval(words[0]) ?? 0
+    context.interactionNotAllowed = true
+    do {
+        print(
+            try await context.evaluatePolicy(
+                .deviceOwnerAuthenticationWithBiometrics,
+                localizedReason: "a test"
+            )
+        )
+    } catch { print((error as NSError).code) }
+default:
+    finish("usage: IdiomProbe idioms | keep NAME | guard NAME | read NAME | find REFERENCE… | reuse SECONDS")
 }

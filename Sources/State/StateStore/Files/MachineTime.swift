@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
+import WhorlSupport
 
 /// A point in time on both of the machine's clocks.
 ///
@@ -36,11 +37,15 @@ package struct Moment: Sendable, Hashable {
     /// Within one boot, the boot clock decides. After a restart, the wall clock does; if it went backwards, only the
     /// time since the restart is certain. So setting the wall clock of a running machine changes nothing, and setting
     /// it back during a restart only makes the time shorter.
+    ///
+    /// The same is true where the boot's name cannot be read: at least as much time has passed as the boot clock has
+    /// advanced, whether or not there was a restart; and a boot clock that shows less than before proves a restart.
     package func certainlyAfter(_ earlier: Moment) -> Int64 {
-        guard !isSameBoot(as: earlier) else { return max(0, sinceBoot - earlier.sinceBoot) }
-        // Without a boot name it is unknown whether `earlier` lies before this boot.
-        let sinceRestart = bootID.isEmpty || earlier.bootID.isEmpty ? 0 : max(0, sinceBoot)
-        return max(sinceRestart, wall - earlier.wall)
+        let advance = sinceBoot - earlier.sinceBoot
+        guard !isSameBoot(as: earlier) else { return max(0, advance) }
+        let isNameless = bootID.isEmpty || earlier.bootID.isEmpty
+        if isNameless, advance >= 0 { return advance }
+        return max(0, sinceBoot, wall - earlier.wall)
     }
 }
 
@@ -52,6 +57,9 @@ package struct MachineTime: Sendable {
     package init(now: @escaping @Sendable () -> Moment) { self.now = now }
 
     /// The machine's own clocks: `CLOCK_BOOTTIME`, `CLOCK_REALTIME` and `/proc/sys/kernel/random/boot_id`.
+    ///
+    /// The installed service cannot read that file, because its `/proc` shows processes only. systemd reads it instead
+    /// and passes it on as a credential (`LoadCredential=` in whorld.service).
     package static let system = MachineTime {
         Moment(
             bootID: systemBootID,
@@ -60,11 +68,18 @@ package struct MachineTime: Sendable {
         )
     }
 
-    /// The boot ID cannot change while a process runs.
+    /// The boot ID, which cannot change while a process runs.
     private static let systemBootID: String = {
-        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        let files = ["/proc/sys/kernel/random/boot_id", credential("whorl.boot-id")].compactMap(\.self)
+        // A file that cannot be read is not an error here: without a name, nothing that depends on it succeeds.
+        let text = files.lazy.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.first
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
     }()
+
+    /// Returns the path of a credential that systemd passed to this process (systemd.exec(5)).
+    private static func credential(_ name: String) -> String? {
+        ThisProcess.trustedEnvironment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
+    }
 
     private static func milliseconds(of clock: clockid_t) -> Int64 {
         var time = timespec()
