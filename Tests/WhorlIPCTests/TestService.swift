@@ -46,18 +46,21 @@ final class TestService {
     private static func router(_ waits: AsyncStream<Bool>.Continuation) -> Router {
         var router = Router(ServiceInfo(vendor: "Whorl", product: "test", version: "1", url: "about:blank"))
         router.describe("org.example.test", description)
-        router.on("org.example.test.Echo") { (words: Words, _) async throws(ServiceRefusal) in
+        router.on("org.example.test.Echo", admitting: Router.everyCaller) {
+            (words: Words, _) async throws(ServiceRefusal) in
             ServiceReply(words)
         }
-        router.on("org.example.test.Count") { (count: Count, call) async throws(ServiceRefusal) in
+        router.on("org.example.test.Count", admitting: Router.everyCaller) {
+            (count: Count, call) async throws(ServiceRefusal) in
             for number in 1..<max(1, count.number) { call.update(Count(number: number)) }
             return ServiceReply(count)
         }
-        router.on("org.example.test.Refuse") {
+        router.on("org.example.test.Refuse", admitting: Router.everyCaller) {
             (words: Words, _) async throws(ServiceRefusal) -> ServiceReply<Words> in
             throw ServiceRefusal("org.example.test.Refused", ["why": words.text])
         }
-        router.on("org.example.test.Turn") { (place: Place, call) async throws(ServiceRefusal) in
+        router.on("org.example.test.Turn", admitting: Router.everyCaller) {
+            (place: Place, call) async throws(ServiceRefusal) in
             let secret = try call.secret(at: place.secret)
             let turned = secret.withUnsafeBytes { bytes in
                 SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes.reversed()) }
@@ -67,12 +70,14 @@ final class TestService {
             }
             return ServiceReply(Place(secret: 0), descriptors: [file])
         }
-        router.on("org.example.test.Wait") { (words: Words, _) async throws(ServiceRefusal) in
+        router.on("org.example.test.Wait", admitting: Router.everyCaller) {
+            (words: Words, _) async throws(ServiceRefusal) in
             waits.yield(true)
             do { try await Task.sleep(for: .seconds(600)) } catch { waits.yield(false) }
             return ServiceReply(words)
         }
-        router.on("org.example.test.Asker") { (_: NoParameters, call) async throws(ServiceRefusal) in
+        router.on("org.example.test.Asker", admitting: Router.everyCaller) {
+            (_: NoParameters, call) async throws(ServiceRefusal) in
             ServiceReply(Asker(uid: call.client.user.uid, pid: call.client.process?.pid))
         }
         return router

@@ -79,17 +79,23 @@ final class RuledMachine: ServiceTransport {
     private let tpm: SoftwareTPM
     private let server: ServiceServer
 
-    init(reader: String = "mock:then=match", enrolled: Finger? = nil) async throws {
+    /// Makes a machine; `loginsOf` is the user whose programs ask for logins, if there are any.
+    init(
+        reader: String = "mock:then=match",
+        enrolled: Finger? = nil,
+        loginsOf asker: UInt32? = nil
+    ) async throws {
         let tpm = try SoftwareTPM()
         let root = InProcessRoot(on: tpm, reader: reader)
         if let enrolled { try await root.enroll(enrolled) }
         self.tpm = tpm
         self.root = root
-        let host = ServiceHost(
+        var host = ServiceHost(
             rules: rules,
             services: { _ throws(ServiceRefusal) in root.services },
             keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
         )
+        if let asker { host.logins = LoginAccess(asker: asker) { _ in root.services.owner } }
         server = ServiceServer(host.router(version: "test"))
     }
 

@@ -143,7 +143,8 @@ private final class Place: Sendable {
     private func start() throws {
         var router = Router(ServiceInfo(vendor: "", product: "", version: "", url: ""))
         for method in [Method.ask, .change, .wait, .leave, .leaveChanging, .refuse] {
-            router.on(method.form.name) { [weak self] (_: NoValue, _) async throws(ServiceRefusal) in
+            router.on(method.form.name, admitting: Router.everyCaller) {
+                [weak self] (_: NoValue, _) async throws(ServiceRefusal) in
                 // A call may outlive the test, whose client has gone then.
                 ServiceReply(Valued(try await self?.answer(method) ?? 0))
             }

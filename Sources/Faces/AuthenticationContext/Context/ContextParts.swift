@@ -67,8 +67,7 @@ package struct ContextParts: Sendable {
         keychain = services.keychain
         self.presenter = presenter
         application = services.application
-        // A chip that cannot be asked is as good as none here.
-        hasChip = { (try? await services.maintenance.vaultStatus().obstacle == nil) ?? false }
+        hasChip = { await services.maintenance.hasChip() }
         changeMark = { await services.maintenance.changeMark() }
         readerEvents = { await services.readers.readerEvents() }
     }

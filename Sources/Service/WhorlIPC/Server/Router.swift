@@ -84,6 +84,12 @@ package struct Router: Sendable {
 
     typealias Handler = @Sendable (ServiceCall) async -> Result<Answer, ServiceRefusal>
 
+    /// Returns if the caller may call a method, and otherwise throws the refusal.
+    package typealias Admission = @Sendable (ServiceCall) throws(ServiceRefusal) -> Void
+
+    /// Admits every caller.
+    package static let everyCaller: Admission = { _ throws(ServiceRefusal) in }
+
     private var handlers: [String: Handler] = [:]
     /// The text of each interface, as its `.varlink` file has it.
     private var interfaces: [String: String] = [:]
@@ -108,22 +114,26 @@ package struct Router: Sendable {
     ///
     /// - Parameters:
     ///   - method: Its qualified name, such as `io.whorl.Owner.Evaluate`.
+    ///   - admission: The rule for its callers, which is asked before the parameters are read.
     ///   - body: Gets the parameters, which have the declared types, and the call.
     package mutating func on<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ method: String,
+        admitting admission: @escaping Admission,
         _ body:
             @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
                 Product
             >
     ) {
-        handlers[method] = { call in await Self.answer(call, body) }
+        handlers[method] = { call in await Self.answer(call, admission, body) }
     }
 
     private static func answer<Parameters: Decodable & Sendable, Product: Encodable & Sendable>(
         _ call: ServiceCall,
+        _ admission: Admission,
         _ body: @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Product>
     ) async -> Result<Answer, ServiceRefusal> {
         do throws(ServiceRefusal) {
+            try admission(call)
             let reply = try await body(try parameters(Parameters.self, of: call), call)
             guard let bytes = try? Wire.encode(ReplyMessage(parameters: reply.parameters)) else {
                 return .failure(ServiceRefusal("io.whorl.InternalError"))
@@ -180,10 +190,11 @@ package struct Router: Sendable {
         let texts = interfaces.merging([service: ServiceInfo.description]) { $1 }
         var info = about
         info.interfaces = texts.keys.sorted()
-        on("\(service).GetInfo") { [info] (_: NoParameters, _) async throws(ServiceRefusal) in
+        on("\(service).GetInfo", admitting: Self.everyCaller) {
+            [info] (_: NoParameters, _) async throws(ServiceRefusal) in
             ServiceReply(info)
         }
-        on("\(service).GetInterfaceDescription") {
+        on("\(service).GetInterfaceDescription", admitting: Self.everyCaller) {
             (asked: AskedInterface, _) async throws(ServiceRefusal) -> ServiceReply<InterfaceText> in
             guard let text = texts[asked.interface] else {
                 throw .interfaceNotFound(String(asked.interface.prefix(200)))

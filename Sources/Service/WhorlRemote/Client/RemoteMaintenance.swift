@@ -29,6 +29,12 @@ struct RemoteMaintenance: MaintenanceService {
         try await client.call(MaintenanceInterface.status, NoValue(), failing: VaultError.self).parameters
     }
 
+    func hasChip() async -> Bool {
+        // A chip that the service cannot be asked about is as good as none.
+        (try? await client.call(ItemInterface.hasChip, NoValue(), failing: VaultError.self).parameters.value)
+            ?? false
+    }
+
     func provisionVault() async throws(VaultError) {
         _ = try await client.call(MaintenanceInterface.provision, NoValue(), failing: VaultError.self)
     }

@@ -91,26 +91,6 @@ extension ServiceHost {
         }
     }
 
-    /// Refuses what is about the items of all programs to a confined one, and to one that may be confined.
-    func refuseConfined(_ call: ServiceCall) throws(ServiceRefusal) {
-        guard try rules.confinement(of: call.client) == .none else {
-            throw ServiceRefusal(
-                "io.whorl.Connection.Confined",
-                [
-                    "message": "A confined program has its own items alone.",
-                    "recovery": "Use `whorl` outside of the sandbox.",
-                ]
-            )
-        }
-    }
-
-    /// Returns the services of a caller's user; refuses a program that is confined or may be.
-    func servicesUnconfined(_ call: ServiceCall) throws(ServiceRefusal) -> Services {
-        let services = try services(call.client.user)
-        try refuseConfined(call)
-        return services
-    }
-
     /// Returns only if the system's rules allow an action, about which the person may be asked.
     func authorize(_ action: GuardedAction, _ call: ServiceCall) async throws(ServiceRefusal) {
         do throws(AuthenticationError) {

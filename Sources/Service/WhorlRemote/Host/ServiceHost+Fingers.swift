@@ -7,33 +7,28 @@ import WhorlService
 import WhorlSupport
 
 extension ServiceHost {
-    func addFingers(_ router: inout Router) {
-        onFingers(&router, FingerInterface.list) { (_, fingers, _) async throws(EnrollmentError) in
-            Valued(try await fingers.fingers())
+    func addFingers(_ router: inout GuardedRouter) {
+        asking(&router, FingerInterface.list, for: .unconfined) {
+            (_, services) async throws(EnrollmentError) in
+            Valued(try await services.fingers.fingers())
         }
-        onFingers(&router, FingerInterface.state) {
-            (application, fingers, confinement) async throws(EnrollmentError) in
-            Optionally(try await fingers.state(for: confinement.application(application.value)))
+        asking(&router, FingerInterface.state, for: .unconfined) {
+            (application, services) async throws(EnrollmentError) in
+            Optionally(try await services.fingers.state(for: application.value))
         }
-        onFingers(&router, FingerInterface.difference) {
-            (asked, fingers, confinement) async throws(EnrollmentError) in
-            try await fingers.difference(
-                since: asked.digest,
-                for: confinement.application(asked.application)
-            )
+        asking(&router, FingerInterface.difference, for: .unconfined) {
+            (asked, services) async throws(EnrollmentError) in
+            try await services.fingers.difference(since: asked.digest, for: asked.application)
         }
-        onFingers(&router, FingerInterface.acceptable) { (_, fingers, _) async throws(EnrollmentError) in
-            Optionally(try await fingers.acceptable())
+        asking(&router, FingerInterface.acceptable, for: .unconfined) {
+            (_, services) async throws(EnrollmentError) in
+            Optionally(try await services.fingers.acceptable())
         }
-        router.on(FingerInterface.reconcile) { (_, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            let confinement = try rules.confinement(of: call.client)
-            return try await refusing { () async throws(FingerChangeError) in
-                guard confinement == .none else { throw .owner(.confined) }
-                return Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
-            }
+        asking(&router, FingerInterface.reconcile, for: .unconfined) {
+            (_, services) async throws(FingerChangeError) in
+            Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
         }
-        prompting(&router, FingerInterface.enroll) {
+        prompting(&router, FingerInterface.enroll, for: .unconfined) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             try await mayEnroll(asked, services, call, presenter)
             let finger = try await refusing(presenter) { () async throws(FingerChangeError) in
@@ -44,7 +39,7 @@ extension ServiceHost {
             }
             return (finger, Attachments())
         }
-        prompting(&router, FingerInterface.remove) {
+        prompting(&router, FingerInterface.remove, for: .unconfined) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             let removed = try await refusing(presenter) { () async throws(FingerChangeError) in
                 try await services.fingers.remove(
@@ -56,27 +51,12 @@ extension ServiceHost {
             }
             return (removed, Attachments())
         }
-        prompting(&router, FingerInterface.accept) {
+        prompting(&router, FingerInterface.accept, for: .unconfined) {
             (asked, services, _, presenter) async throws(ServiceRefusal) in
             let accepted = try await refusing(presenter) { () async throws(FingerChangeError) in
                 try await services.fingers.accept(request(asked), presenter: presenter)
             }
             return (Optionally(accepted), Attachments())
-        }
-    }
-
-    private func onFingers<Parameters, Reply, Failure: RemoteFailure>(
-        _ router: inout Router,
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body:
-            @escaping @Sendable (Parameters, any FingerService, Confinement) async throws(Failure) -> Reply
-    ) {
-        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = try services(call.client.user)
-            let confinement = try rules.confinement(of: call.client)
-            return try await refusing { () async throws(Failure) in
-                try await body(parameters, services.fingers, confinement)
-            }
         }
     }
 
@@ -100,15 +80,6 @@ extension ServiceHost {
     }
 }
 
-extension AuthenticationError {
-    /// The error of a confined program that asks about the prints of a reader.
-    fileprivate static let confined = AuthenticationError(
-        .notInteractive,
-        message: "A confined program has no part in what a reader stores.",
-        recovery: "Use `whorl` outside of the sandbox."
-    )
-}
-
 extension ReaderReconciliation {
     /// Returns the comparison for a user, who is not told whose a print of another user is.
     fileprivate func shown(to profile: String) -> ReaderReconciliation {
@@ -126,9 +97,9 @@ extension ServiceHost {
     private static let mostPrints = 64
 
     /// Adds the call with which root brings prints of another program.
-    func addTakeOver(_ router: inout Router, _ logins: LoginAccess) {
-        router.on(LoginInterface.takeOver) { (asked, call) async throws(ServiceRefusal) in
-            try logins.check(call)
+    func addTakeOver(_ router: inout GuardedRouter, _ logins: LoginAccess) {
+        router.on(LoginInterface.takeOver, for: .user(logins.asker)) {
+            (asked, call) async throws(ServiceRefusal) in
             let prints = try prints(asked, call)
             let caller = await rules.caller(call.client)
             let outcome = await Result { () async throws(FingerChangeError) in

@@ -6,9 +6,9 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    func addItems(_ router: inout Router) {
-        router.on(ItemInterface.make.name) {
-            (making: ItemInterface.Making, call) async throws(ServiceRefusal) -> ServiceReply<AttachedItem> in
+    func addItems(_ router: inout GuardedRouter) {
+        router.onAttaching(ItemInterface.make, for: .anyProgram) {
+            (making, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let item = try call.newItem(making)
             let password = try call.secretBox(at: making.applicationPassword)
@@ -22,21 +22,27 @@ extension ServiceHost {
                 )
             }
         }
-        asking(&router, ItemInterface.chipIdentity) { (_, services) async throws(VaultError) in
+        asking(&router, ItemInterface.hasChip, for: .anyProgram) { (_, services) async throws(VaultError) in
+            Valued(await services.maintenance.hasChip())
+        }
+        // The chip's certificate names the machine for good.
+        asking(&router, ItemInterface.chipIdentity, for: .unconfined) {
+            (_, services) async throws(VaultError) in
             try await services.items.chipIdentity()
         }
-        asking(&router, ItemInterface.makeAttested) { (asked, services) async throws(VaultError) in
+        asking(&router, ItemInterface.makeAttested, for: .unconfined) {
+            (asked, services) async throws(VaultError) in
             try await services.items.makeKey(access: asked.access, attestedFor: asked.credential)
         }
-        router.on(ItemInterface.decode.name) {
-            (asked: Valued<Int>, call) async throws(ServiceRefusal) -> ServiceReply<AttachedItem> in
+        router.onAttaching(ItemInterface.decode, for: .anyProgram) {
+            (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let encoded = try call.secret(at: asked.value).withUnsafeBytes { Data($0) }
             return try await refusing { () async throws(VaultError) in
                 try ServiceReply(attaching: try services.items.sealedItem(encoded: encoded))
             }
         }
-        router.on(ItemInterface.standing) {
+        router.on(ItemInterface.standing, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             var items: [SealedItem] = []
@@ -47,7 +53,7 @@ extension ServiceHost {
                 }
             )
         }
-        prompting(&router, ItemInterface.use) {
+        prompting(&router, ItemInterface.use, for: .anyProgram) {
             (using, services, call, presenter) async throws(ServiceRefusal) in
             let names = NameSpace(services.profile, try rules.confinement(of: call.client))
             let item = try call.item(using, names)
@@ -119,12 +125,12 @@ extension ServiceCall {
 }
 
 extension ServiceHost {
-    func addNamedItems(_ router: inout Router) {
-        onItems(&router, ItemInterface.prepare) { (_, _, items) async throws(VaultError) in
+    func addNamedItems(_ router: inout GuardedRouter) {
+        onItems(&router, ItemInterface.prepare, for: .anyProgram) { (_, _, items) async throws(VaultError) in
             try await items.prepare()
             return NoValue()
         }
-        router.on(ItemInterface.add) {
+        router.on(ItemInterface.add, for: .anyProgram) {
             (adding, call) async throws(ServiceRefusal) in
             // A kind that does not fit is refused here: behind the wall it is a programmer's mistake.
             guard adding.id.kind == adding.item.kind else { throw .invalidParameter("id.kind") }
@@ -143,29 +149,33 @@ extension ServiceHost {
                 }
             )
         }
-        onItems(&router, ItemInterface.list) { (_, names, items) async throws(VaultError) in
+        onItems(&router, ItemInterface.list, for: .anyProgram) { (_, names, items) async throws(VaultError) in
             Valued(try await items.items().compactMap { names.confinement.shown($0) })
         }
-        onItems(&router, ItemInterface.access) { (id, names, items) async throws(VaultError) in
+        onItems(&router, ItemInterface.access, for: .anyProgram) {
+            (id, names, items) async throws(VaultError) in
             Valued(try await items.access(of: names.stored(id.value)))
         }
-        onItems(&router, ItemInterface.publicKey) { (id, names, items) async throws(VaultError) in
+        onItems(&router, ItemInterface.publicKey, for: .anyProgram) {
+            (id, names, items) async throws(VaultError) in
             Valued(try await items.publicKey(of: names.stored(id.value)))
         }
-        onItems(&router, ItemInterface.delete) { (id, names, items) async throws(VaultError) in
+        onItems(&router, ItemInterface.delete, for: .anyProgram) {
+            (id, names, items) async throws(VaultError) in
             try await items.delete(names.stored(id.value))
             return NoValue()
         }
     }
 
     private func onItems<Parameters, Reply>(
-        _ router: inout Router,
+        _ router: inout GuardedRouter,
         _ method: ServiceMethod<Parameters, Reply>,
+        for callers: AllowedCallers,
         _ body:
             @escaping @Sendable (Parameters, NameSpace, any NamedItemService) async throws(VaultError)
             -> Reply
     ) {
-        router.on(method) {
+        router.on(method, for: callers) {
             (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let names = NameSpace(services.profile, try rules.confinement(of: call.client))

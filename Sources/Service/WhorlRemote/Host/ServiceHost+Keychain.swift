@@ -6,15 +6,13 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    func addKeychain(_ router: inout Router) {
-        router.on(KeychainInterface.find) { (asked, call) async throws(ServiceRefusal) in
+    func addKeychain(_ router: inout GuardedRouter) {
+        router.on(KeychainInterface.find, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
             try await find(asked, try groups(asked.groups, call), call)
             return Valued([])
         }
-        router.on(KeychainInterface.add.name) {
-            (asked: KeychainInterface.Adding, call) async throws(ServiceRefusal) -> ServiceReply<
-                KeychainInterface.Outcome
-            > in
+        router.onAttaching(KeychainInterface.add, for: .anyProgram) {
+            (asked, call) async throws(ServiceRefusal) in
             let groups = try groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
                 let new = try Self.new(asked.new, call).map(groups.stored)
@@ -24,10 +22,8 @@ extension ServiceHost {
             }
             return try Self.reply(groups.shown(outcome))
         }
-        router.on(KeychainInterface.update.name) {
-            (asked: KeychainInterface.Changing, call) async throws(ServiceRefusal) -> ServiceReply<
-                KeychainInterface.Outcome
-            > in
+        router.onAttaching(KeychainInterface.update, for: .anyProgram) {
+            (asked, call) async throws(ServiceRefusal) in
             let groups = try groups(asked.groups, call)
             let outcome = try await rows(groups, call) { (keychain) throws(ServiceRefusal) in
                 let new = try Self.new(asked.changes, call).map(groups.stored)
@@ -42,7 +38,7 @@ extension ServiceHost {
             }
             return try Self.reply(groups.shown(outcome))
         }
-        router.on(KeychainInterface.delete) { (asked, call) async throws(ServiceRefusal) in
+        router.on(KeychainInterface.delete, for: .anyProgram) { (asked, call) async throws(ServiceRefusal) in
             let groups = try groups(asked.groups, call)
             return Valued(
                 try await rows(groups, call) { (keychain) throws(ServiceRefusal) in

@@ -6,20 +6,19 @@ import WhorlService
 
 extension ServiceHost {
     /// Adds what the owner decides about the keyring.
-    func addKeyring(_ router: inout Router) {
-        asking(&router, KeyringInterface.status, isForConfined: false) {
+    func addKeyring(_ router: inout GuardedRouter) {
+        asking(&router, KeyringInterface.status, for: .unconfined) {
             (_, services) async throws(VaultError) in
             Valued(try await services.keyring.status())
         }
-        prompting(&router, KeyringInterface.turnOn) {
-            (asked, services, call, presenter) async throws(ServiceRefusal) in
-            try refuseConfined(call)
+        prompting(&router, KeyringInterface.turnOn, for: .unconfined) {
+            (asked, services, _, presenter) async throws(ServiceRefusal) in
             try await refusing(presenter) { () async throws(ReleaseError) in
                 try await services.keyring.turnOn(request(asked.request), presenter: presenter)
             }
             return (NoValue(), Attachments())
         }
-        asking(&router, KeyringInterface.turnOff, isForConfined: false) {
+        asking(&router, KeyringInterface.turnOff, for: .unconfined) {
             (_, services) async throws(VaultError) in
             try await services.keyring.turnOff()
             return NoValue()
@@ -27,9 +26,10 @@ extension ServiceHost {
     }
 
     /// Adds the calls by which a login keeps a password that it has checked, and forgets one that was changed.
-    func addPasswords(_ router: inout Router, _ logins: LoginAccess) {
-        router.on(LoginInterface.keep) { (asked, call) async throws(ServiceRefusal) in
-            let keyring = try keyring(of: asked.user, call, logins)
+    func addPasswords(_ router: inout GuardedRouter, _ logins: LoginAccess) {
+        router.on(LoginInterface.keep, for: .user(logins.asker)) {
+            (asked, call) async throws(ServiceRefusal) in
+            let keyring = try keyring(of: asked.user, logins)
             let password = try call.secretBox(at: asked.password)
             let kept = await Result { () async throws(VaultError) in
                 try await keyring.keep(password, changedOn: asked.changedOn)
@@ -40,8 +40,9 @@ extension ServiceHost {
             await record(kept, call, LoginInterface.keep.name, purpose)
             return Valued(try kept.get())
         }
-        router.on(LoginInterface.forget) { (asked, call) async throws(ServiceRefusal) in
-            let keyring = try keyring(of: asked.value, call, logins)
+        router.on(LoginInterface.forget, for: .user(logins.asker)) {
+            (asked, call) async throws(ServiceRefusal) in
+            let keyring = try keyring(of: asked.value, logins)
             let forgotten = await Result { () async throws(VaultError) in try await keyring.forget() }
                 .mapError(\.refusal)
             let purpose = "forget the login password of user \(asked.value)"
@@ -77,10 +78,8 @@ extension ServiceHost {
 
     private func keyring(
         of user: UInt32,
-        _ call: ServiceCall,
         _ logins: LoginAccess
     ) throws(ServiceRefusal) -> any LoginKeyring {
-        try logins.check(call)
         guard let keyring = logins.keyring(user) else { throw ServiceRefusal.invalidParameter("user") }
         return keyring
     }

@@ -50,11 +50,6 @@ package struct LoginAccess: Sendable {
         self.identify = identify
         self.takeOver = takeOver
     }
-
-    /// Refuses every caller but `asker`.
-    func check(_ call: ServiceCall) throws(ServiceRefusal) {
-        guard call.client.user.uid == asker else { throw ServiceRefusal(LoginRefused.rootAlone) }
-    }
 }
 
 extension ServiceHost {
@@ -62,13 +57,12 @@ extension ServiceHost {
     private static var patience: Duration { .seconds(2) }
 
     /// Adds the question of logins, where the service has accounts to log in to.
-    func addLogin(_ router: inout Router) {
+    func addLogin(_ router: inout GuardedRouter) {
         guard let logins else { return }
         addTakeOver(&router, logins)
         addPasswords(&router, logins)
-        prompting(&router, LoginInterface.identify) {
-            (asked, _, call, presenter) async throws(ServiceRefusal) in
-            try logins.check(call)
+        prompting(&router, LoginInterface.identify, for: .user(logins.asker)) {
+            (asked, _, _, presenter) async throws(ServiceRefusal) in
             var request = asked.request
             request.timeout = min(request.timeout, promptRules.longestTimeout)
             let limited = request
@@ -77,10 +71,8 @@ extension ServiceHost {
             }
             return (person, Attachments())
         }
-        router.on(LoginInterface.verify.name) {
-            (asked: LoginInterface.Asking, call) async throws(ServiceRefusal)
-                -> ServiceReply<LoginInterface.Answer> in
-            try logins.check(call)
+        router.onAttaching(LoginInterface.verify, for: .user(logins.asker)) {
+            (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
             let session = OwnerSession()
             let answer = await verify(asked, call, caller, logins.owner(asked.user), session)

@@ -5,35 +5,41 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    func addMaintenance(_ router: inout Router) {
-        asking(&router, MaintenanceInterface.facts) { (_, services) async throws(StateError) in
+    func addMaintenance(_ router: inout GuardedRouter) {
+        asking(&router, MaintenanceInterface.facts, for: .unconfined) {
+            (_, services) async throws(StateError) in
             services.maintenance.facts
         }
-        asking(&router, MaintenanceInterface.hasState) { (_, services) async throws(StateError) in
+        asking(&router, MaintenanceInterface.hasState, for: .unconfined) {
+            (_, services) async throws(StateError) in
             Valued(try await services.maintenance.hasState())
         }
-        asking(&router, MaintenanceInterface.changeMark) { (_, services) async throws(StateError) in
+        asking(&router, MaintenanceInterface.changeMark, for: .unconfined) {
+            (_, services) async throws(StateError) in
             Optionally(await services.maintenance.changeMark())
         }
-        asking(&router, MaintenanceInterface.status) { (_, services) async throws(VaultError) in
+        asking(&router, MaintenanceInterface.status, for: .unconfined) {
+            (_, services) async throws(VaultError) in
             try await services.maintenance.vaultStatus()
         }
-        asking(&router, MaintenanceInterface.provision) { (_, services) async throws(VaultError) in
+        asking(&router, MaintenanceInterface.provision, for: .unconfined) {
+            (_, services) async throws(VaultError) in
             try await services.maintenance.provisionVault()
             return NoValue()
         }
-        router.on(MaintenanceInterface.reset) { (asked, call) async throws(ServiceRefusal) in
-            let services = try servicesUnconfined(call)
+        router.on(MaintenanceInterface.reset, for: .unconfined) {
+            (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
             try await authorize(.reset, call)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.resetVault(withoutChip: asked.value)
             }
         }
-        asking(&router, MaintenanceInterface.attempts) {
+        asking(&router, MaintenanceInterface.attempts, for: .unconfined) {
             (_, services) async throws(AuthenticationError) in
             Valued(try await services.maintenance.attempts())
         }
-        router.on(MaintenanceInterface.log) { (limit, call) async throws(ServiceRefusal) in
+        router.on(MaintenanceInterface.log, for: .anyProgram) { (limit, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             let confinement = try rules.confinement(of: call.client)
             let lines = try await refusing { () async throws(AuthenticationError) in
@@ -43,14 +49,13 @@ extension ServiceHost {
             }
             return Valued(lines.filter { confinement.shows($0) })
         }
-        asking(&router, MaintenanceInterface.lockFileFault) {
+        asking(&router, MaintenanceInterface.lockFileFault, for: .unconfined) {
             (_, services) async throws(AuthenticationError) in
             Optionally(await services.maintenance.lockFileFault())
         }
-        router.on(MaintenanceInterface.reseal) {
+        router.on(MaintenanceInterface.reseal, for: .unconfined) {
             (asked, call) async throws(ServiceRefusal) in
-            // The answer names items of all programs.
-            let services = try servicesUnconfined(call)
+            let services = try services(call.client.user)
             let passcode = try call.secretBox(at: asked.value)
             return try await refusing { () async throws(VaultError) in
                 try await services.maintenance.reseal(passcode)
@@ -65,16 +70,19 @@ extension MaintenanceInterface {
 }
 
 extension ServiceHost {
-    func addReaders(_ router: inout Router) {
-        asking(&router, ReaderInterface.list) { (_, services) async throws(AuthenticationError) in
+    func addReaders(_ router: inout GuardedRouter) {
+        asking(&router, ReaderInterface.list, for: .unconfined) {
+            (_, services) async throws(AuthenticationError) in
             var infos: [ReaderInfo] = []
             for reader in try await services.readers.readers() { infos.append(await reader.info) }
             return Valued(infos)
         }
-        asking(&router, ReaderInterface.chosen) { (_, services) async throws(AuthenticationError) in
+        asking(&router, ReaderInterface.chosen, for: .unconfined) {
+            (_, services) async throws(AuthenticationError) in
             await (try await services.readers.chosenReader()).info
         }
-        asking(&router, ReaderInterface.tryOut) { (id, services) async throws(ReaderError) in
+        asking(&router, ReaderInterface.tryOut, for: .unconfined) {
+            (id, services) async throws(ReaderError) in
             let reader = try await reader(id.value, services.readers)
             // A prompt that waits for a touch there keeps the reader.
             return try await ReaderTurns.run("try out", on: reader, whenBusy: .fail) {
@@ -84,7 +92,7 @@ extension ServiceHost {
                 return NoValue()
             }
         }
-        router.on(ReaderInterface.prints) { (id, call) async throws(ServiceRefusal) in
+        router.on(ReaderInterface.prints, for: .unconfined) { (id, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             return try await refusing { () async throws(ReaderError) in
                 let reader = try await reader(id.value, services.readers)
@@ -95,14 +103,14 @@ extension ServiceHost {
                 return Valued(prints.map { $0.metadata.shown(to: services.profile) })
             }
         }
-        asking(&router, ReaderInterface.lockTrouble) { (_, services) async throws(ReaderError) in
+        asking(&router, ReaderInterface.lockTrouble, for: .unconfined) {
+            (_, services) async throws(ReaderError) in
             Optionally(services.readers.readerLockTrouble)
         }
-        router.on(ReaderInterface.watch.name) {
-            (_: NoValue, call) async throws(ServiceRefusal) -> ServiceReply<NoValue> in
+        router.on(ReaderInterface.watch, for: .unconfined) { (_, call) async throws(ServiceRefusal) in
             let readers = try services(call.client.user).readers
             for await _ in await readers.readerEvents() { call.update(NoValue()) }
-            return ServiceReply(NoValue())
+            return NoValue()
         }
     }
 

@@ -6,15 +6,15 @@ import WhorlService
 import WhorlSupport
 
 extension ServiceHost {
-    func addOwner(_ router: inout Router) {
-        router.on(OwnerInterface.preflight) {
+    func addOwner(_ router: inout GuardedRouter) {
+        router.on(OwnerInterface.preflight, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
             let preflight = try await owner(of: call)
                 .preflight(asked.policy, for: caller.application(asked.application))
             return preflight.with(caller.fingerObstacle, asked.policy)
         }
-        prompting(&router, OwnerInterface.evaluate) {
+        prompting(&router, OwnerInterface.evaluate, for: .anyProgram) {
             (asking, services, call, presenter) async throws(ServiceRefusal) in
             let request = request(asking, call)
             let evaluation = try await refusing(presenter) { () async throws(AuthenticationError) in
@@ -22,7 +22,7 @@ extension ServiceHost {
             }
             return (evaluation, Attachments())
         }
-        router.on(OwnerInterface.isOptedOut) {
+        router.on(OwnerInterface.isOptedOut, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
             let owner = try owner(of: call)
             let confinement = try rules.confinement(of: call.client)
@@ -32,7 +32,7 @@ extension ServiceHost {
                 }
             )
         }
-        router.on(OwnerInterface.setOptedOut) {
+        router.on(OwnerInterface.setOptedOut, for: .anyProgram) {
             (asked, call) async throws(ServiceRefusal) in
             let owner = try owner(of: call)
             let confinement = try rules.confinement(of: call.client)
@@ -44,14 +44,13 @@ extension ServiceHost {
             }
             return Valued(asked.isOptedOut)
         }
-        router.on(OwnerInterface.session.name) {
-            (_: NoValue, call) async throws(ServiceRefusal) -> ServiceReply<Valued<String>> in
+        router.on(OwnerInterface.session, for: .anyProgram) { (_, call) async throws(ServiceRefusal) in
             let id = sessions.begin(for: call.client.user)
             defer { sessions.end(id) }
             call.update(Valued(id))
             // The connection is the session: hanging up cancels this task.
             _ = await OffPoolTimer.wait(.seconds(1 << 32))
-            return ServiceReply(Valued(id))
+            return Valued(id)
         }
     }
 

@@ -5,11 +5,11 @@ import WhorlIPC
 import WhorlService
 
 extension ServiceHost {
-    func addPasscode(_ router: inout Router) {
-        asking(&router, PasscodeInterface.isSet) { (_, services) async throws(VaultError) in
+    func addPasscode(_ router: inout GuardedRouter) {
+        asking(&router, PasscodeInterface.isSet, for: .unconfined) { (_, services) async throws(VaultError) in
             Valued(try await services.passcode.isSet())
         }
-        prompting(&router, PasscodeInterface.askForFinger) {
+        prompting(&router, PasscodeInterface.askForFinger, for: .unconfined) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             // Without a session of the caller the match is not kept, and a new one is asked for.
             let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
@@ -22,8 +22,8 @@ extension ServiceHost {
             }
             return (NoValue(), Attachments())
         }
-        router.on(PasscodeInterface.set) { (asked, call) async throws(ServiceRefusal) in
-            let services = try servicesUnconfined(call)
+        router.on(PasscodeInterface.set, for: .unconfined) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
             let passcode = try call.secretBox(at: asked.passcode)
             // Where a finger is enrolled, its touch is needed instead.
             if try await isWithoutOwner(services) { try await authorize(.setPasscode, call) }
@@ -33,22 +33,21 @@ extension ServiceHost {
                 return NoValue()
             }
         }
-        onPasscode(&router, PasscodeInterface.change, \.old, \.new) {
+        onPasscode(&router, PasscodeInterface.change, for: .unconfined, \.old, \.new) {
             (secrets, passcode) async throws(VaultError) in
             try await passcode.change(secrets[0], to: secrets[1])
             return NoValue()
         }
-        onPasscode(&router, PasscodeInterface.verify, \.value) {
+        onPasscode(&router, PasscodeInterface.verify, for: .unconfined, \.value) {
             (secrets, passcode) async throws(AuthenticationError) in
             try await passcode.verify(secrets[0])
         }
-        // These two name items of all programs.
-        asking(&router, PasscodeInterface.itemsLostWithout, isForConfined: false) {
+        asking(&router, PasscodeInterface.itemsLostWithout, for: .unconfined) {
             (_, services) async throws(VaultError) in
             Valued(try await services.passcode.itemsLostWithout())
         }
-        router.on(PasscodeInterface.remove) { (asked, call) async throws(ServiceRefusal) in
-            let services = try servicesUnconfined(call)
+        router.on(PasscodeInterface.remove, for: .unconfined) { (asked, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
             let passcode = try call.secretBox(at: asked.passcode)
             return try await refusing { () async throws(VaultError) in
                 Valued(try await services.passcode.remove(passcode, force: asked.force))
@@ -58,13 +57,14 @@ extension ServiceHost {
 
     /// Adds a method that takes secrets, whose places the parameters name.
     private func onPasscode<Parameters, Reply, Failure: RemoteFailure>(
-        _ router: inout Router,
+        _ router: inout GuardedRouter,
         _ method: ServiceMethod<Parameters, Reply>,
+        for callers: AllowedCallers,
         _ places: (any KeyPath<Parameters, Int> & Sendable)...,
         body:
             @escaping @Sendable ([SecretBox], any PasscodeService) async throws(Failure) -> Reply
     ) {
-        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
+        router.on(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             var secrets: [SecretBox] = []
             for place in places { secrets.append(try call.secretBox(at: parameters[keyPath: place])) }

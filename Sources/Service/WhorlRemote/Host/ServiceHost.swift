@@ -45,14 +45,13 @@ package struct ServiceHost: Sendable {
 
     /// The methods, for a server.
     package func router(version: String) -> Router {
-        var router = Router(
-            ServiceInfo(
-                vendor: "Whorl",
-                product: "whorld",
-                version: version,
-                url: "https://github.com/whorl/whorl"
-            )
+        let info = ServiceInfo(
+            vendor: "Whorl",
+            product: "whorld",
+            version: version,
+            url: "https://github.com/whorl/whorl"
         )
+        var router = GuardedRouter(Router(info), rules)
         addOwner(&router)
         addItems(&router)
         addNamedItems(&router)
@@ -68,33 +67,20 @@ package struct ServiceHost: Sendable {
         for interface in InterfaceText.all where interface.name != "io.whorl.Login" || logins != nil {
             router.describe(interface.name, interface.text)
         }
-        return router
-    }
-}
-
-extension Router {
-    /// Adds a method whose reply has no descriptors.
-    mutating func on<Parameters, Reply>(
-        _ method: ServiceMethod<Parameters, Reply>,
-        _ body: @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> Reply
-    ) {
-        on(method.name) { (parameters: Parameters, call) async throws(ServiceRefusal) in
-            ServiceReply(try await body(parameters, call))
-        }
+        return router.router
     }
 }
 
 extension ServiceHost {
-    /// Adds a method that asks the services of the user who connected; `isForConfined` says whether confined programs may
-    /// call it.
+    /// Adds a method that asks the services of the user who connected.
     func asking<Parameters, Reply, Failure: RemoteFailure>(
-        _ router: inout Router,
+        _ router: inout GuardedRouter,
         _ method: ServiceMethod<Parameters, Reply>,
-        isForConfined: Bool = true,
+        for callers: AllowedCallers,
         _ body: @escaping @Sendable (Parameters, Services) async throws(Failure) -> Reply
     ) {
-        router.on(method) { (parameters, call) async throws(ServiceRefusal) in
-            let services = isForConfined ? try services(call.client.user) : try servicesUnconfined(call)
+        router.on(method, for: callers) { (parameters, call) async throws(ServiceRefusal) in
+            let services = try services(call.client.user)
             return try await refusing { () async throws(Failure) in try await body(parameters, services) }
         }
     }

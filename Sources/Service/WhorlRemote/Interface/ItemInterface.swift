@@ -44,6 +44,8 @@ enum ItemInterface {
         let credential: ChipCredential
     }
 
+    /// Returns whether this machine has a chip that the user's items can use.
+    static let hasChip = ServiceMethod<NoValue, Valued<Bool>>(repeatable: "io.whorl.Items.HasChip")
     static let chipIdentity = ServiceMethod<NoValue, ChipIdentity>("io.whorl.Items.ChipIdentity")
     static let makeAttested = ServiceMethod<Attesting, AttestedKey>("io.whorl.Items.MakeAttested")
     static let make = ServiceMethod<Making, AttachedItem>("io.whorl.Items.Make")

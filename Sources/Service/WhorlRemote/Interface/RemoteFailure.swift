@@ -33,6 +33,18 @@ extension StateError: RemoteFailure {
     static var name: String { "io.whorl.Maintenance.StateFailed" }
 
     init(unanswered error: ServiceCallError) {
+        if case .refused(let refusal) = error, let message = refusal.details["message"],
+            let recovery = refusal.details["recovery"]
+        {
+            self.init(
+                .failed,
+                path: "whorld",
+                message: message,
+                recovery: recovery,
+                cause: "the service refused the call with \(refusal.name)"
+            )
+            return
+        }
         self.init(
             .failed,
             path: "whorld",
@@ -116,7 +128,7 @@ extension ServiceCallError {
         case .connection(nil): "it hung up"
         case .connection(let error?): error.description
         case .malformed: "its answer cannot be read"
-        case .refused(let refusal): "it refused with \(refusal.name)"
+        case .refused(let refusal): refusal.details["message"] ?? "it refused with \(refusal.name)"
         case .cancelled: "the call was cancelled"
         }
     }

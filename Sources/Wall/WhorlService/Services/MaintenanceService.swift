@@ -22,6 +22,9 @@ public protocol MaintenanceService: Sendable {
     /// Returns the status of the directory and its chip, and changes nothing.
     func vaultStatus() async throws(VaultError) -> VaultStatus
 
+    /// Returns whether a chip is available to this user's items; nothing is created.
+    func hasChip() async -> Bool
+
     /// Puts the directory under the protection of the chip; the directory is made if it does not exist.
     ///
     /// - Throws: `noChip`, `ownerAuthorizationNeeded`, `chipFull`, `chipCleared`, `store`.
@@ -58,4 +61,12 @@ public protocol MaintenanceService: Sendable {
 
     /// Closes the connection to the chip, which is opened again when it is needed; a program calls this at its end.
     func close() async
+}
+
+extension MaintenanceService {
+    /// Returns whether the chip's status names no obstacle.
+    public func hasChip() async -> Bool {
+        // A chip that cannot be asked is as good as none here.
+        (try? await vaultStatus().obstacle == nil) ?? false
+    }
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import WhorlIPC
+import WhorlService
+
+@testable import WhorlRemote
+
+@Suite("The programs that may call a method")
+struct MethodRuleTests {
+    /// All methods that a confined program may call.
+    private static let openToConfined: Set<String> = [
+        "io.whorl.Owner.Preflight", "io.whorl.Owner.Evaluate", "io.whorl.Owner.Session",
+        "io.whorl.Owner.IsOptedOut", "io.whorl.Owner.SetOptedOut",
+        "io.whorl.Items.HasChip", "io.whorl.Items.Make", "io.whorl.Items.Decode", "io.whorl.Items.Standing",
+        "io.whorl.Items.Use", "io.whorl.Items.Prepare", "io.whorl.Items.Add", "io.whorl.Items.List",
+        "io.whorl.Items.Access", "io.whorl.Items.PublicKey", "io.whorl.Items.Delete",
+        "io.whorl.Keychain.Find", "io.whorl.Keychain.Add", "io.whorl.Keychain.Update",
+        "io.whorl.Keychain.Delete", "io.whorl.Maintenance.Log",
+        "io.whorl.Prompt.Submit", "io.whorl.Prompt.Typing", "io.whorl.Prompt.Close", "io.whorl.Prompt.Ended",
+    ]
+
+    /// Calls a method without parameters, and returns the name of the refusal; `nil` if there was none.
+    private func refusal(of method: String, _ machine: RuledMachine) async throws -> String? {
+        let connection = try ServiceConnection(try machine.connect())
+        defer { connection.close() }
+        let (outcomes, sink) = AsyncStream.makeStream(of: String?.self)
+        let call = Task {
+            do throws(ServiceCallError) {
+                let _: CallReply<NoValue> = try await connection.call(
+                    method,
+                    NoValue(),
+                    // A call that lasts as long as its connection says first that it has begun.
+                    update: { _ in sink.yield(nil) }
+                )
+                sink.yield(nil)
+            } catch {
+                if case .refused(let refusal) = error {
+                    sink.yield(refusal.name)
+                } else {
+                    sink.yield("\(error)")
+                }
+            }
+        }
+        defer { call.cancel() }
+        for await outcome in outcomes { return outcome }
+        return nil
+    }
+
+    private static func described() -> [String] {
+        InterfaceText.all.flatMap { interface in
+            interface.text.matches(of: /(?m)^method (\w+)\(/).map { "\(interface.name).\($0.1)" }
+        }
+    }
+
+    @Test func `a confined program may call what its row allows, and nothing else`() async throws {
+        let machine = try await RuledMachine(loginsOf: 4711)
+        machine.rules.set(.id("snap.vault.app"))
+        #expect(Set(Self.described()).isSuperset(of: Self.openToConfined))
+        for method in Self.described() {
+            let refusal = try await refusal(of: method, machine)
+            if method.hasPrefix("io.whorl.Login.") {
+                #expect(refusal == LoginRefused.rootAlone, "\(method)")
+            } else if Self.openToConfined.contains(method) {
+                #expect(refusal != "io.whorl.Connection.Confined", "\(method)")
+            } else {
+                #expect(refusal == "io.whorl.Connection.Confined", "\(method)")
+            }
+        }
+    }
+
+    @Test func `a program that may be confined may call no more than a confined one`() async throws {
+        let machine = try await RuledMachine(loginsOf: 4711)
+        machine.rules.set(isUnknown: true)
+        for method in Self.described()
+        where !method.hasPrefix("io.whorl.Login.") && !Self.openToConfined.contains(method) {
+            #expect(try await refusal(of: method, machine) == "io.whorl.Connection.NotProven", "\(method)")
+        }
+    }
+
+    @Test func `the refusal of a confined program reaches people as a sentence with a remedy`() async throws {
+        let machine = try await RuledMachine()
+        machine.rules.set(.id("snap.vault.app"))
+        let refused = await #expect(throws: VaultError.self) {
+            _ = try await machine.services().items.chipIdentity()
+        }
+        guard case .store(let error)? = refused?.code else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(error.message == "A confined program may not do this.")
+        #expect(error.recovery == "Use `whorl` outside of the sandbox.")
+    }
+
+    @Test func `a confined program learns whether there is a chip, and nothing about it`() async throws {
+        let machine = try await RuledMachine()
+        let maintenance = machine.services().maintenance
+        machine.rules.set(.id("snap.vault.app"))
+        #expect(await maintenance.hasChip())
+        await #expect(throws: VaultError.self) { _ = try await maintenance.vaultStatus() }
+    }
+}
