@@ -22,6 +22,79 @@ import Testing
         _ = consume store
     }
 
+    @Test(arguments: ["removed", "replaced by a backup", "in another folder", "beside another log", "empty"])
+    func `does nothing once its file was removed or replaced, until the file is back`(_ how: String)
+        async throws
+    {
+        let home = try StoreHome(.sqlite)
+        let store = try SQLiteRelyingPartyStore(path: home.path, ifMissing: .create)
+        let (laptop, tablet) = (Device("anna", "laptop"), Device("anna", "tablet"))
+        _ = try await store.register(laptop.registered, provided: nil, atMost: 9, audit: laptop.entry)
+        let manager = FileManager.default
+        let away = home.directory + "/away"
+        try manager.createDirectory(atPath: away, withIntermediateDirectories: false)
+        let files = ["", "-wal", "-shm"].map { "login.sqlite" + $0 }
+        func move(_ names: [String], from: String, to: String) throws {
+            for name in names { try manager.moveItem(atPath: "\(from)/\(name)", toPath: "\(to)/\(name)") }
+        }
+        switch how {
+        case "in another folder":
+            try manager.moveItem(atPath: home.directory, toPath: home.directory + ".moved")
+        case "beside another log":
+            let log = home.path + "-wal"
+            try manager.moveItem(atPath: log, toPath: away + "/log")
+            try manager.copyItem(atPath: away + "/log", toPath: log)
+        default:
+            try move(files, from: home.directory, to: away)
+            if how == "replaced by a backup" {
+                try manager.copyItem(atPath: "\(away)/login.sqlite", toPath: home.path)
+            } else if how == "empty" {
+                _ = try SQLiteRelyingPartyStore(path: home.path, ifMissing: .create)
+            }
+        }
+        func outcome(_ body: () async throws -> Void) async -> RelyingPartyError.Code? {
+            do {
+                try await body()
+                return nil
+            } catch {
+                return (error as? RelyingPartyError)?.code
+            }
+        }
+        let entry = laptop.entry
+        #expect(await outcome { _ = try await store.device(laptop.name, of: laptop.user) } == .store)
+        #expect(await outcome { _ = try await store.devices(of: laptop.user) } == .store)
+        #expect(await outcome { _ = try await store.document("a") } == .store)
+        #expect(await outcome { _ = try await store.setDocument("a", to: Data([1]), ifWas: nil) } == .store)
+        #expect(await outcome { _ = try await store.revoke(laptop.name, audit: entry) } == .store)
+        #expect(
+            await outcome { _ = try await store.signIn(laptop.registered, using: nil, audit: entry) }
+                == .store
+        )
+        #expect(
+            await outcome {
+                _ = try await store.register(tablet.registered, provided: nil, atMost: 9, audit: tablet.entry)
+            } == .store
+        )
+        #expect(
+            await outcome { _ = try await store.count(RateBucket(key: "a", count: 1, seconds: 9), at: 1) }
+                == .store
+        )
+        // As a file that was only moved for a moment.
+        switch how {
+        case "in another folder":
+            try manager.moveItem(atPath: home.directory + ".moved", toPath: home.directory)
+        case "beside another log":
+            try manager.removeItem(atPath: home.path + "-wal")
+            try manager.moveItem(atPath: away + "/log", toPath: home.path + "-wal")
+        default:
+            for file in files where manager.fileExists(atPath: "\(home.directory)/\(file)") {
+                try manager.removeItem(atPath: "\(home.directory)/\(file)")
+            }
+            try move(files, from: away, to: home.directory)
+        }
+        #expect(try await store.devices(of: laptop.user).map(\.device) == [laptop.name])
+    }
+
     @Test func `is not made unless that is asked for`() throws {
         let home = try StoreHome(.sqlite)
         #expect(throws: RelyingPartyError.self) { try SQLiteRelyingPartyStore(path: home.path) }

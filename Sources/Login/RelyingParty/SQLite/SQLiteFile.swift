@@ -15,7 +15,7 @@ struct SQLiteFile {
     let path: String
 
     /// Opens the database, or makes it if it is missing and `ifMissing` says so.
-    func open(ifMissing: MissingDatabase) throws -> DatabaseQueue {
+    func open(ifMissing: MissingDatabase) throws -> (DatabaseQueue, SQLiteFileIdentity) {
         var found = stat()
         if lstat(path, &found) != 0 {
             guard errno == ENOENT else { throw refusal(String(cString: strerror(errno))) }
@@ -25,7 +25,8 @@ struct SQLiteFile {
         }
         try checkAccess(found)
         // SQLite reads these files as a part of the database.
-        for suffix in ["-wal", "-shm"] where lstat(path + suffix, &found) == 0 { try checkAccess(found) }
+        var beside = stat()
+        for suffix in ["-wal", "-shm"] where lstat(path + suffix, &beside) == 0 { try checkAccess(beside) }
         try checkHeader()
         let queue = try connect(path)
         try queue.writeWithoutTransaction { db in
@@ -39,7 +40,10 @@ struct SQLiteFile {
                 return .commit
             }
         }
-        return queue
+        // The transaction has opened the log and its index.
+        let identity = SQLiteFileIdentity(path: path)
+        guard identity.isDatabase(found) else { throw refusal("was replaced while it was opened") }
+        return (queue, identity)
     }
 
     private func checkVersion(_ version: Int) throws {

@@ -9,10 +9,14 @@ internal import GRDB
 /// writes of a sign-in are not: they survive the end of the process, and a power cut may lose them. An answered
 /// challenge must not come back that way; therefore the first opening after the machine has started makes another key
 /// of challenges, and all that were issued before are worth nothing.
+///
+/// Each operation fails after the file was removed or replaced, until the file is back or the store is opened again: what
+/// it wrote would be lost, and it would not see what others write at the path.
 public final class SQLiteRelyingPartyStore: Sendable {
     /// The path of the database.
     public let path: String
     private let queue: DatabaseQueue
+    private let identity: SQLiteFileIdentity
     private let durability = SQLiteDurability()
     private let waits = WaitingOperations()
 
@@ -32,7 +36,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
     init(path: String, ifMissing: MissingDatabase = .create, bootID: String?) throws(RelyingPartyError) {
         self.path = path
         do {
-            queue = try SQLiteFile(path: path).open(ifMissing: ifMissing)
+            (queue, identity) = try SQLiteFile(path: path).open(ifMissing: ifMissing)
             try queue.writeWithoutTransaction { [durability] db in
                 try durability.change(to: .full, db)
                 try db.inTransaction(.immediate) {
@@ -68,7 +72,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
         typealias Answer = Result<Value, RelyingPartyError>
         let wait = waits.add()
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
-            queue.asyncWriteWithoutTransaction { [durability, waits, path] db in
+            queue.asyncWriteWithoutTransaction { [self] db in
                 done.resume(
                     returning: Answer(path) {
                         // A transaction that does not begin has waited for another process in vain.
@@ -77,6 +81,7 @@ public final class SQLiteRelyingPartyStore: Sendable {
                         var value: Value?
                         try db.inTransaction(.immediate) {
                             waits.remove(wait)
+                            try requireFile()
                             value = try body(db)
                             return .commit
                         }
@@ -95,11 +100,26 @@ public final class SQLiteRelyingPartyStore: Sendable {
         typealias Answer = Result<Value, RelyingPartyError>
         let wait = waits.add()
         return try await withCheckedContinuation { (done: CheckedContinuation<Answer, Never>) in
-            queue.asyncWriteWithoutTransaction { [waits, path] db in
+            queue.asyncWriteWithoutTransaction { [self] db in
                 waits.remove(wait)
-                done.resume(returning: Answer(path) { try body(db) })
+                done.resume(
+                    returning: Answer(path) {
+                        try requireFile()
+                        return try body(db)
+                    }
+                )
             }
         }.get()
+    }
+
+    /// - Throws: `store` if the file was removed or replaced after it was opened.
+    private func requireFile() throws(RelyingPartyError) {
+        guard !identity.isCurrent else { return }
+        throw RelyingPartyError(
+            .store,
+            cause:
+                "\(path): removed or replaced since it was opened; start the server again to use the file there"
+        )
     }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The identity of an open database's files, by which a store notices that they were removed or replaced.
+///
+/// SQLite keeps working with files that have lost their names: what it acknowledges then is lost, and what other processes
+/// change at the path never reaches it. The log and its index are a part of the database: a file beside another log is
+/// another database.
+struct SQLiteFileIdentity: Sendable {
+    private let files: [File]
+
+    /// Returns the identity of the files at the path of a database that is open.
+    init(path: String) {
+        files = ["", "-wal", "-shm"].map { File(path: path + $0) }
+    }
+
+    /// Whether the files at the path still are those that were opened.
+    var isCurrent: Bool { files.allSatisfy { File(path: $0.path) == $0 } }
+
+    /// Whether the database file itself is the one with this status.
+    func isDatabase(_ status: stat) -> Bool {
+        files.first.map { $0.exists && $0.device == status.st_dev && $0.node == status.st_ino } ?? false
+    }
+
+    private struct File: Equatable {
+        let path: String
+        let exists: Bool
+        let device: dev_t
+        let node: ino_t
+
+        init(path: String) {
+            var status = stat()
+            self.path = path
+            exists = lstat(path, &status) == 0
+            device = exists ? status.st_dev : 0
+            node = exists ? status.st_ino : 0
+        }
+    }
+}
