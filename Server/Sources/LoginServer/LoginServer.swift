@@ -117,7 +117,8 @@ public struct LoginServer: Service {
         let plain = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
-                    ConnectionGuard(timeout: timeout, counter: service.connections, admits: admits)
+                    HostCheckInstaller(), RequestGate(),
+                    ConnectionGuard(timeout: timeout, counter: service.connections, admits: admits),
                 ],
                 idleTimeout: timeout,
                 httpDecoderConfiguration: .init(

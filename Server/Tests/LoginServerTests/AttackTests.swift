@@ -196,6 +196,8 @@ struct `attacks over HTTP` {
             "GET /healthz HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "x", count: 100_000))\r\n\r\n",
             "GET /healthz HTTP/1.1\r\n\(String(repeating: "X: y\r\n", count: 1_000))\r\n",
             "GET /%zz%00%ff HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n",
+            "GET /healthz HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n",
             "GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n", "GET /healthz HTTP/1.1\r\n folded\r\n\r\n",
         ]
     )
@@ -204,6 +206,14 @@ struct `attacks over HTTP` {
             let answer = TestClient.Answer(try await client.exchange([Data(text.utf8)]))
             #expect(answer.status == 0 || (400..<500).contains(answer.status), "\(answer.text)")
             if answer.status != 0 { #expect(answer.headers["content-type"] == "application/problem+json") }
+        }
+    }
+
+    @Test func `a request of HTTP/1.0 may name no host, as the checks of balancers`() async throws {
+        try await withServer { _, client, _ in
+            let request = Data("GET /healthz HTTP/1.0\r\nConnection: close\r\n\r\n".utf8)
+            let answer = TestClient.Answer(try await client.exchange([request]))
+            #expect(answer.status == 200)
         }
     }
 

@@ -42,6 +42,13 @@ struct `what an operator relies on` {
         try await server.run { client in
             let answer = try await client.send("GET", "/.well-known/oauth-authorization-server")
             #expect(answer.json["issuer"] as? String == TestServer.origin)
+            // A page of any origin may verify tokens, and do nothing else.
+            for path in ["/.well-known/oauth-authorization-server", "/.well-known/jwks.json"] {
+                let shared = try await client.send("GET", path)
+                #expect(shared.headers["access-control-allow-origin"] == "*")
+            }
+            let ready = try await client.send("GET", "/readyz")
+            #expect(ready.headers["access-control-allow-origin"] == nil)
             #expect(answer.json["jwks_uri"] as? String == TestServer.origin + "/.well-known/jwks.json")
             #expect(answer.json["response_types_supported"] as? [String] == [])
             #expect(answer.headers["strict-transport-security"] == "max-age=31536000")

@@ -20,6 +20,13 @@ struct `what comes in a request` {
         try members.end()
     }
 
+    @Test func `quotation marks in a text are a part of it`() throws {
+        var members = try RequestMembers(json: #"{"a":"\"\\","b\"":"\u0022"}"#.utf8)
+        #expect(members.optional("a") == "\"\\")
+        #expect(members.optional("b\"") == "\"")
+        try members.end()
+    }
+
     @Test func `a member that nobody asks for is refused`() throws {
         var members = try RequestMembers(json: #"{"user":"anna","passwrod":"x"}"#.utf8)
         _ = try members.name("user")
@@ -30,7 +37,7 @@ struct `what comes in a request` {
     @Test(
         arguments: [
             "", " ", "null", "[]", "1", #""text""#, "{", #"{"a":1}"#, #"{"a":null}"#, #"{"a":{}}"#,
-            #"{"a":["x"]}"#,
+            #"{"a":["x"]}"#, #"{"a":"x","a":"x"}"#, #"{"a":"x","b":"\"","\u0061":"y"}"#,
             #"{"a":"x"} {"#, #"{"a":"x",,}"#, #"{a:"x"}"#, #"{"a":1e400}"#, #"{"a":"\#u{0}"}"#,
             #"{"a":"\ud800"}"#,
             String(repeating: "[", count: 16_000), String(repeating: #"{"a":"#, count: 3_000),

@@ -9,8 +9,7 @@ internal import NIOHTTP1
 /// The members of a request: one JSON object whose values are strings.
 ///
 /// Every member must be read before ``end()``: an unknown one is refused, so that a misspelt `password` is not taken
-/// for a missing one. If two members have the same name, one of them counts; no other code reads the body, so none can
-/// read it differently.
+/// for a missing one. An object with two members of the same name is refused: another program may read the other one.
 struct RequestMembers {
     /// The maximum size of a body in bytes.
     static let largestBody = 16 * 1024
@@ -27,6 +26,25 @@ struct RequestMembers {
         } catch {
             throw Problem(.malformed, "The body is not one JSON object whose members are texts.")
         }
+        guard Self.textCount(text) == 2 * members.count else {
+            throw Problem(.malformed, "A member of the body appears twice.")
+        }
+    }
+
+    /// Returns the number of texts in JSON that was read before: two quotation marks each, unless they are escaped.
+    private static func textCount(_ json: String) -> Int {
+        var marks = 0
+        var isEscaped = false
+        for byte in json.utf8 {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                marks += 1
+            }
+        }
+        return marks / 2
     }
 
     /// Takes a member; returns `nil` if it is missing.

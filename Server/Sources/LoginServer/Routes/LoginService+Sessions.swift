@@ -150,6 +150,12 @@ extension LoginService {
         return try JSON.response(SessionAnswer(token: token, expiresAt: expiresAt), status: .created)
     }
 
+    /// The headers of what verifiers read, on pages of any origin too; it is cached for half of the time that a key is
+    /// published before it signs.
+    private static let publicHeaders: HTTPFields = [
+        .cacheControl: "public, max-age=\(TokenKeySet.lead / 2)", .accessControlAllowOrigin: "*",
+    ]
+
     /// The metadata of an authorization server (RFC 8414): as much as a verifier of tokens needs.
     private struct MetadataAnswer: Encodable {
         let issuer: String
@@ -178,16 +184,15 @@ extension LoginService {
                 grantTypesSupported: [],
                 serviceDocumentation: origin.text + "/openapi.yaml"
             ),
-            headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]
+            headers: Self.publicHeaders
         )
     }
 
     /// Answers `GET /.well-known/jwks.json`.
     func publishKeys(_: Request, _: ServerContext) async throws -> Response {
-        // This is half of the time that a key is published before it signs.
         try JSON.response(
             try tokens.published(),
-            headers: [.cacheControl: "public, max-age=\(TokenKeySet.lead / 2)"]
+            headers: Self.publicHeaders
         )
     }
 }
