@@ -18,11 +18,11 @@
     }
   }
 
-  async function ask(method, path, authorization) {
+  async function ask(method, path, authorization, options = {}) {
     let response;
     try {
       // No credentials of the browser's own: it must not ask for a password in a window of its own.
-      response = await fetch(path, { method, headers: { Authorization: authorization }, credentials: "omit", cache: "no-store" });
+      response = await fetch(path, { method, headers: { Authorization: authorization }, credentials: "omit", cache: "no-store", ...options });
     } catch {
       throw new Refusal(0, "offline", "The server does not answer. Check the connection, then try again.");
     }
@@ -74,7 +74,9 @@
     item.querySelector("h2").textContent = device.name;
     item.querySelector(".enabled").textContent = shown(device.enabledAt);
     item.querySelector(".used").textContent = shown(device.lastUsedAt);
-    item.querySelector(".key").textContent = `${device.keyID.slice(0, 8)}…`;
+    item.querySelector(".approved").textContent = device.approved ? "Yes" : "No";
+    item.querySelector(".attested").textContent = device.attested === undefined ? "Not proven" : "Proven by its TPM";
+    item.querySelector(".key").textContent = device.keyID;
     const button = item.querySelector("button");
     button.setAttribute("aria-label", `Revoke ${device.name}`);
     button.addEventListener("click", () => revoke(device));
@@ -103,14 +105,14 @@
     element("dialog-title").textContent = title;
     element("dialog-text").textContent = text;
     return new Promise((resolve) => {
-      let answer = false;
-      const close = (value) => () => {
-        answer = value;
+      // The answer is taken where it is given: the event of closing comes later, perhaps to the next question.
+      const answer = (value) => () => {
         dialog.close();
+        resolve(value);
       };
-      element("dialog-yes").onclick = close(true);
-      element("dialog-no").onclick = close(false);
-      dialog.onclose = () => resolve(answer);
+      element("dialog-yes").onclick = answer(true);
+      element("dialog-no").onclick = answer(false);
+      dialog.oncancel = answer(false);
       dialog.showModal();
       element("dialog-no").focus();
     });
@@ -125,6 +127,19 @@
       if (token !== session) return;
       if (error.status === 401) showSignIn("The session is over. Sign in again.");
       else tell(error.message, true);
+    }
+  }
+
+  /** Ends the session at the server, too. The page forgets it first, whatever the server answers. */
+  async function signOut() {
+    const session = token;
+    showSignIn("You are signed out.");
+    try {
+      await ask("DELETE", "/v1/sessions/current", `Bearer ${session}`, { keepalive: true });
+    } catch (error) {
+      // 401: it was over. With another token the page is signed in again, and tells something else.
+      if (error.status === 401 || token !== null) return;
+      tell("You are signed out on this page, but the server did not end the session: it ends by itself within ten minutes.", true);
     }
   }
 
@@ -183,7 +198,7 @@
 
   element("origin").textContent = location.host;
   element("form").addEventListener("submit", signIn);
-  element("sign-out").addEventListener("click", () => showSignIn("You are signed out."));
+  element("sign-out").addEventListener("click", signOut);
   element("revoke-all").addEventListener("click", revokeAll);
   showSignIn();
 })();
