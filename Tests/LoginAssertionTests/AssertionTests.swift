@@ -178,9 +178,17 @@ import Testing
 
 @Suite struct `A name` {
     @Test func `is compared by its bytes`() throws {
-        #expect(LoginName("é") != LoginName("e\u{301}"))
+        #expect(LoginName("\u{e9}") != LoginName("e\u{329}"))
+        #expect(LoginName("\u{e9}") != LoginName("\u{c9}"))
         #expect(LoginName("ada") == LoginName("ada"))
-        #expect(Set([LoginName("é"), LoginName("e\u{301}")]).count == 2)
+        #expect(Set([LoginName("\u{e9}"), LoginName("e")]).count == 2)
+    }
+
+    @Test(arguments: [("e\u{301}", "\u{e9}"), ("o\u{308}tti", "\u{f6}tti"), ("\u{1100}\u{1161}", "\u{ac00}")])
+    func `is the same however a keyboard writes its accents`(decomposed: String, composed: String) throws {
+        let name = try #require(LoginName(decomposed))
+        #expect(name == LoginName(composed))
+        #expect(Array(name.text.utf8) == Array(composed.utf8))
     }
 
     @Test(arguments: [
@@ -191,5 +199,8 @@ import Testing
     @Test func `has at most 128 bytes`() {
         #expect(LoginName(String(repeating: "é", count: 64)) != nil)
         #expect(LoginName(String(repeating: "é", count: 64) + "a") == nil)
+        // This one has three bytes, and six in its composed form.
+        #expect(LoginName(String(repeating: "\u{958}", count: 21)) != nil)
+        #expect(LoginName(String(repeating: "\u{958}", count: 22)) == nil)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
+
 /// The server's name of a user or a device: text that can be compared byte by byte, and shown.
 public struct LoginName: Sendable, Hashable, CustomStringConvertible {
     /// The maximum length in bytes of UTF-8.
@@ -23,7 +25,8 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
 
     /// Makes a name; `nil` for an empty or too long text, white space at either end, and invisible characters.
     ///
-    /// Texts that look alike are different names: they are compared by their bytes, not by Unicode's equivalence.
+    /// Keyboards and systems write `é` as one character or as a letter and its accent. Both give the same name, which has
+    /// the composed form (NFC, RFC 8265, 3.4). Other texts that look alike are different names, and so are `anna` and `Anna`.
     public init?(_ text: String) {
         guard (1...Self.longest).contains(text.utf8.count) else { return nil }
         if text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) {
@@ -31,7 +34,9 @@ public struct LoginName: Sendable, Hashable, CustomStringConvertible {
             self.text = text
             return
         }
-        guard let first = text.unicodeScalars.first, !first.properties.isWhitespace,
+        let text = text.precomposedStringWithCanonicalMapping
+        guard text.utf8.count <= Self.longest,
+            let first = text.unicodeScalars.first, !first.properties.isWhitespace,
             let last = text.unicodeScalars.last, !last.properties.isWhitespace,
             text.unicodeScalars.allSatisfy(Self.isSeen)
         else { return nil }
