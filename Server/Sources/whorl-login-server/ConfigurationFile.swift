@@ -17,14 +17,18 @@ enum ConfigurationFile {
     ///
     /// - Throws: ``ServerError`` if the file cannot be read.
     static func complete(_ arguments: [String]) throws(ServerError) -> [String] {
-        guard let index = arguments.firstIndex(of: "--config") else { return arguments }
-        guard index + 1 < arguments.count else {
+        guard let index = arguments.firstIndex(where: { $0 == "--config" || $0.hasPrefix("--config=") })
+        else { return arguments }
+        let isOneWord = arguments[index] != "--config"
+        let end = isOneWord ? index : index + 1
+        guard end < arguments.count, arguments[end] != "--config=" else {
             throw ServerError(.options, "--config has no file", hint: "--config /etc/whorl-login-server.conf")
         }
+        let path = isOneWord ? String(arguments[end].dropFirst("--config=".count)) : arguments[end]
         var rest = arguments
-        rest.removeSubrange(index...(index + 1))
+        rest.removeSubrange(index...end)
         let isServe = rest.first.map { !commands.contains($0) } ?? true
-        for (name, value) in try options(inFileAt: arguments[index + 1]) {
+        for (name, value) in try options(inFileAt: path) {
             guard isServe || common.contains(name),
                 !arguments.contains(where: { $0 == "--\(name)" || $0.hasPrefix("--\(name)=") })
             else { continue }

@@ -16,7 +16,10 @@ struct Key: AsyncParsableCommand {
         )
         @OptionGroup var store: StoreOptions
 
-        @Flag(help: "Drop all other keys at once: for a key that somebody else has. All sessions are over.")
+        @Flag(
+            help:
+                "Drop all other keys: for a key that somebody else has. All sessions are over within a second."
+        )
         var revoke = false
 
         func run() async throws {

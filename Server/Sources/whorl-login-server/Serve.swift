@@ -172,7 +172,7 @@ struct Serve: AsyncParsableCommand {
             settings.connections = possible
         }
         let server = try await LoginServer(
-            store: try await store.open(),
+            store: try await store.openForServer(),
             configuration: settings,
             logger: logger,
             onListening: announce

@@ -32,28 +32,52 @@ struct StoreOptions: ParsableArguments {
         database.hasPrefix("postgres://") || database.hasPrefix("postgresql://")
     }
 
-    /// Opens the database.
+    /// Opens the database for a command.
+    ///
+    /// Root opens the SQLite file of another user with that user's rights.
     ///
     /// - Throws: an error that never quotes the URL, which may hold a password.
     func open(ifMissing: MissingDatabase = .refuse) async throws -> any RelyingPartyStore {
-        do throws(RelyingPartyError) {
-            if isPostgreSQL {
-                return try await PostgreSQLRelyingPartyStore(
-                    url: database,
-                    connections: min(max(1, databaseConnections), 256),
-                    ifMissing: ifMissing
-                )
+        do {
+            if isPostgreSQL { return try await openPostgreSQL(ifMissing: ifMissing) }
+            return try FileOwner.acting(for: database) {
+                try SQLiteRelyingPartyStore(path: database, ifMissing: ifMissing)
             }
-            return try SQLiteRelyingPartyStore(path: database, ifMissing: ifMissing)
-        } catch {
-            throw ServerError(
-                .store,
-                "the database cannot be used: \(error.cause)",
-                hint: ifMissing == .refuse
-                    ? "is --database right, and its volume mounted? A new one is made by init, and by nothing else"
-                    : nil
-            )
+        } catch let error as RelyingPartyError {
+            throw unusable(error, hint: hint(ifMissing: ifMissing))
         }
+    }
+
+    /// Opens the database for a server, which works with its own rights alone.
+    ///
+    /// - Throws: an error that never quotes the URL.
+    func openForServer() async throws -> any RelyingPartyStore {
+        do {
+            if isPostgreSQL { return try await openPostgreSQL(ifMissing: .refuse) }
+            return try SQLiteRelyingPartyStore(path: database)
+        } catch let error as RelyingPartyError {
+            throw unusable(error, hint: hint(ifMissing: .refuse))
+        }
+    }
+
+    private func openPostgreSQL(ifMissing: MissingDatabase) async throws -> any RelyingPartyStore {
+        try await PostgreSQLRelyingPartyStore(
+            url: database,
+            connections: min(max(1, databaseConnections), 256),
+            ifMissing: ifMissing
+        )
+    }
+
+    private func unusable(_ error: RelyingPartyError, hint: String?) -> ServerError {
+        ServerError(.store, "the database cannot be used: \(error.cause)", hint: hint)
+    }
+
+    private func hint(ifMissing: MissingDatabase) -> String? {
+        if !isPostgreSQL, let owner = FileOwner.otherOwner(of: database) {
+            return "runuser -u \(owner) -- whorl-login-server …, as root"
+        }
+        return ifMissing == .refuse
+            ? "is --database right, and its volume mounted? Only init makes a new one" : nil
     }
 
     /// Returns the key file's path.

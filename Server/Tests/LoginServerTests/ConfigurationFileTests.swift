@@ -11,7 +11,7 @@ struct `a file with options` {
         let path = FileManager.default.temporaryDirectory.appending(path: "conf-\(UUID())").path
         try Data(text.utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return try ConfigurationFile.complete(arguments.map { $0 == "FILE" ? path : $0 })
+        return try ConfigurationFile.complete(arguments.map { $0.replacing("FILE", with: path) })
     }
 
     private let text = """
@@ -35,6 +35,7 @@ struct `a file with options` {
             ]
         )
         #expect(try complete(text, ["serve", "--config", "FILE", "--port=1"]).first == "serve")
+        #expect(try complete(text, ["--config=FILE", "--port", "1"]) == words)
     }
 
     @Test func `gives the other commands those of the database`() throws {
@@ -51,5 +52,6 @@ struct `a file with options` {
     @Test func `is refused where there is none`() {
         #expect(throws: ServerError.self) { try ConfigurationFile.complete(["--config", "/nonexistent"]) }
         #expect(throws: ServerError.self) { try ConfigurationFile.complete(["serve", "--config"]) }
+        #expect(throws: ServerError.self) { try ConfigurationFile.complete(["serve", "--config="]) }
     }
 }

@@ -25,7 +25,7 @@ public struct KeysCommand: Sendable {
 
     /// Makes a new key.
     ///
-    /// - Parameter revoke: Drops all other keys at once: all sessions end. Running servers notice it within a minute;
+    /// - Parameter revoke: Drops all other keys at once: all sessions end. Running servers notice it within a second;
     ///   those that have another key file than this one do no more work then.
     /// - Throws: ``ServerError`` if the key file does not open the other keys, unless they are dropped, and the store's
     ///   error.

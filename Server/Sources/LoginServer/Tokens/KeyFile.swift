@@ -28,7 +28,13 @@ enum KeyFile {
     /// Reads the file; makes it if it is missing.
     static func openOrMake(_ path: String) throws(ServerError) -> SymmetricKey {
         if let key = try read(path) { return key }
-        try create(path)
+        do {
+            try FileOwner.acting(for: path) { try create(path) }
+        } catch let error as ServerError {
+            throw error
+        } catch {
+            throw ServerError(.keyFile, "\(path) cannot be made: \(error)")
+        }
         guard let key = try read(path) else {
             throw ServerError(.keyFile, "\(path) went away while it was made")
         }

@@ -58,6 +58,18 @@ final class SessionTokens: Sendable {
         state.withLock { $0 = State(keys: keys, signers: signers, readAt: now) }
     }
 
+    /// Reads the keys again if they were read in another second: an operator may have dropped them, or another instance may
+    /// have a new one.
+    ///
+    /// - Throws: as ``maintain(at:)``.
+    private func refresh(at now: Int) async throws {
+        let isDue = state.withLock { state in
+            defer { state.readAt = now }
+            return state.readAt != now
+        }
+        if isDue { try await maintain(at: now) }
+    }
+
     /// Makes a token.
     ///
     /// - Parameters:
@@ -83,6 +95,7 @@ final class SessionTokens: Sendable {
         lifetime: Int,
         at now: Int
     ) async throws -> (token: String, expiresAt: Int) {
+        try await refresh(at: now)
         let (key, signers) = state.withLock { ($0.keys?.signing(at: now), $0.signers) }
         guard let key else { throw Self.noKeys }
         let claims = SessionClaims(
@@ -122,15 +135,9 @@ final class SessionTokens: Sendable {
     /// Returns the claims of a token for this server or for any service.
     func verifyAny(_ token: String, at now: Int) async throws -> SessionClaims? {
         guard let id = Self.keyID(of: token) else { return nil }
-        var (isKnown, readAt) = state.withLock { ($0.keys?.key(id) != nil, $0.readAt) }
-        if !isKnown, readAt < now {
-            // Another instance may have a new key. The store is read at most about once a second: any client can name a
-            // key.
-            try await maintain(at: now)
-            isKnown = state.withLock { $0.keys?.key(id) != nil }
-        }
+        try await refresh(at: now)
         try requireKeys()
-        let signers = state.withLock { $0.signers }
+        let (isKnown, signers) = state.withLock { ($0.keys?.key(id) != nil, $0.signers) }
         guard isKnown, let claims = try? await signers.verify(token, as: SessionClaims.self),
             claims.iss == origin.text,
             claims.iat <= now + Self.clockSkew, now < claims.exp,
