@@ -36,6 +36,7 @@ ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # Where the program looks for translations: share/locale beside its own folder.
 LOCALEDIR = $(dir $(BINDIR:%/=%))share/locale
+SHAREDIR = $(dir $(BINDIR:%/=%))share/whorl
 # udev and sysusers read no /usr/local: what does not come with the system goes to /etc.
 ifeq ($(PREFIX),/usr)
 UDEVDIR ?= /usr/lib/udev/rules.d
@@ -97,7 +98,7 @@ TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-test program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
-	install install-program install-udev install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
+	install install-program install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -252,7 +253,7 @@ translations: ## compiles the translations to .build
 
 # --- install: builds nothing, so that nothing is ever built as root ---------------------------------------------------
 
-install: install-program install-udev install-service ## installs to PREFIX (/usr/local) under DESTDIR, after make build
+install: install-program install-service ## installs to PREFIX (/usr/local) under DESTDIR, after make build
 
 install-program:
 	@test -x $(WHORL) -a -x $(PRODUCTS)/whorl-login-http -a -x $(PRODUCTS)/whorld -a -f $(STAGE)/man/whorl.1 -a -s $(STAGE)/completions/fish -a -d $(STAGE)/locale || \
@@ -262,6 +263,7 @@ install-program:
 	install -D -m 755 $(WHORL) "$(DESTDIR)$(BINDIR)/whorl"
 	install -D -m 755 $(PRODUCTS)/whorl-login-http "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http"
 	install -D -m 755 $(PRODUCTS)/whorld "$(DESTDIR)$(LIBEXECDIR)/whorld"
+	install -D -m 644 udev/70-whorl-uaccess.rules "$(DESTDIR)$(SHAREDIR)/70-whorl-uaccess.rules"
 	install -d "$(DESTDIR)$(MANDIR)"
 	install -m 644 $(STAGE)/man/*.1 "$(DESTDIR)$(MANDIR)"
 	install -D -m 644 $(STAGE)/completions/bash "$(DESTDIR)$(BASHDIR)/whorl"
@@ -272,29 +274,24 @@ install-program:
 	@case ":$$PATH:" in *":$(BINDIR):"*) ;; *) [ -n "$(DESTDIR)" ] || \
 		echo "note: $(BINDIR) is not in the PATH; this adds it: export PATH=\"$(BINDIR):\$$PATH\"" >&2 ;; esac
 
-# A package's build sets DESTDIR, and its scripts do the rest on the target. A person without root gets the program.
-install-udev:
-	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
-		echo "not root: the udev rules were left out; for access to readers run: sudo make install-udev" >&2; \
-		exit 0; \
-	fi; \
-	set -ex; \
-	install -D -m 644 udev/70-whorl.rules "$(DESTDIR)$(UDEVDIR)/70-whorl.rules"; \
-	install -D -m 644 udev/whorl.sysusers "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf"; \
-	set +x; \
-	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev "$(SYSUSERSDIR)/whorl.conf"; fi
-
-# The service is installed and not started: `systemctl enable --now whorld.socket` does that.
+# The service owns the readers, and runs unless an administrator has switched it off. A package's build sets DESTDIR, and its
+# scripts do the rest on the target.
 install-service:
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
-		echo "not root: the system's service was left out; to install it run: sudo make install-service" >&2; \
+		echo "not root: the system's service was left out, which a real reader requires; to install it run: sudo make install-service" >&2; \
 		exit 0; \
 	fi; \
+	enable=yes; \
+	if [ -z "$(DESTDIR)" ] && [ -e "$(UNITDIR)/whorld.socket" ] && ! systemctl --quiet is-enabled whorld.socket 2>/dev/null; then \
+		enable=; fi; \
 	set -ex; \
 	install -D -m 644 systemd/whorld.socket "$(DESTDIR)$(UNITDIR)/whorld.socket"; \
 	install -D -m 644 systemd/whorld.sysusers "$(DESTDIR)$(SYSUSERSDIR)/whorld.conf"; \
 	install -D -m 644 systemd/whorld.8 "$(DESTDIR)$(MAN8DIR)/whorld.8"; \
 	install -D -m 644 systemd/io.whorl.policy "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
+	install -D -m 644 udev/99-whorl.rules "$(DESTDIR)$(UDEVDIR)/99-whorl.rules"; \
+	install -D -m 755 udev/close-readers "$(DESTDIR)$(LIBEXECDIR)/close-readers"; \
+	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf"; \
 	install -d "$(DESTDIR)$(UNITDIR)"; \
 	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' systemd/whorld.service.in >"$(DESTDIR)$(UNITDIR)/whorld.service"; \
 	chmod 644 "$(DESTDIR)$(UNITDIR)/whorld.service"; \
@@ -303,33 +300,38 @@ install-service:
 	$(FPRINTD_PLACE) take-free; \
 	set +x; \
 	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
-		systemd-sysusers "$(SYSUSERSDIR)/whorl.conf" "$(SYSUSERSDIR)/whorld.conf"; systemctl daemon-reload; fi
+		systemd-sysusers "$(SYSUSERSDIR)/whorld.conf" && systemctl daemon-reload && "$(LIBEXECDIR)/close-readers" && \
+		systemctl try-restart whorld.service && \
+		if [ -n "$$enable" ]; then systemctl --quiet enable --now whorld.socket; \
+		else echo "note: the service stays switched off; to switch it on: sudo systemctl enable --now whorld.socket" >&2; fi; fi
 
 install-fprintd: ## gives the service the place of an installed fprintd on the bus, after make install; uninstall gives it back
 	$(FPRINTD_PLACE) take
 
-uninstall: ## removes what install put there (the group fingerprint and a changed configuration stay)
-	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
+uninstall: ## removes what install put there (the user whorl, stored fingers and a changed configuration stay)
+	rm -f "$(DESTDIR)$(BINDIR)/whorl" "$(DESTDIR)$(LIBEXECDIR)/whorl-login-http" "$(DESTDIR)$(LIBEXECDIR)/whorld" "$(DESTDIR)$(SHAREDIR)/70-whorl-uaccess.rules" "$(DESTDIR)$(MANDIR)/whorl.1" "$(DESTDIR)$(MANDIR)"/whorl.*.1 \
 		"$(DESTDIR)$(BASHDIR)/whorl" "$(DESTDIR)$(ZSHDIR)/_whorl" "$(DESTDIR)$(FISHDIR)/whorl.fish" \
 		"$(DESTDIR)$(LOCALEDIR)"/*/LC_MESSAGES/whorl.mo
-	@rmdir "$(DESTDIR)$(LIBEXECDIR)" 2>/dev/null || true
+	@rmdir "$(DESTDIR)$(SHAREDIR)" 2>/dev/null || true # not ours alone
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" != 0 ]; then \
-		if [ -e "$(UDEVDIR)/70-whorl.rules" ]; then \
-			echo "not root: the udev rules are still there; to remove them run: sudo make uninstall" >&2; \
+		if [ -e "$(UNITDIR)/whorld.socket" ]; then \
+			echo "not root: the service is still installed; to remove it run: sudo make uninstall" >&2; \
 		fi; \
 		exit 0; \
 	fi; \
 	set -ex; \
 	if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 		systemctl --quiet disable --now whorld.socket whorld.service 2>/dev/null || true; fi; \
-	rm -f "$(DESTDIR)$(UDEVDIR)/70-whorl.rules" "$(DESTDIR)$(SYSUSERSDIR)/whorl.conf" \
+	rm -f "$(DESTDIR)$(UDEVDIR)/99-whorl.rules" "$(DESTDIR)$(LIBEXECDIR)/close-readers" \
 		"$(DESTDIR)$(UNITDIR)/whorld.socket" "$(DESTDIR)$(UNITDIR)/whorld.service" \
 		"$(DESTDIR)$(SYSUSERSDIR)/whorld.conf" "$(DESTDIR)$(MAN8DIR)/whorld.8" "$(DESTDIR)$(POLKITDIR)/io.whorl.policy"; \
 	if cmp -s systemd/whorld.conf "$(DESTDIR)$(CONFDIR)/whorld.conf"; then \
 		rm -f "$(DESTDIR)$(CONFDIR)/whorld.conf"; rmdir "$(DESTDIR)$(CONFDIR)" 2>/dev/null || true; fi; \
+	rmdir "$(DESTDIR)$(LIBEXECDIR)" 2>/dev/null || true; \
 	$(FPRINTD_PLACE) give-back; \
 	set +x; \
-	if [ -z "$(DESTDIR)" ]; then scripts/reload-udev; fi
+	if [ -z "$(DESTDIR)" ] && [ -e /run/udev/control ]; then \
+		udevadm control --reload && udevadm trigger --action=change --subsystem-match=usb --subsystem-match=spidev --subsystem-match=hidraw; fi
 
 # --- the PAM module, for sudo and the login -------------------------------------------------------------------------------
 

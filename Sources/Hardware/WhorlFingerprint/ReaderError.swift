@@ -88,7 +88,7 @@ public struct ReaderError: Error, Sendable, Hashable, CustomStringConvertible, C
         case .busy: "Wait for the other prompt to end, then try again."
         case .inUse: "Close the other program (often fprintd: `systemctl stop fprintd`), then try again."
         case .permissionDenied:
-            "Install Whorl's udev rules and plug the reader in again; `whorl doctor` says how."
+            "An administrator has to install the service whorld: `sudo make install`, or the package whorld."
         case .notOpen: "Open the reader first."
         case .unplugged: "Plug the reader in and try again."
         case .cancelled: "Start again when ready."

@@ -70,7 +70,7 @@ struct ReaderDiagnosis: Sendable {
         return .bad(
             "permission",
             "This user may not open \(device.node) (\(device.id)).",
-            remedy: "Install Whorl's udev rules with sudo make install-udev, then plug the reader in again."
+            remedy: "An administrator has to install the service: sudo make install, or the package whorld."
         )
     }
 

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reader that matches on its chip belongs to the service (C1, K3): no one else can open its node."""
+
+import glob
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+
+from people import act, start, whorl
+from run import HERE
+
+RULES = pathlib.Path("/etc/udev/rules.d/70-whorl.rules")
+DROP_IN = pathlib.Path("/etc/systemd/system/whorld.service.d/test.conf")
+CLOSED = pathlib.Path("/usr/lib/udev/rules.d/99-whorl.rules")
+# What an earlier installation, or a vendor, may have left.
+OPENING = 'ACTION!="remove", SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="04f3", TAG+="uaccess", GROUP="fingerprint", MODE="0660"\n'
+RESET = 0x5514  # USBDEVFS_RESET
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+
+def node():
+    """The reader's device node."""
+    for device in glob.glob("/sys/bus/usb/devices/*"):
+        if (vendor := pathlib.Path(device, "idVendor")).exists() and vendor.read_text().strip() == "04f3":
+            bus, number = (int(pathlib.Path(device, name).read_text()) for name in ("busnum", "devnum"))
+            return f"/dev/bus/usb/{bus:03}/{number:03}"
+    raise AssertionError("no reader is connected")
+
+
+def until(condition, what):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.2)
+
+
+def opens(user, groups=(), place=None):
+    """Whether a process of a user can open the reader."""
+    path = node()
+
+    def body():
+        try:
+            os.close(os.open(path, os.O_RDWR))
+            return True
+        except PermissionError:
+            return False
+
+    return act(user, body, **({} if place is None else {"place": place}))
+
+
+def elsewhere(user):
+    """A process outside any session at the seat, such as one that came over ssh."""
+
+
+def settle():
+    run("udevadm", "settle", "--timeout=60")
+
+
+def sits_down(user, terminal):
+    """Logs a user in at another console of the seat and shows it; returns the unit."""
+    unit = f"sitting-{user}"
+    run(
+        "systemd-run", f"--unit={unit}", "-p", f"User={user}", "-p", "PAMName=login", "-p", f"TTYPath=/dev/{terminal}",
+        "-p", "StandardInput=tty", "-p", "StandardOutput=tty", "sleep", "600",
+    )
+    session = []
+
+    def logged_in():
+        session[:] = [line.split()[0] for line in run("loginctl", "list-sessions", "--no-legend").splitlines() if user in line.split()]
+        return session
+
+    until(logged_in, f"{user} has no session")
+    run("loginctl", "activate", session[0])
+    until(lambda: f"ActiveSession={session[0]}" in run("loginctl", "show-seat", "seat0"), f"{user} is not shown")
+    return unit
+
+
+def stands_up(unit):
+    run("systemctl", "stop", unit)
+    run("loginctl", "activate", "1")
+    until(lambda: "ActiveSession=1\n" in run("loginctl", "show-seat", "seat0"), "owner is not shown")
+
+
+def everyone_is_refused():
+    for user in "owner", "mallory", "greeter":
+        assert not opens(user), (user, run("getfacl", "-p", node()))
+    assert not opens("owner", place=elsewhere)
+
+
+def touches(finger, process):
+    """Lays a finger on the reader, each time that it waits for one, until a command has ended."""
+    while process.poll() is None:
+        with socket.socket(socket.AF_UNIX) as reader:
+            reader.settimeout(40)
+            reader.connect("/run/moc")
+            reader.sendall(finger.encode())
+            reader.recv(100)
+        time.sleep(0.2)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, json.loads(out.decode().splitlines()[-1]), err
+
+
+held = None
+
+
+def test_c1_reader_that_was_open_before_the_installation_is_closed_also_to_who_holds_it():
+    global held
+    run("useradd", "--system", "greeter")
+    run("groupadd", "-f", "fingerprint")
+    run("usermod", "-aG", "fingerprint", "mallory")
+    run("modprobe", "vhci-hcd")
+    rules = CLOSED.read_text()
+    CLOSED.unlink()
+    RULES.write_text(OPENING)
+    run("udevadm", "control", "--reload")
+    log = open("/tmp/moc.log", "w")
+    subprocess.Popen([sys.executable, str(HERE / "moc_reader.py")], stdout=log, stderr=log)
+    until(lambda: glob.glob("/sys/bus/usb/devices/1-1/idVendor"), "no reader")
+    settle()
+    until(lambda: opens("owner"), "the reader is not open before the installation")
+    # The owner of the session opens it, and keeps it.
+    held = os.open(node(), os.O_RDWR)
+    # As the installation does; the earlier rules have another name, and stay here on purpose.
+    CLOSED.write_text(rules)
+    said = subprocess.run(["/usr/libexec/whorl/close-readers"], capture_output=True, text=True, timeout=120)
+    assert said.returncode == 0 and said.stderr == "", said
+    everyone_is_refused()
+    try:
+        import fcntl
+
+        fcntl.ioctl(held, RESET)
+        raise AssertionError("a program that had opened the reader before still has it")
+    except OSError as error:
+        assert error.errno == 19, error  # ENODEV
+    os.close(held)
+
+
+def test_c1_reader_stays_closed_when_it_is_plugged_in_changed_or_another_user_sits_down():
+    for event in "change", "add", "remove", "add":
+        run("udevadm", "trigger", f"--action={event}", "--subsystem-match=usb")
+        settle()
+        everyone_is_refused()
+    unit = sits_down("mallory", "tty5")
+    try:
+        time.sleep(2)
+        everyone_is_refused()
+        run("udevadm", "trigger", "--action=change", "--subsystem-match=usb")
+        settle()
+        everyone_is_refused()
+    finally:
+        stands_up(unit)
+    time.sleep(2)
+    everyone_is_refused()
+    before = node()
+    run("sh", "-c", "p=$(readlink -f /sys/bus/usb/devices/1-1/port/disable); echo 1 >$p; echo 0 >$p")
+    until(lambda: pathlib.Path("/sys/bus/usb/devices/1-1").exists() and node() != before, "the reader did not come back")
+    settle()
+    everyone_is_refused()
+
+
+def test_c1_installation_again_does_not_disconnect_a_closed_reader():
+    before = node()
+    run("/usr/libexec/whorl/close-readers")
+    assert node() == before
+    everyone_is_refused()
+
+
+def test_c1_owners_print_in_the_reader_is_the_owners():
+    DROP_IN.write_text(DROP_IN.read_text().replace("Environment=FP_VIRTUAL_DEVICE=/run/reader/socket\n", ""))
+    run("systemctl", "daemon-reload")
+    run("systemctl", "stop", "whorld.service")
+    whorl("reset", "--yes", check=False)
+    status, said, err = touches("owner-thumb", start("enroll", "right-thumb", "--json"))
+    assert status == 0, (said, err, pathlib.Path("/tmp/moc.log").read_text())
+    status, said, err = touches("owner-thumb", start("evaluate", "--reason", "a test", "--json"))
+    assert status == 0 and said["result"]["finger"] == "right-thumb", (said, err)
+    process = start("evaluate", "--reason", "a test", "--json", "--timeout", "20")
+    status, said, err = touches("mallorys-thumb", process)
+    assert status != 0, (said, err)
