@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE / "system"))
 
 import run as system
 from people import command, forgive, lay, service_pid, sit, start, touching, whorl
+from test_d_switched_off import says_that_it_is_switched_off
 from test_j_logins import PASSWORD, PROMPT, ended, sudo
 
 PACKAGES = ("libpam-whorl", "whorl-prompt", "whorld", "whorl", "whorl-login-server", "libwhorl1", "libwhorl-dev")
@@ -88,7 +89,10 @@ def step_packages_are_installed_and_only_the_service_is_started():
     assert not is_unit("whorl-login-server.service", "enabled")
     assert not is_unit("whorl-login-server.service", "active")
     groups = output("id", "-nG", "whorl").split()
-    assert set(groups) == {"whorl", "fingerprint", "tss"}, groups
+    assert set(groups) == {"whorl", "tss"}, groups
+    assert "whorld" in output("dpkg-query", "-W", "-f", "${Recommends}", "whorl")
+    assert pathlib.Path("/usr/lib/udev/rules.d/99-whorl.rules").exists()
+    assert "uaccess" not in output("sh", "-c", "grep -l 'TAG+=\"uaccess\"' /usr/lib/udev/rules.d/*whorl* /etc/udev/rules.d/*whorl* 2>/dev/null || true")
     assert "/var/lib/whorl-login-server" in output("getent", "passwd", "whorl-login")
     assert "pam_whorl" not in COMMON.read_text()
     password_works("password for owner: ")
@@ -216,11 +220,15 @@ def step_downgrade_keeps_everything():
 
 
 def step_service_that_was_switched_off_stays_off_after_an_upgrade():
-    output("systemctl", "disable", "--now", "whorld.socket", "whorld.service")
+    output("systemctl", "disable", "--now", "whorld.socket")
+    says_that_it_is_switched_off()
     unpack("newer")
     assert not is_unit("whorld.socket", "enabled") and not is_unit("whorld.socket", "active")
     unpack("older")
     assert not is_unit("whorld.socket", "enabled") and not is_unit("whorld.socket", "active")
+    says_that_it_is_switched_off()
+    subprocess.run(command("owner", "fprintd-list", "owner"), preexec_fn=lambda: sit("owner"))  # the bus starts nothing
+    says_that_it_is_switched_off()
     output("systemctl", "enable", "--now", "whorld.socket")
     opened()
 

@@ -12,7 +12,7 @@
     STATUS(WHORL_NO_REQUEST, "noRequest", "No request is under way that this call is for.") \
     STATUS(WHORL_TOO_MANY, "tooMany", "Too many contexts are open; close those that are not needed.") \
     STATUS(WHORL_SYSTEM, "system", "The system has no descriptor or no memory left for it.") \
-    STATUS(WHORL_NO_SERVICE, "noService", "The service whorld is not there; install it, and enable whorld.socket.") \
+    STATUS(WHORL_NO_SERVICE, "noService", "The service whorld is not installed, or an administrator has switched it off: sudo systemctl enable --now whorld.socket") \
     STATUS(WHORL_NO_ANSWER, "noAnswer", "The service whorld hung up before it answered; `whorl doctor` says whether it runs.") \
     STATUS(WHORL_NOT_UNDERSTOOD, "notUnderstood", "The answer of the service whorld is not understood; update the library.") \
     STATUS(WHORL_OLD_SERVICE, "oldService", "The service whorld is older than the library; restart it after its update.") \

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import Glibc
 import WhorlConfiguration
 import WhorlRemote
 import WhorlService
@@ -35,6 +34,13 @@ struct ServiceDiagnosis {
         do throws(StateError) {
             _ = try await session.services.maintenance.hasState()
         } catch  where error.path == "whorld" {
+            guard !ServiceInstallation().isSwitchedOff else {
+                return .bad(
+                    "service",
+                    "The administrator has switched the service off: no call is answered.",
+                    remedy: "sudo systemctl enable --now whorld.socket"
+                )
+            }
             return .bad(
                 "service",
                 "The system's service is wanted and does not answer (\(error.cause)).",
@@ -55,7 +61,7 @@ struct ServiceDiagnosis {
             try? String(contentsOfFile: $0 + "/net.reactivated.Fprint.service", encoding: .utf8)
         }
         guard let first = texts.first else { return nil }
-        guard !first.contains("SystemdService=whorld.service") else {
+        guard !first.contains("SystemdService=dbus-net.reactivated.Fprint.service") else {
             let words = "Programs that ask fprintd, such as the desktop's settings, reach the service."
             return .good("fprintd", words)
         }
@@ -68,11 +74,9 @@ struct ServiceDiagnosis {
 
     /// The step that is missing for the system's service.
     private var remedy: String {
-        let units = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
-        let isInstalled = units.contains { access($0 + "/whorld.socket", F_OK) == 0 }
-        return isInstalled
+        ServiceInstallation().isInstalled
             ? "sudo systemctl enable --now whorld.socket"
-            : "Install the service: make build && sudo make install"
+            : "An administrator installs the service: the package whorld, or sudo make install"
     }
 }
 

@@ -64,7 +64,7 @@ extension Verb {
 
     /// Refuses to go on unless the system's service is there.
     func requireSystemService(_ message: String) throws(Failure) {
-        guard PathTransport.isInstalled else {
+        guard ServiceInstallation().isInstalled else {
             throw .usage(
                 message,
                 hint: "Install it first (Docs/Service.md): `whorl doctor` shows the steps."

@@ -50,5 +50,14 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
         number = ENOENT
     }
 
+    /// Makes the error of a call to a service that an administrator has switched off (`ESHUTDOWN`).
+    package init(switchedOff call: String) {
+        self.call = call
+        number = ESHUTDOWN
+    }
+
+    /// Whether an administrator has switched the service off.
+    package var isSwitchedOff: Bool { number == ESHUTDOWN }
+
     package var description: String { "\(call): \(String(cString: strerror(number)))" }
 }

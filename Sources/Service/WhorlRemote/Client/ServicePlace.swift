@@ -48,7 +48,7 @@ package enum ServicePlace: String, Sendable {
     package init(_ environment: [String: String], hasChoices: Bool) throws(Fault) {
         let wanted = environment["WHORL_SERVICE"] ?? ""
         guard !wanted.isEmpty else {
-            self = !hasChoices && PathTransport.isInstalled ? .system : .inProcess
+            self = !hasChoices && ServiceInstallation().isInstalled ? .system : .inProcess
             return
         }
         guard let place = ServicePlace(rawValue: wanted) else { throw .unknown(wanted) }

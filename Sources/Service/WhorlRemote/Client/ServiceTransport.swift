@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import Synchronization
 package import WhorlIPC
 import WhorlSupport
@@ -24,30 +23,28 @@ package struct PathTransport: ServiceTransport {
     /// The path of the system's service.
     package static let systemPath = "/run/whorl/io.whorl"
 
-    /// Whether the system's service is to be used: its socket exists, or systemd is to make it, whether or not the
-    /// service answers.
-    package static var isInstalled: Bool {
-        access(systemPath, F_OK) == 0 || access(enabledPath, F_OK) == 0
-    }
-
-    /// The link by which `systemctl enable whorld.socket` keeps that the service is wanted.
-    private static let enabledPath = "/etc/systemd/system/sockets.target.wants/whorld.socket"
-
     private let path: String
     private let owners: Set<UInt32>
+    private let installation: ServiceInstallation
 
     /// Names a service.
     ///
     /// - Parameters:
     ///   - path: The path of its socket.
     ///   - owners: The users whose process may listen there; a socket of any other is another program's trap.
-    package init(path: String = systemPath, owners: Set<UInt32> = [0]) {
+    ///   - installation: The installation that explains why no one listens there.
+    package init(
+        path: String = systemPath,
+        owners: Set<UInt32> = [0],
+        installation: ServiceInstallation = ServiceInstallation()
+    ) {
         self.path = path
         self.owners = owners
+        self.installation = installation
     }
 
     package func connect() throws(SystemCallError) -> Descriptor {
-        let socket = try UnixSocket.connect(to: path)
+        let socket = try listening()
         // The kernel tells who made the socket listen: systemd, before the service runs.
         let listener = try PeerUser(of: socket)
         guard owners.contains(listener.uid) else { throw SystemCallError(refusing: "connect") }
@@ -55,6 +52,15 @@ package struct PathTransport: ServiceTransport {
     }
 
     package var provesProcess: Bool { true }
+
+    private func listening() throws(SystemCallError) -> Descriptor {
+        do throws(SystemCallError) {
+            return try UnixSocket.connect(to: path)
+        } catch {
+            guard path == Self.systemPath, installation.isSwitchedOff else { throw error }
+            throw SystemCallError(switchedOff: "connect")
+        }
+    }
 }
 
 /// A service that is this process's child, or part of it, at the other end of a pair of sockets.

@@ -45,17 +45,8 @@ extension StateError: RemoteFailure {
             )
             return
         }
-        self.init(
-            .failed,
-            path: "whorld",
-            message: error.isOfOlderService
-                ? "The service whorld is older than this program, and does not know what it asks for."
-                : "The service whorld did not answer: \(error.words).",
-            recovery: error.isOfOlderService
-                ? "Restart the service, so that it is the one that was installed: `sudo systemctl restart whorld`."
-                : "Run `whorl doctor`: it says whether the service runs.",
-            cause: "\(error)"
-        )
+        let (message, recovery) = error.explanation
+        self.init(.failed, path: "whorld", message: message, recovery: recovery, cause: "\(error)")
     }
 }
 
@@ -115,17 +106,47 @@ extension Result {
 
 extension ServiceCallError {
     /// Whether the service does not have the method, as one of an earlier version.
-    fileprivate var isOfOlderService: Bool {
+    private var isOfOlderService: Bool {
         guard case .refused(let refusal) = self else { return false }
         return ["MethodNotFound", "InterfaceNotFound"].contains {
             refusal.name == "org.varlink.service.\($0)"
         }
     }
 
+    /// Whether an administrator has switched the service off.
+    private var isSwitchedOff: Bool {
+        guard case .connection(let error?) = self else { return false }
+        return error.isSwitchedOff
+    }
+
+    /// Two sentences for people: what happened, and what to do.
+    fileprivate var explanation: (message: String, recovery: String) {
+        if isSwitchedOff {
+            return (
+                "The service whorld is switched off by the administrator.",
+                """
+                Switch it on: `sudo systemctl enable --now whorld.socket`. Or set WHORL_SERVICE=private to use \
+                fingers and secrets in your own directory, which your other programs can read.
+                """
+            )
+        }
+        if isOfOlderService {
+            return (
+                "The service whorld is older than this program, and does not know what it asks for.",
+                "Restart the service, so that it is the one that was installed: `sudo systemctl restart whorld`."
+            )
+        }
+        return (
+            "The service whorld did not answer: \(words).",
+            "Run `whorl doctor`: it says whether the service runs."
+        )
+    }
+
     /// The reason, for people.
     fileprivate var words: String {
         switch self {
         case .connection(nil): "it hung up"
+        case .connection(let error?) where error.isSwitchedOff: "the administrator has switched it off"
         case .connection(let error?): error.description
         case .malformed: "its answer cannot be read"
         case .refused(let refusal): refusal.details["message"] ?? "it refused with \(refusal.name)"
