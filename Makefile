@@ -465,22 +465,48 @@ kiosk-greeter: ## builds the kiosk's screen; installs libgtk-4-dev if it is miss
 	@scripts/setup --prompt
 	$(SWIFT) build -c release $(PROMPT_BUILD_FLAGS) --package-path Samples/kiosk --scratch-path $(KIOSK_BUILD) --product kiosk-greeter
 
-install-kiosk: ## installs the kiosk's screen, and greetd's configuration for it as an example
+# Unit names that lead to a console or a restart, which systemd then does not start.
+KIOSK_MASKED = getty@.service autovt@.service serial-getty@.service console-getty.service ctrl-alt-del.target
+KIOSK_DATADIR = $(PREFIX)/share/whorl-kiosk
+KIOSK_FILES = "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter" "$(DESTDIR)$(LIBEXECDIR)/kiosk-limit" "$(DESTDIR)$(KIOSK_DATADIR)/greetd.toml" "$(DESTDIR)$(KIOSK_DATADIR)/pam-passwords" \
+	"$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf" "$(DESTDIR)/etc/pam.d/whorl-kiosk" \
+	"$(DESTDIR)/etc/sysctl.d/99-whorl-kiosk.conf" "$(DESTDIR)/etc/systemd/logind.conf.d/99-whorl-kiosk.conf" \
+	"$(DESTDIR)/etc/systemd/system.conf.d/99-whorl-kiosk.conf" "$(DESTDIR)/etc/systemd/system/user@.service.d/whorl-kiosk.conf" \
+	"$(DESTDIR)/usr/share/polkit-1/rules.d/10-whorl-kiosk.rules" "$(DESTDIR)/etc/tmpfiles.d/whorl-kiosk.conf" \
+	"$(DESTDIR)/etc/systemd/user-environment-generators/30-systemd-environment-d-generator" \
+	$(foreach unit,$(KIOSK_MASKED),"$(DESTDIR)/etc/systemd/system/$(unit)")
+KIOSK_FILL = sed -e 's|@LIBEXECDIR@|$(LIBEXECDIR)|' -e 's|@DATADIR@|$(KIOSK_DATADIR)|'
+
+install-kiosk: ## makes a kiosk of the machine from its next start on: the screen, and what keeps people at it
 	@test -x $(KIOSK_BUILD)/release/kiosk-greeter || { echo "Run make kiosk-greeter first." >&2; exit 1; }
-	install -D -m 755 $(KIOSK_BUILD)/release/kiosk-greeter "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter"
-	install -d "$(DESTDIR)$(PREFIX)/share/whorl-kiosk" "$(DESTDIR)$(UNITDIR)/greetd.service.d"
-	sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' Samples/kiosk/deploy/greetd.toml.in > "$(DESTDIR)$(PREFIX)/share/whorl-kiosk/greetd.toml"
-	chmod 644 "$(DESTDIR)$(PREFIX)/share/whorl-kiosk/greetd.toml"
-	install -m 644 Samples/kiosk/deploy/greetd-kiosk.conf "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf"
+	for place in $(KIOSK_FILES); do install -d "$$(dirname "$$place")" || exit 1; done
+	install -m 755 $(KIOSK_BUILD)/release/kiosk-greeter "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter"
+	$(KIOSK_FILL) Samples/kiosk/deploy/greetd.toml.in > "$(DESTDIR)$(KIOSK_DATADIR)/greetd.toml"
+	$(KIOSK_FILL) Samples/kiosk/deploy/greetd-kiosk.conf.in > "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf"
+	$(KIOSK_FILL) Samples/kiosk/deploy/tmpfiles.conf.in > "$(DESTDIR)/etc/tmpfiles.d/whorl-kiosk.conf"
+	chmod 644 "$(DESTDIR)$(KIOSK_DATADIR)/greetd.toml" "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf" "$(DESTDIR)/etc/tmpfiles.d/whorl-kiosk.conf"
+	install -m 755 Samples/kiosk/deploy/kiosk-limit "$(DESTDIR)$(LIBEXECDIR)/kiosk-limit"
+	$(KIOSK_FILL) Samples/kiosk/deploy/pam.in > "$(DESTDIR)/etc/pam.d/whorl-kiosk"
+	$(KIOSK_FILL) Samples/kiosk/deploy/pam-passwords.in > "$(DESTDIR)$(KIOSK_DATADIR)/pam-passwords"
+	chmod 644 "$(DESTDIR)/etc/pam.d/whorl-kiosk" "$(DESTDIR)$(KIOSK_DATADIR)/pam-passwords"
+	install -m 644 Samples/kiosk/deploy/sysctl.conf "$(DESTDIR)/etc/sysctl.d/99-whorl-kiosk.conf"
+	install -m 644 Samples/kiosk/deploy/logind.conf "$(DESTDIR)/etc/systemd/logind.conf.d/99-whorl-kiosk.conf"
+	install -m 644 Samples/kiosk/deploy/system.conf "$(DESTDIR)/etc/systemd/system.conf.d/99-whorl-kiosk.conf"
+	install -m 644 Samples/kiosk/deploy/user.conf "$(DESTDIR)/etc/systemd/system/user@.service.d/whorl-kiosk.conf"
+	install -m 644 Samples/kiosk/deploy/polkit.rules "$(DESTDIR)/usr/share/polkit-1/rules.d/10-whorl-kiosk.rules"
+	ln -sf /dev/null "$(DESTDIR)/etc/systemd/user-environment-generators/30-systemd-environment-d-generator"
+	for unit in $(KIOSK_MASKED); do ln -sf /dev/null "$(DESTDIR)/etc/systemd/system/$$unit" || exit 1; done
 
-uninstall-kiosk: ## removes them
-	rm -f "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter" "$(DESTDIR)$(PREFIX)/share/whorl-kiosk/greetd.toml" "$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf"
+uninstall-kiosk: ## removes all of it, from the machine's next start on
+	rm -f $(KIOSK_FILES)
 
-kiosk-archive: kiosk-greeter ## makes an archive of the kiosk's screen, for a machine without Swift
+kiosk-archive: kiosk-greeter ## makes an archive of the kiosk, with its checksum, for a machine without Swift
 	@rm -rf $(KIOSK_STAGE)/root
 	@$(MAKE) --no-print-directory --silent install-kiosk DESTDIR=$(KIOSK_STAGE)/root PREFIX=/usr
 	strip --strip-debug $(KIOSK_STAGE)/root/usr/libexec/whorl/kiosk-greeter
-	cd $(KIOSK_STAGE)/root && find . -type f | tar --create --file ../whorl-kiosk.tar --owner=0 --group=0 --files-from=-
+# Without folders, so that none of the machine's changes its mode.
+	cd $(KIOSK_STAGE)/root && find . ! -type d | tar --create --file ../whorl-kiosk.tar --owner=0 --group=0 --files-from=-
+	cd $(KIOSK_STAGE) && sha256sum whorl-kiosk.tar > whorl-kiosk.tar.sha256
 
 test-kiosk: ## tests the kiosk's screen before a greetd that does as a test wants, as root
 	@scripts/setup --test-prompt

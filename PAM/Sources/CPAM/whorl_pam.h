@@ -38,7 +38,10 @@
 /* A sentence in the language of the host, if the host has set one (po/). */
 __attribute__((noinline)) static const char *whorl_translated(const char *text) { return dgettext("whorl", text); }
 
-static inline void whorl_info(pam_handle_t *handle, const uint8_t *text) { pam_info(handle, "%s", whorl_translated((const char *)text)); }
+/* Says a sentence in that language: an instruction (PAM_TEXT_INFO), or that something went wrong (PAM_ERROR_MSG). */
+__attribute__((noinline)) static void whorl_say(pam_handle_t *handle, int style, const uint8_t *text) {
+    pam_prompt(handle, style, NULL, "%s", whorl_translated((const char *)text));
+}
 
 /* Writes a sentence on a terminal, in that language. */
 __attribute__((noinline)) static void whorl_show(int terminal, const char *text) {

@@ -150,7 +150,7 @@ public func pam_sm_chauthtok(
             return (.unavailable, PAM_AUTHINFO_UNAVAIL)
         }
         let outcome = prompt.run()
-        if let sentence = prompt.farewell { unsafe whorl_info(handle, sentence.terminated) }
+        if let sentence = prompt.farewell { unsafe whorl_say(handle, PAM_ERROR_MSG, sentence.terminated) }
         switch outcome {
         case .matched:
             if options.opensKeyring, prompt.file >= 0 { unsafe whorl_hand_over(handle, prompt.file) }

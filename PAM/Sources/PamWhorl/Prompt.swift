@@ -152,7 +152,7 @@ internal import CPAM
     /// Shows a sentence of the service; on a terminal the prompt itself stands for the instruction.
     private mutating func say(_ sentence: Bytes, isInstruction: Bool) -> Bool {
         guard terminal != nil else {
-            unsafe whorl_info(handle, sentence.terminated)
+            unsafe whorl_say(handle, PAM_TEXT_INFO, sentence.terminated)
             return true
         }
         guard isShown else { return show() }

@@ -81,9 +81,10 @@ struct Race: ~Copyable {
     private mutating func answer(_ reply: Reply) -> Step {
         if reply.isMatch { return .end(.matched) }
         guard reply.continues, reply.error == nil else {
-            let isTheirs = reply.reason.map { $0.isText("notMatched") || $0.isText("lockedOut") } ?? false
-            if let reason = reply.reason, reason.isText("lockedOut") { farewell = reply.message }
-            return touchEnded(isTheirs ? .notMatched : .unavailable)
+            guard let reason = reply.reason else { return touchEnded(.unavailable) }
+            let isLocked = reason.isText("lockedOut") || reason.isText("resting")
+            if isLocked { farewell = reply.message }
+            return touchEnded(isLocked || reason.isText("notMatched") ? .notMatched : .unavailable)
         }
         guard let message = reply.message, message != shown else { return .goOn }
         shown = message

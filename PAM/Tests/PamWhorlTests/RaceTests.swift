@@ -81,9 +81,11 @@ struct RaceTests {
         var failed = asked()
         expect(failed.message(refusal("notMatched"), verify).step, .end(.notMatched))
         expect(failed.farewell, nil)
-        var locked = asked()
-        expect(locked.message(refusal("lockedOut"), verify).step, .end(.notMatched))
-        expect(locked.farewell, bytes("No."))
+        for reason in ["lockedOut", "resting"] {
+            var locked = asked()
+            expect(locked.message(refusal(reason), verify).step, .end(.notMatched))
+            expect(locked.farewell, bytes("No."))
+        }
     }
 
     @Test func `somebody who is typing goes on when no touch can come any more`() {

@@ -16,7 +16,7 @@ public struct Badges: Equatable, Sendable {
     ///   - owner: The user whom the file belongs to.
     /// - Throws: ``FileFault`` for a file that is wrong, or that others may change.
     public init(path: String, owner: UInt32 = 0) throws(FileFault) {
-        try self.init(lines: Lines.read(path, owner: owner), of: path)
+        try self.init(lines: Lines.read(path, owner: owner) ?? [], of: path)
     }
 
     /// Reads lines with a number and a name in each.

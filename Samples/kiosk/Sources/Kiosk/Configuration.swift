@@ -12,10 +12,10 @@ public struct Configuration: Equatable, Sendable {
 
     /// The use of a touch.
     public var mode = Mode.session
-    /// The command of the till, which a person who has checked in may start in a session of the person's own; `nil` for none.
+    /// A line for `sh`, run in a terminal in cage as a person who has checked in; `nil` for none.
     public var till: String?
-    /// The command that a person's session consists of, for a shell of the person's own.
-    public var command = "/bin/bash --login"
+    /// A line for `sh`, run in cage as the person who was let in; empty where none begins a session.
+    public var command = ""
     /// The words above the field.
     public var title = "Welcome"
     /// Whether a password is taken where no touch can be asked for.
@@ -31,11 +31,14 @@ public struct Configuration: Equatable, Sendable {
     /// Reads the choices of the machine.
     ///
     /// - Parameters:
-    ///   - path: The file's path; without the file nothing is chosen.
+    ///   - path: The file's path.
     ///   - owner: The user whom the file belongs to.
-    /// - Throws: ``FileFault`` for a file that is wrong, or that others may change.
+    /// - Throws: ``FileFault`` for a file that is missing or wrong, or that others may change.
     public init(path: String, owner: UInt32 = 0) throws(FileFault) {
-        try self.init(lines: Lines.read(path, owner: owner), of: path)
+        guard let lines = try Lines.read(path, owner: owner) else {
+            throw FileFault(path, nil, "this file does not exist")
+        }
+        try self.init(lines: lines, of: path)
     }
 
     /// Reads lines with a choice in each: `Name=value`.
@@ -48,9 +51,24 @@ public struct Configuration: Equatable, Sendable {
             }
             let value = Lines.content(line[line.index(after: sign)...])
             guard set(Lines.content(line[..<sign]), value) else {
-                throw FileFault(file, index + 1, "this is no choice, or has no such value")
+                throw FileFault(file, index + 1, "this name is not known, or this value is not allowed")
             }
         }
+        if mode == .session, command.isEmpty { throw FileFault(file, nil, "Command= is missing") }
+    }
+
+    /// The command line of a person's session, as greetd takes it.
+    ///
+    /// It runs in cage, never on a bare console, which other keys lead away from.
+    var sessionCommand: String { "cage -- \(Self.shell(command))" }
+
+    /// The command line of the till, in a terminal; `nil` for none.
+    var tillCommand: String? { till.map { "cage -- foot -- \(Self.shell($0))" } }
+
+    /// Returns the words that have `sh` run a line, quoted for the shell by which greetd starts them.
+    private static func shell(_ line: String) -> String {
+        let parts = line.split(separator: "'", omittingEmptySubsequences: false)
+        return "/bin/sh -c '\(parts.joined(separator: #"'\''"#))'"
     }
 
     private mutating func set(_ name: Substring, _ value: Substring) -> Bool {

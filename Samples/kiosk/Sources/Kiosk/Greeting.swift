@@ -19,6 +19,8 @@ public struct Greeting: Sendable {
         case idle
         /// The reason was on the screen for long enough.
         case reasonRead
+        /// The pause after an unknown number is over.
+        case paused
         /// An answer of greetd came.
         case answer(Answer)
         /// greetd has gone, or says what cannot be read.
@@ -29,6 +31,8 @@ public struct Greeting: Sendable {
     public enum Step: Sendable {
         /// The request is sent.
         case send(Request)
+        /// An event comes after so many seconds, until which nothing is taken.
+        case pause(seconds: Int)
         /// The program ends: with 0 for a session that begins, else greetd starts it again.
         case end(status: Int32)
     }
@@ -43,8 +47,14 @@ public struct Greeting: Sendable {
     private var awaited: Awaited?
     /// The line that was typed while a person who has checked in was on the screen.
     private var next: String?
-    /// The first sentence of a login, which says how to touch the reader, and the last one.
-    private var heard: (first: String, last: String)?
+    /// The name of the login, which is not shown before PAM has let the person in.
+    private var name = ""
+    /// The sentences of the login.
+    private var heard = Sentences.Heard()
+    /// The numbers in a row that no badge has.
+    private var unknownNumbers = 0
+    /// The longest pause after an unknown number, in seconds.
+    private static let longestPause = 60
 
     /// Begins with the first page.
     ///
@@ -73,6 +83,10 @@ public struct Greeting: Sendable {
         case .lost: return .end(status: 1)
         case .answer(let answer): return take(answer)
         case .reasonRead: screen.reason = ""
+        case .paused:
+            guard screen.page == .pause else { return nil }
+            screen = Screen()
+            screen.reason = Sentences.unknownBadge
         case .name(let line):
             guard awaited == nil else { return nil }
             if screen.page == .ask { return begin(line) }
@@ -80,11 +94,12 @@ public struct Greeting: Sendable {
             next = line
             return cancel(because: "")
         case .till:
-            guard screen.offersTill, let till = configuration.till else { return nil }
+            guard screen.offersTill, let till = configuration.tillCommand else { return nil }
             return start(till)
         case .typed(let text):
             guard screen.page == .question || screen.page == .password, awaited == nil else { return nil }
             show(.wait, Sentences.checking)
+            heard.isAnswered = true
             return post(text)
         case .escape: return leave(because: "")
         case .idle:
@@ -100,12 +115,17 @@ public struct Greeting: Sendable {
     private mutating func begin(_ line: String) -> Step? {
         switch Person(typed: line, badges) {
         case .none: screen.reason = Sentences.noName
-        case .unknownBadge: screen.reason = Sentences.unknownBadge
+        case .unknownBadge:
+            // Each number in a row costs a second more than the one before.
+            unknownNumbers += 1
+            screen = Screen()
+            show(.pause, Sentences.beginning)
+            return .pause(seconds: min(unknownNumbers, Self.longestPause))
         case .name(let name):
             screen = Screen()
-            screen.person = name
+            self.name = name
             show(.wait, Sentences.beginning)
-            heard = nil
+            heard = Sentences.Heard()
             awaited = .login
             return .send(.create(name: name))
         }
@@ -121,6 +141,7 @@ public struct Greeting: Sendable {
     private mutating func start(_ command: String) -> Step {
         awaited = .start
         screen.offersTill = false
+        screen.person = name
         show(.farewell, Sentences.welcome)
         return .send(.start(command: command))
     }
@@ -128,6 +149,8 @@ public struct Greeting: Sendable {
     /// Shows that the person was let in; the login ends without a session unless the till is asked for.
     private mutating func arrive() -> Step? {
         awaited = nil
+        unknownNumbers = 0
+        screen.person = name
         screen.offersTill = configuration.till != nil
         show(.arrived, Sentences.arrived)
         return nil
@@ -148,7 +171,7 @@ public struct Greeting: Sendable {
         case .ask: screen.reason = ""
         case .question, .password, .arrived: return cancel(because: reason)
         case .wait: show(.leaving, Sentences.leaving)
-        case .leaving, .farewell, .broken: break
+        case .pause, .leaving, .farewell, .broken: break
         }
         return nil
     }
@@ -175,14 +198,19 @@ public struct Greeting: Sendable {
     private mutating func login(_ answer: Answer) -> Step? {
         guard screen.page != .leaving else { return cancel(because: "") }
         switch answer {
-        case .success: return configuration.mode == .counter ? arrive() : start(configuration.command)
-        case .refused, .failed: return cancel(because: Sentences.notLetIn(answer))
-        case .sentence(.info, let text), .sentence(.error, let text):
-            heard = (heard?.first ?? text, text)
+        case .success: return configuration.mode == .counter ? arrive() : start(configuration.sessionCommand)
+        case .refused: return cancel(because: heard.reason)
+        case .failed(let text): return cancel(because: Sentences.failed(text))
+        case .sentence(.info, let text):
+            heard.add(text)
+            show(.wait, text)
+            return .send(.confirmation)
+        case .sentence(.error, let text):
+            heard.verdict = text
             show(.wait, text)
             return .send(.confirmation)
         case .sentence(let kind, let text):
-            guard configuration.takesPasswords else { return cancel(because: Sentences.noTouch(heard)) }
+            guard configuration.takesPasswords else { return cancel(because: heard.reason) }
             awaited = nil
             show(kind == .secret ? .password : .question, text)
             return nil

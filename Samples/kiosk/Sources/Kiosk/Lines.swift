@@ -18,21 +18,22 @@ enum Lines {
 
     /// Reads a file.
     ///
-    /// - Returns: Its lines; none if there is no such file.
-    /// - Throws: ``FileFault`` where others than root may change the file, or it is too long.
-    static func read(_ path: String, owner: uid_t = 0) throws(FileFault) -> [Substring] {
+    /// - Returns: Its lines; `nil` if there is no such file.
+    /// - Throws: ``FileFault`` where others than root may change the file or its folder, or it is too long.
+    static func read(_ path: String, owner: uid_t = 0) throws(FileFault) -> [Substring]? {
+        try checkFolder(of: path, owner)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return [] }
+            if errno == ENOENT { return nil }
             throw FileFault(path, nil, "it cannot be read")
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw FileFault(path, nil, "it is no file")
+            throw FileFault(path, nil, "it is not a file")
         }
         guard status.st_uid == owner, status.st_mode & 0o022 == 0 else {
-            throw FileFault(path, nil, "others than root may change it")
+            throw FileFault(path, nil, "users other than root can change it")
         }
         guard status.st_size <= limit else { throw FileFault(path, nil, "it is too long") }
         var bytes = [UInt8](repeating: 0, count: limit + 1)
@@ -46,8 +47,23 @@ enum Lines {
             count += part
         }
         guard count <= limit else { throw FileFault(path, nil, "it is too long") }
-        guard let lines = of(bytes[..<count]) else { throw FileFault(path, nil, "it is no text in UTF-8") }
+        guard let lines = of(bytes[..<count]) else { throw FileFault(path, nil, "it is not UTF-8 text") }
         return lines
+    }
+
+    /// Refuses a folder that users other than root can change: they could put another file into the place of this one.
+    private static func checkFolder(of path: String, _ owner: uid_t) throws(FileFault) {
+        let end = path.lastIndex(of: "/")
+        let folder = end.map { String(path[..<$0]) } ?? "."
+        var status = stat()
+        guard lstat(folder.isEmpty ? "/" : folder, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw FileFault(folder, nil, "it cannot be read")
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw FileFault(folder, nil, "it is not a folder") }
+        guard status.st_uid == owner, status.st_mode & 0o022 == 0 else {
+            throw FileFault(folder, nil, "users other than root can change it")
+        }
     }
 
     /// Cuts bytes into lines; `nil` for what is no text.

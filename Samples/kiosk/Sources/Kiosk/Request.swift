@@ -11,6 +11,9 @@ public enum Request: Sendable {
     /// Ends the login that was begun.
     case cancel
 
+    /// The search path of a session: greetd reads none from the person's files or the system's.
+    private static let path = "PATH=/usr/local/bin:/usr/bin:/bin"
+
     /// The answer to a sentence that asks nothing.
     public static var confirmation: Request { .answer(SecretText(count: 0) { _ in }) }
 
@@ -22,7 +25,11 @@ public enum Request: Sendable {
         case .answer(let text):
             Self.frame(#"{"type":"post_auth_message_response","response":""#, text, #""}"#)
         case .start(let command):
-            Self.frame(#"{"type":"start_session","env":[],"cmd":[""#, SecretText(text: command), #""]}"#)
+            Self.frame(
+                #"{"type":"start_session","env":["\#(Self.path)"],"cmd":[""#,
+                SecretText(text: command),
+                #""]}"#
+            )
         case .cancel: Self.frame(#"{"type":"cancel_session"}"#, nil, "")
         }
     }

@@ -6,6 +6,8 @@ public struct Screen: Equatable, Sendable {
     public enum Page: String, Equatable, Sendable {
         /// A name or a badge's number is asked for.
         case ask
+        /// An unknown number was typed, and the next one has to wait.
+        case pause
         /// PAM is at work: it waits for a touch, or compares.
         case wait
         /// PAM asks something that is typed and may be seen.
@@ -24,7 +26,7 @@ public struct Screen: Equatable, Sendable {
 
     /// The page.
     public var page = Page.ask
-    /// The name that is logged in with, on the pages after the first one.
+    /// The name of the person who was let in; empty before that, so that a number shows no one's name.
     public var person = ""
     /// The sentence of PAM or of the kiosk itself.
     public var sentence = ""

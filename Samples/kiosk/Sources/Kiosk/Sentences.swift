@@ -11,24 +11,39 @@ enum Sentences {
     static let unknownBadge = "This badge is not known here."
     static let idle = "Nothing was typed for a while."
 
-    /// The reason after PAM asked for a password that the kiosk does not take.
-    static func noTouch(_ heard: (first: String, last: String)?) -> String {
-        guard let heard else {
-            return "No touch can be asked for now: there is no reader or no finger of yours, "
-                + "or the fingerprint service does not run."
+    static let notLetIn = "You were not let in."
+
+    /// The sentences of PAM in one login.
+    struct Heard {
+        /// The first one, which says how to touch the reader, and the last one.
+        private var told: (first: String, last: String)?
+        /// The last one about something that went wrong, such as a locked finger.
+        var verdict: String?
+        /// Whether the person has answered a question.
+        var isAnswered = false
+
+        mutating func add(_ text: String) { told = (told?.first ?? text, text) }
+
+        /// The reason for which the person was not let in.
+        var reason: String {
+            if let verdict { return "\(Sentences.notLetIn) \(verdict)" }
+            if isAnswered { return Sentences.notLetIn }
+            guard let told else {
+                return "No touch can be asked for now: there is no reader or no finger of yours, "
+                    + "or the fingerprint service does not run."
+            }
+            // The module says how to touch the reader, and says more only when it goes on without a match.
+            guard told.last != told.first else {
+                return "No finger was recognised in time, or the fingerprint service has stopped. "
+                    + "Please begin again."
+            }
+            return "\(Sentences.notLetIn) The last word was: “\(told.last)”"
         }
-        // The module says how to touch the reader, and says more only when it goes on without a match.
-        guard heard.last != heard.first else {
-            return "No finger was recognised in time, or the fingerprint service has stopped. "
-                + "Please begin again."
-        }
-        return "You were not let in. The last word was: “\(heard.last)”"
     }
 
-    /// The reason after greetd refused a login.
-    static func notLetIn(_ answer: Answer) -> String {
-        if case .failed(let text) = answer, !text.isEmpty { return "The login failed: \(text)" }
-        return "You were not let in."
+    /// The reason after something went wrong that is no decision about the person.
+    static func failed(_ text: String) -> String {
+        text.isEmpty ? notLetIn : "The login failed: \(text)"
     }
 
     /// The reason after greetd did not start a session.

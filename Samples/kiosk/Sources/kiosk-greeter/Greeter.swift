@@ -21,6 +21,7 @@ final class Greeter {
     private let widgets = Widgets()
     private let idle = Alarm()
     private let reason = Alarm()
+    private let pause = Alarm()
 
     init(_ configuration: Configuration, _ greeting: Greeting) {
         (self.configuration, self.greeting) = (configuration, greeting)
@@ -56,8 +57,8 @@ final class Greeter {
 
     func openTill() { take(.till) }
 
-    /// Gives the person more time.
-    func keyCame() { restartIdle() }
+    /// Gives the person more time; one who has checked in gets none, so that no one keeps that page for the till.
+    func keyCame() { if greeting.screen.waitsForKeys, greeting.screen.page != .arrived { restartIdle() } }
 
     private func take(_ event: Greeting.Event) {
         let before = greeting.screen
@@ -68,6 +69,7 @@ final class Greeter {
         if screen.page != before.page, screen.waitsForKeys { widgets.beginTyping(on: screen.page) }
         switch step {
         case .send(let request): connection?.send(request)
+        case .pause(let seconds): pause.set(seconds: seconds) { [weak self] in self?.take(.paused) }
         case .end(let status): exit(status)
         case nil: break
         }

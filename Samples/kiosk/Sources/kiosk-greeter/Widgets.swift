@@ -173,7 +173,7 @@ extension Screen {
     /// The keys that do something besides typing.
     fileprivate var help: String {
         switch page {
-        case .ask, .farewell, .broken: ""
+        case .ask, .pause, .farewell, .broken: ""
         case .arrived: offersTill ? "F2 opens the till." : ""
         case .wait, .question, .password, .leaving: "Esc goes back."
         }

@@ -15,6 +15,10 @@ KEYS = {"\n": 28, "\x1b": 1, "-": 12, ".": 52, F2: 60}
 for first, row in ((2, "1234567890"), (16, "qwertyuiop"), (30, "asdfghjkl"), (44, "zxcvbnm")):
     KEYS.update({key: first + place for place, key in enumerate(row)})
 
+CTRL, ALT, SYSRQ, DELETE, UP, LEFT, RIGHT = 29, 56, 99, 111, 103, 105, 106
+POWER, SLEEP, SUSPEND, RESTART = 116, 142, 205, 0x198
+FUNCTIONS = (*range(59, 69), 87, 88)
+
 
 class Keyboard:
     """A keyboard of the machine's seat, made by the kernel's uinput."""
@@ -25,7 +29,7 @@ class Keyboard:
     def __init__(self):
         self.device = os.open("/dev/uinput", os.O_WRONLY)
         fcntl.ioctl(self.device, self.UI_SET_EVBIT, self.EV_KEY)
-        for code in range(1, 128):
+        for code in (*range(1, 249), RESTART):
             fcntl.ioctl(self.device, self.UI_SET_KEYBIT, code)
         name = b"kiosk's keyboard"
         os.write(self.device, struct.pack("80sHHHHI", name, 3, 1, 1, 1, 0) + bytes(4 * 4 * 64))
@@ -34,10 +38,16 @@ class Keyboard:
 
     def type(self, text):
         for key in text:
-            for value in (1, 0):
-                for event in ((self.EV_KEY, KEYS[key], value), (self.EV_SYN, 0, 0)):
+            self.press(KEYS[key])
+
+    def press(self, *codes, seconds=0.03):
+        """Presses keys one after the other, holds them, and lets them go."""
+        for value, keys in ((1, codes), (0, codes[::-1])):
+            for code in keys:
+                for event in ((self.EV_KEY, code, value), (self.EV_SYN, 0, 0)):
                     os.write(self.device, struct.pack("llHHi", 0, 0, *event))
                 time.sleep(0.03)
+            time.sleep(seconds)
 
 
 class Kiosk:
@@ -57,14 +67,18 @@ class Kiosk:
 
     def sees(self, *texts, seconds=90):
         """Waits for a page that says so, after the one that was seen last."""
+        return self.sees_one(texts, seconds=seconds)
+
+    def sees_one(self, *choices, seconds=90):
+        """Waits for a page that says one of several things."""
         deadline = time.monotonic() + seconds
         while True:
             pages = self.pages()
             for place in range(self.seen, len(pages)):
-                if all(text in pages[place] for text in texts):
+                if any(all(text in pages[place] for text in texts) for texts in choices):
                     self.seen = place + 1
                     return pages[place]
-            assert time.monotonic() < deadline, (texts, pages[-6:], self.log.read_text(errors="replace")[-1500:])
+            assert time.monotonic() < deadline, (choices, pages[-6:], self.log.read_text(errors="replace")[-1500:])
             time.sleep(0.1)
 
     def forget(self):

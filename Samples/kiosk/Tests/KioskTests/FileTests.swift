@@ -47,12 +47,26 @@ import Testing
     }
 
     @Test func `choices are read, and what is not chosen stays`() throws {
-        let choices = try choices("Command = cage -s -- x  \nPasswords=yes\nIdleSeconds=60\n#Title=no\n")
-        #expect(choices.command == "cage -s -- x" && choices.takesPasswords && choices.idle == 60)
+        let choices = try choices("Command = x --y  \nPasswords=yes\nIdleSeconds=60\n#Title=no\n")
+        #expect(choices.command == "x --y" && choices.takesPasswords && choices.idle == 60)
         #expect(choices.title == "Welcome" && choices.reason == 8)
         #expect(choices.mode == .session && choices.till == nil)
         let counter = try self.choices("Mode=counter\nTill=a | b\n")
         #expect(counter.mode == .counter && counter.till == "a | b")
+    }
+
+    @Test func `no session is a bare console, whatever the line is`() throws {
+        let choices = try choices("Command=cd /srv && A=1 app 'two words'; sh\nTill=a | b\n")
+        #expect(
+            choices.sessionCommand == #"cage -- /bin/sh -c 'cd /srv && A=1 app '\''two words'\''; sh'"#
+        )
+        #expect(choices.tillCommand == "cage -- foot -- /bin/sh -c 'a | b'")
+    }
+
+    @Test(arguments: ["", "\n# Command=x\n", "Title=x\nMode=session\n"])
+    func `a configuration that begins no session lets no one in`(text: String) {
+        let error = #expect(throws: FileFault.self) { try choices(text) }
+        #expect(error?.sentence == "kiosk.conf: Command= is missing")
     }
 
     @Test(arguments: [
@@ -64,11 +78,18 @@ import Testing
         #expect(error?.sentence.hasPrefix("kiosk.conf, line 2: ") == true)
     }
 
-    @Test func `a file that is missing says nothing, and one that others may change is refused`() throws {
+    @Test func `a file that others can change is refused, and so is one in a folder that they can change`()
+        throws
+    {
         var template = Array("/tmp/kiosk-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        defer { unlink(path) }
+        #expect(mkdtemp(&template) != nil)
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path = folder + "/badges"
+        defer {
+            unlink(path)
+            rmdir(folder)
+        }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o644)
         #expect(write(descriptor, "1 ada\n", 6) == 6)
         close(descriptor)
         let owner = getuid()
@@ -76,7 +97,24 @@ import Testing
         #expect(throws: FileFault.self) { try Badges(path: path, owner: owner + 1) }
         chmod(path, 0o664)
         #expect(throws: FileFault.self) { try Badges(path: path, owner: owner) }
-        #expect(throws: FileFault.self) { try Badges(path: "/tmp", owner: owner) }
-        #expect(try Badges(path: "\(path)-missing") == Badges())
+        chmod(path, 0o644)
+        chmod(folder, 0o770)
+        let error = #expect(throws: FileFault.self) { try Badges(path: path, owner: owner) }
+        #expect(error?.sentence == "\(folder): users other than root can change it")
+        chmod(folder, 0o755)
+        #expect(throws: FileFault.self) { try Badges(path: folder, owner: owner) }
+    }
+
+    @Test func `without badges names are typed, and without a configuration no one gets in`() throws {
+        let owner = getuid()
+        var template = Array("/tmp/kiosk-XXXXXX".utf8CString)
+        #expect(mkdtemp(&template) != nil)
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { rmdir(folder) }
+        #expect(try Badges(path: folder + "/badges", owner: owner) == Badges())
+        for path in [folder + "/kiosk.conf", folder + "/missing/kiosk.conf"] {
+            let error = #expect(throws: FileFault.self) { try Configuration(path: path, owner: owner) }
+            #expect(error?.sentence == "\(path): this file does not exist")
+        }
     }
 }

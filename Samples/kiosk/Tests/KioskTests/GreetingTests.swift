@@ -30,6 +30,7 @@ import Testing
                     steps.append("answer \(text.read { String(decoding: $0, as: UTF8.self) })")
                 case .send(.start(let command)): steps.append("start \(command)")
                 case .send(.cancel): steps.append("cancel")
+                case .pause(let seconds): steps.append("pause \(seconds)")
                 case .end(let status): steps.append("end \(status)")
                 case nil: break
                 }
@@ -45,13 +46,15 @@ import Testing
     @Test func `a touch that greetd takes starts the session of the person on the screen`() throws {
         var course = try Course()
         course.take(.name("7"))
-        #expect(course.greeting.screen.person == "ada" && course.page == .wait)
+        #expect(course.page == .wait)
         course.take(.answer(.sentence(.info, Self.touch)))
         #expect(course.greeting.screen.sentence == Self.touch)
+        // A number shows no name before the touch.
+        #expect(course.greeting.screen.person.isEmpty)
         course.take(.answer(.success))
-        #expect(course.page == .farewell)
+        #expect(course.page == .farewell && course.greeting.screen.person == "ada")
         course.take(.answer(.success))
-        #expect(course.steps == ["create ada", "answer ", "start the-session", "end 0"])
+        #expect(course.steps == ["create ada", "answer ", "start cage -- /bin/sh -c 'the-session'", "end 0"])
     }
 
     @Test func `without a success of greetd no session is started, whatever else comes`() throws {
@@ -90,10 +93,11 @@ import Testing
         course.take(.name("ada"), .answer(.success), .name("7"))
         #expect(course.page == .leaving && !course.greeting.screen.offersTill)
         course.take(.name("bob"), .till, .answer(.success))
-        #expect(course.page == .wait && course.greeting.screen.person == "ada")
+        #expect(course.page == .wait && course.greeting.screen.person.isEmpty)
         course.take(.answer(.success))
+        #expect(course.page == .arrived && course.greeting.screen.person == "ada")
         #expect(course.steps == ["create ada", "cancel", "create ada"])
-        course.take(.name("8"), .answer(.success))
+        course.take(.name("8"), .answer(.success), .paused)
         #expect(course.page == .ask && course.reason == "This badge is not known here.")
     }
 
@@ -107,7 +111,9 @@ import Testing
         course.take(.till)
         #expect(course.page == .farewell)
         course.take(.till, .answer(.success))
-        #expect(course.steps.suffix(3) == ["create ada", "start the-till", "end 0"])
+        #expect(
+            course.steps.suffix(3) == ["create ada", "start cage -- foot -- /bin/sh -c 'the-till'", "end 0"]
+        )
     }
 
     @Test func `a touch of a person who has gone checks no one in`() throws {
@@ -189,10 +195,56 @@ import Testing
 
     @Test func `a badge that is not known, and what is no name, ask greetd nothing`() throws {
         var course = try Course()
-        course.take(.name("8"))
-        #expect(course.reason == "This badge is not known here.")
+        course.take(.name("8"), .paused)
+        #expect(course.page == .ask && course.reason == "This badge is not known here.")
         course.take(.name("; rm"))
-        #expect(course.reason == "This is neither a name nor a badge's number." && course.steps.isEmpty)
+        #expect(
+            course.reason == "This is neither a name nor a badge's number." && course.steps == ["pause 1"]
+        )
+    }
+
+    @Test
+    func `numbers that are tried one after the other take longer each time, and nothing is taken meanwhile`()
+        throws
+    {
+        var course = try Course()
+        for _ in 1...70 {
+            course.take(.name("8"))
+            #expect(course.page == .pause && course.greeting.screen.reason.isEmpty)
+            course.take(.name("7"), .name("ada"), .escape, .idle, .till)
+            #expect(course.page == .pause)
+            course.take(.paused)
+        }
+        #expect(course.steps.prefix(3) == ["pause 1", "pause 2", "pause 3"])
+        #expect(course.steps.count == 70 && course.steps.suffix(11).allSatisfy { $0 == "pause 60" })
+        // A late end of a pause changes no other page.
+        course.take(.name("7"), .paused)
+        #expect(course.page == .wait && course.steps.last == "create ada")
+    }
+
+    @Test func `what was wrong is the last word, and not the instruction`() throws {
+        let locked = "Your fingers are locked."
+        for sentences in [
+            [Answer.sentence(.error, locked)], [.sentence(.info, Self.touch), .sentence(.error, locked)],
+        ] {
+            for end in [Answer.refused("AUTH_ERR"), .sentence(.secret, "Password: ")] {
+                var course = try Course()
+                course.take(.name("ada"))
+                for sentence in sentences { course.take(.answer(sentence)) }
+                course.take(.answer(end), .answer(.success))
+                #expect(course.page == .ask && course.reason == "You were not let in. \(locked)")
+            }
+        }
+    }
+
+    @Test func `a touch that is refused is a reason, whether or not a password could follow`() throws {
+        for end in [Answer.refused("AUTH_ERR"), .sentence(.secret, "Password: ")] {
+            var course = try Course()
+            course.take(.name("ada"), .answer(end), .answer(.success))
+            #expect(course.reason.hasPrefix("No touch can be asked for now"))
+            course.take(.name("ada"), .answer(.sentence(.info, Self.touch)), .answer(end), .answer(.success))
+            #expect(course.reason.hasPrefix("No finger was recognised in time"))
+        }
     }
 
     @Test func `a wrong file of the administrator's lets no one in`() {

@@ -17,7 +17,9 @@ import Testing
         #expect(written(.confirmation) == frame(#"{"type":"post_auth_message_response","response":""}"#))
         #expect(
             written(.start(command: #"sh -c "x""#))
-                == frame(#"{"type":"start_session","env":[],"cmd":["sh -c \u0022x\u0022"]}"#)
+                == frame(
+                    #"{"type":"start_session","env":["PATH=/usr/local/bin:/usr/bin:/bin"],"cmd":["sh -c \u0022x\u0022"]}"#
+                )
         )
     }
 

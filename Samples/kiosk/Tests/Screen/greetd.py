@@ -35,8 +35,9 @@ class Greetd:
     def __init__(self, display, files={}):
         self.display = display
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="kiosk-"))
-        for name, text in files.items():
-            (self.folder / name).write_text(text)
+        for name, text in {"kiosk.conf": "Command=our-app\n", **files}.items():
+            if text is not None:
+                (self.folder / name).write_text(text)
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.folder / "greetd.sock"))
         self.listener.listen()

@@ -12,6 +12,7 @@ import traceback
 
 from greetd import Display, Greetd
 
+PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
 TOUCH = "Draw the finger over the reader."
 display = Display()
 
@@ -47,7 +48,7 @@ def test_badge_and_a_touch_start_the_session():
         server.sees("page=wait", TOUCH)
         assert server.asked() == {"type": "post_auth_message_response", "response": ""}
         server.says("success")
-        assert server.asked() == {"type": "start_session", "cmd": ['our-app --for "everyone"'], "env": []}
+        assert server.asked() == {"type": "start_session", "cmd": ["cage -- /bin/sh -c 'our-app --for \"everyone\"'"], "env": [PATH]}
         server.says("success")
         assert server.ended() == 0
 
@@ -70,7 +71,7 @@ def test_counter_checks_people_in_one_after_the_other_and_leads_to_the_till():
         server.says("success")
         server.sees("page=arrived")
         server.types("", "F2")
-        assert server.asked() == {"type": "start_session", "cmd": ["our-till"], "env": []}
+        assert server.asked() == {"type": "start_session", "cmd": ["cage -- foot -- /bin/sh -c 'our-till'"], "env": [PATH]}
         assert server.log.read_text().count("checked in: ada") == 3
         server.says("success")
         assert server.ended() == 0
@@ -90,7 +91,7 @@ def test_password_is_asked_for_only_where_it_is_taken():
 
 def test_typed_password_reaches_greetd_alone():
     password = "tr\"u\\b a&dor"
-    with greetd(kiosk_conf="Passwords=yes\n") as server:
+    with greetd(kiosk_conf="Command=our-app\nPasswords=yes\n") as server:
         begins(server)
         server.sentence("secret", "Password: ")
         server.sees("page=password")
@@ -105,7 +106,7 @@ def test_typed_password_reaches_greetd_alone():
 
 
 def test_escape_and_a_long_silence_go_back():
-    with greetd(kiosk_conf="Passwords=yes\nIdleSeconds=5\n") as server:
+    with greetd(kiosk_conf="Command=our-app\nPasswords=yes\nIdleSeconds=5\n") as server:
         begins(server)
         server.sentence("secret", "Password: ")
         server.sees("page=password")
@@ -135,10 +136,48 @@ def test_late_touch_of_someone_who_has_gone_starts_nothing():
 
 
 def test_reason_goes_after_a_while():
-    with greetd(kiosk_conf="ReasonSeconds=2\n") as server:
+    with greetd(kiosk_conf="Command=our-app\nReasonSeconds=2\n") as server:
         server.types("4711")
         server.sees("page=ask", "This badge is not known here.")
         server.sees("page=ask sentence= reason=", seconds=6)
+
+
+def test_numbers_that_are_tried_out_take_longer_each_time_and_show_no_name():
+    with greetd(badges="0042 ada\n") as server:
+        for count in (1, 2, 3):
+            begin = time.monotonic()
+            server.types(str(4711 + count))
+            server.sees("page=pause")
+            # What is typed meanwhile is not taken.
+            server.types("0042")
+            server.sees("page=ask", "This badge is not known here.")
+            assert time.monotonic() - begin > count - 0.5, count
+        begins(server, "0042")
+        server.sentence("info", TOUCH)
+        server.asked()
+        assert "ada" not in server.log.read_text()
+
+
+def test_keys_do_not_keep_a_checked_in_person_on_the_screen():
+    with greetd(kiosk_conf="Mode=counter\nTill=our-till\nReasonSeconds=5\n") as server:
+        begins(server)
+        server.says("success")
+        server.sees("page=arrived")
+        begin = time.monotonic()
+        server.client.settimeout(0.3)
+        while time.monotonic() - begin < 12:
+            server.tool("key", "x")
+            try:
+                assert server.asked() == {"type": "cancel_session"}
+                break
+            except TimeoutError:
+                pass
+        assert time.monotonic() - begin < 9, "keys kept the page"
+
+
+def test_missing_configuration_or_a_folder_that_others_can_change_takes_no_one():
+    with contextlib.closing(Greetd(display, {"kiosk.conf": None})) as server:
+        server.sees("page=broken", "kiosk.conf: this file does not exist")
 
 
 def test_greetd_that_talks_nonsense_or_goes_ends_the_screen():
