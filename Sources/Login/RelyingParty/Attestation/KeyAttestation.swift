@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
-package import LoginAssertion
+public import LoginAssertion
 
 /// The part of a key's protection that its TPM has proven when the key was enabled.
 ///
@@ -46,12 +46,12 @@ public struct KeyAttestation: Sendable, Hashable {
 
     /// The proof as stores keep it, beside the key that it is about: an instance of an earlier version gives a device
     /// another key, and does not know this text.
-    package func text(of key: LoginKey) -> String {
+    public func text(of key: LoginKey) -> String {
         ([key.id, level.rawValue, Base64URL.encode(policy)] + opensFor).joined(separator: " ")
     }
 
     /// Reads ``text(of:)``; `nil` for anything else, and for another key's.
-    package init?(text: String, of key: LoginKey) {
+    public init?(text: String, of key: LoginKey) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard (4...5).contains(words.count), words[0] == key.id, let level = Level(rawValue: words[1]),
             let policy = Base64URL.decode(words[2].utf8), policy.count == 32,

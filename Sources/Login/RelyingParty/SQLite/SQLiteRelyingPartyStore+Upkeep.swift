@@ -141,9 +141,4 @@ extension AuditEntry {
             reason: row["reason"]
         )
     }
-
-    /// Returns the same entry with this device.
-    package func of(_ device: LoginName) -> AuditEntry {
-        AuditEntry(at: at, event: event, user: user, device: device, address: address, reason: reason)
-    }
 }

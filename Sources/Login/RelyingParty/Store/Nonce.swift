@@ -44,7 +44,7 @@ public struct Nonce: Sendable, Hashable {
     }
 
     /// Returns the bytes that all nonces come before, byte by byte, which a store may remove.
-    package static func removable(at now: Int) -> Data { prefix(now - keptAfterExpiry) }
+    public static func removable(at now: Int) -> Data { prefix(now - keptAfterExpiry) }
 
     private static func prefix(_ time: Int) -> Data {
         withUnsafeBytes(of: UInt32(clamping: time).bigEndian) { Data($0) }
@@ -52,12 +52,12 @@ public struct Nonce: Sendable, Hashable {
 }
 
 /// The key that a store keeps for sealing challenges.
-package enum ChallengeKey {
+public enum ChallengeKey {
     /// The name of its document.
-    package static let document = "challenge-key"
+    public static let document = "challenge-key"
     /// The size in bytes.
-    package static let size = 32
+    public static let size = 32
 
     /// Returns a new key.
-    package static func make() -> Data { SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) } }
+    public static func make() -> Data { SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) } }
 }

@@ -24,7 +24,7 @@ public struct RegisteredDevice: Sendable, Hashable {
         case byDevice(LoginName)
 
         /// The approval as stores keep it: `operator`, or `device ` and its name.
-        package var text: String {
+        public var text: String {
             switch self {
             case .byOperator: "operator"
             case .byDevice(let device): "device \(device.text)"
@@ -32,7 +32,7 @@ public struct RegisteredDevice: Sendable, Hashable {
         }
 
         /// Reads ``text``; `nil` for anything else.
-        package init?(text: String) {
+        public init?(text: String) {
             if text == "operator" {
                 self = .byOperator
             } else if text.hasPrefix("device "), let device = LoginName(String(text.dropFirst(7))) {
@@ -167,7 +167,12 @@ public struct AuditEntry: Sendable, Hashable {
     public let reason: String?
 
     /// The user as stores keep it: empty if there is no user.
-    package var userText: String { user?.text ?? "" }
+    public var userText: String { user?.text ?? "" }
+
+    /// Returns the same line about a device, such as one of all that were revoked.
+    public func of(_ device: LoginName) -> AuditEntry {
+        AuditEntry(at: at, event: event, user: user, device: device, address: address, reason: reason)
+    }
 
     /// Makes a line; stores make them of their rows.
     public init(
