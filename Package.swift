@@ -89,8 +89,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "SoftwareTPM",
     ],
     "RelyingPartyTests": [
-        "ChildPipe", "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "SoftwareTPM", crypto,
-        cryptoExtras, grdb,
+        "ChildPipe", "LoginAssertion", "RelyingParty", "SoftwareTPM", crypto, cryptoExtras, grdb,
     ],
     "SecretMemoryTests": ["SecretMemory"],
     "SecureEnclaveTests": [
@@ -216,7 +215,6 @@ let house: KeyValuePairs<String, [Part]> = [
         system("CFprint", pkgConfig: "libfprint-2", package: "libfprint-2-dev"),
         system("CTSS2", pkgConfig: "tss2-esys", package: "libtss2-dev"),
         system("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
-        system("CPQ", pkgConfig: "libpq", package: "libpq-dev"),
         system("CSocket"),
     ],
     "Ground": [
@@ -392,7 +390,6 @@ let house: KeyValuePairs<String, [Part]> = [
             "RelyingParty",
             uses: ["LoginAssertion", "WhorlSupport", crypto, cryptoExtras, grdb]
         ),
-        library("RelyingPartyPostgreSQL", uses: ["CPQ", "LoginAssertion", "RelyingParty", "WhorlSupport"]),
     ],
     "Programs": [
         fuzzes ? fuzzedProgram : program("whorl", uses: commandLine),
@@ -432,7 +429,6 @@ let package = Package(
         ),
         .library(name: "LoginAssertion", targets: ["LoginAssertion"]),
         .library(name: "RelyingParty", targets: ["RelyingParty"]),
-        .library(name: "RelyingPartyPostgreSQL", targets: ["RelyingPartyPostgreSQL"]),
         .library(name: "BiometricLogin", targets: ["BiometricLogin"]),
         .library(name: "BiometricLoginHTTP", targets: ["BiometricLoginHTTP"]),
     ]

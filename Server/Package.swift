@@ -26,7 +26,6 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let assertion = Target.Dependency.product(name: "LoginAssertion", package: "whorl")
 let relyingParty = Target.Dependency.product(name: "RelyingParty", package: "whorl")
-let postgreSQL = Target.Dependency.product(name: "RelyingPartyPostgreSQL", package: "whorl")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
@@ -37,7 +36,9 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let package = Package(
     name: "whorl-login-server",
     products: [
-        .executable(name: "whorl-login-server", targets: ["whorl-login-server"])
+        .executable(name: "whorl-login-server", targets: ["whorl-login-server"]),
+        // The store of several instances, for a server of one's own.
+        .library(name: "RelyingPartyPostgreSQL", targets: ["RelyingPartyPostgreSQL"]),
     ],
     dependencies: [
         .package(name: "whorl", path: ".."),
@@ -56,6 +57,12 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
+        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(
+            name: "RelyingPartyPostgreSQL",
+            dependencies: ["CPQ", assertion, relyingParty],
+            swiftSettings: common
+        ),
         .target(
             name: "LoginServer",
             dependencies: [
@@ -78,9 +85,18 @@ let package = Package(
         .executableTarget(
             name: "whorl-login-server",
             dependencies: [
-                "LoginServer", assertion, lifecycle, logging, postgreSQL, relyingParty,
+                "LoginServer", assertion, "RelyingPartyPostgreSQL", lifecycle, logging, relyingParty,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: common
+        ),
+        .target(name: "ChildPipe", path: "Tests/Support/ChildPipe", swiftSettings: common),
+        // Most of its files are links to RelyingParty's own tests, which run on this store here.
+        .testTarget(
+            name: "RelyingPartyPostgreSQLTests",
+            dependencies: [
+                "ChildPipe", "RelyingPartyPostgreSQL", assertion, crypto, cryptoExtras, relyingParty,
             ],
             swiftSettings: common
         ),

@@ -134,12 +134,34 @@ import Testing
 
     /// A server has neither a reader nor a TPM, and must not link their libraries.
     @Test func `the server's half of a login uses nothing of the device's`() throws {
-        let ofServer: Set = [
-            "CPQ", "LoginAssertion", "RelyingParty", "RelyingPartyPostgreSQL", "WhorlSupport",
-        ]
+        let ofServer: Set = ["LoginAssertion", "RelyingParty", "WhorlSupport"]
         for target in try Self.targets() where ofServer.contains(target.name) {
             #expect(target.uses.isSubset(of: ofServer), "\(target.name)")
         }
+    }
+
+    /// PostgreSQL, a browser and Apache are for the package in `Server` alone, with its own targets of make.
+    @Test func `nothing outside of the login server's package needs its libraries and programs`() throws {
+        let places = ["Package.swift", "Sources", "Tests/RelyingPartyTests"].map {
+            Self.root.appending(path: $0)
+        }
+        for place in places {
+            let below = FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil)
+            for file in [place] + (below?.allObjects as? [URL] ?? []) where file.pathExtension == "swift" {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                #expect(!text.contains(/\b(libpq|CPQ|RelyingPartyPostgreSQL)\b/), "\(file.path)")
+            }
+        }
+        let setup = try String(contentsOf: Self.root.appending(path: "scripts/setup"), encoding: .utf8)
+        let packages = try ["swift", "build", "demo", "tests"].map { name in
+            try #require(setup.firstMatch(of: try Regex("(?m)^\(name)=\"(.*)\"$"))?.output[1].substring)
+        }
+        #expect(packages.joined().contains("tpm2-tools"))
+        #expect(!packages.joined(separator: " ").contains(/libpq|postgres|pgbouncer|chromium|apache|\bwrk\b/))
+        let make = try String(contentsOf: Self.root.appending(path: "Makefile"), encoding: .utf8)
+        let test = try #require(make.firstMatch(of: /(?m)^test: (?<needs>.*?)##.*\n(?<steps>(?:\t.*\n)+)/))
+            .output
+        #expect(!"\(test.needs) \(test.steps)".contains(/server/))
     }
 
     /// A module of this name makes `#if canImport(…)` true in every package of a build that has it.
@@ -153,8 +175,7 @@ import Testing
     /// C pointers stay inside the modules that exist to wrap C.
     @Test func `C modules are imported by their wrappers only`() throws {
         let wrappers: Set = [
-            "GLibRuntime", "LibfprintReader", "GreyscalePNG", "RelyingPartyPostgreSQL",
-            "WhorlTPM", "WhorlIPC",
+            "GLibRuntime", "LibfprintReader", "GreyscalePNG", "WhorlTPM", "WhorlIPC",
         ]
         let targets = try Self.targets()
         let libraries = Set(targets.filter { $0.type == "system" }.map(\.name))

@@ -164,13 +164,4 @@ import Testing
         let late = try device.assertion(answering: challenge, at: bank.clock.now)
         #expect(await bank.refusal(late) == .challengeUnknown)
     }
-
-    @Test func `the database's files hold no challenge`() async throws {
-        let bank = try await Bank(.sqlite)
-        let challenge = try await bank.challenge(Device())
-        for name in try FileManager.default.contentsOfDirectory(atPath: bank.home.directory) {
-            let data = try Data(contentsOf: URL(filePath: bank.home.directory + "/" + name))
-            #expect(data.range(of: challenge) == nil)
-        }
-    }
 }

@@ -95,6 +95,15 @@ import Testing
         #expect(try await store.devices(of: laptop.user).map(\.device) == [laptop.name])
     }
 
+    @Test func `holds no challenge in its files`() async throws {
+        let bank = try await Bank(.sqlite)
+        let challenge = try await bank.challenge(Device())
+        for name in try FileManager.default.contentsOfDirectory(atPath: bank.home.directory) {
+            let data = try Data(contentsOf: URL(filePath: bank.home.directory + "/" + name))
+            #expect(data.range(of: challenge) == nil)
+        }
+    }
+
     @Test func `is not made unless that is asked for`() throws {
         let home = try StoreHome(.sqlite)
         #expect(throws: RelyingPartyError.self) { try SQLiteRelyingPartyStore(path: home.path) }
@@ -270,21 +279,4 @@ import Testing
     }
 
     // Not covered: a power cut; what it may take is told by SQLite's documentation of `synchronous`.
-}
-
-extension Device {
-    /// The device as a store keeps it.
-    var registered: RegisteredDevice {
-        RegisteredDevice(
-            user: user,
-            device: name,
-            key: key,
-            name: "a laptop",
-            enabledAt: 0,
-            lastUsedAt: nil,
-            domainState: domainState
-        )
-    }
-
-    var entry: AuditEntry { AuditEntry(at: 0, event: .enabled, user: user, device: name, address: "") }
 }

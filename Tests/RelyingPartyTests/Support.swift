@@ -7,50 +7,6 @@ import Synchronization
 import Testing
 
 @testable import RelyingParty
-@testable import RelyingPartyPostgreSQL
-
-/// What keeps a store; every test that depends on one runs on each.
-enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case sqlite
-    case postgresql
-
-    var testDescription: String { rawValue }
-
-    /// Those that can be had here.
-    static var all: [StoreKind] { PostgreSQLServer.isAvailable ? allCases : [.sqlite] }
-}
-
-/// A place of a test's own that a store lies in; it may be opened several times.
-final class StoreHome: Sendable {
-    let directory: String
-    let url: String?
-
-    init(_ kind: StoreKind) throws {
-        directory = FileManager.default.temporaryDirectory.path + "/whorl-login-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-        switch kind {
-        case .sqlite: url = nil
-        case .postgresql: url = try PostgreSQLServer.shared.get().database()
-        }
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
-
-    var path: String { directory + "/login.sqlite" }
-
-    func open(ifMissing: MissingDatabase = .create) async throws -> any RelyingPartyStore {
-        // A busy machine may take its time.
-        if let url {
-            return try await PostgreSQLRelyingPartyStore(
-                url: url,
-                connections: 3,
-                patience: 60,
-                ifMissing: ifMissing
-            )
-        }
-        return try SQLiteRelyingPartyStore(path: path, ifMissing: ifMissing)
-    }
-}
 
 /// A clock that stands still until it is set.
 final class Clock: Sendable {
@@ -70,7 +26,7 @@ final class Bank: Sendable {
     var heard: [RelyingPartyEvent] { box.all }
 
     convenience init(
-        _ kind: StoreKind = .sqlite,
+        _ kind: StoreKind = .usual,
         _ change: (inout RelyingParty.Configuration) -> Void = { _ in }
     ) async throws {
         var configuration = RelyingParty.Configuration(origin: Self.origin)
@@ -81,7 +37,7 @@ final class Bank: Sendable {
 
     /// A server that takes attestations of these chips.
     convenience init(
-        _ kind: StoreKind = .sqlite,
+        _ kind: StoreKind = .usual,
         trusting chips: SoftChip...,
         change: (inout RelyingParty.Configuration) -> Void = { _ in }
     ) async throws {
@@ -308,4 +264,21 @@ extension RelyingPartyStore {
 extension Nonce {
     /// Returns a nonce that no other challenge has.
     static func another(expiresAt: Int = 1_800_000_120) -> Nonce { Nonce(expiresAt: expiresAt) }
+}
+
+extension Device {
+    /// The device as a store keeps it.
+    var registered: RegisteredDevice {
+        RegisteredDevice(
+            user: user,
+            device: name,
+            key: key,
+            name: "a laptop",
+            enabledAt: 0,
+            lastUsedAt: nil,
+            domainState: domainState
+        )
+    }
+
+    var entry: AuditEntry { AuditEntry(at: 0, event: .enabled, user: user, device: name, address: "") }
 }

@@ -4,7 +4,6 @@ internal import Dispatch
 internal import Foundation
 internal import RelyingParty
 internal import Synchronization
-internal import WhorlSupport
 
 /// A pool of connections, each with a thread of its own, since libpq blocks the thread that calls it.
 ///
@@ -19,10 +18,12 @@ final class PostgreSQLPool: Sendable {
         self.size = max(1, size)
         line = PostgreSQLLine(patience: .seconds(patience))
         for _ in 0..<self.size {
-            requireThread("whorl-login-pg") { [line] in
+            let thread = Thread { [line] in
                 var session = PostgreSQLSession(url: url, patience: patience)
                 while let job = line.take() { job.run(&session) }
             }
+            thread.name = "whorl-login-pg"
+            thread.start()
         }
     }
 
@@ -172,6 +173,8 @@ final class PostgreSQLLine: Sendable {
     private let state = Mutex(State())
     /// The semaphore that counts arrived jobs; some of them may be refused before a thread takes them.
     private let ready = DispatchSemaphore(value: 0)
+    /// Tells when a job has waited too long, on no thread of Swift's tasks, which may all be busy then.
+    private static let timers = DispatchQueue(label: "whorl-login-pg-timers")
 
     init(patience: Duration) { self.patience = patience }
 
@@ -220,7 +223,8 @@ final class PostgreSQLLine: Sendable {
 
     /// Refuses the jobs that have waited too long, as long as jobs wait.
     private func refuseLate(from time: ContinuousClock.Instant) {
-        OffPoolTimer.run(after: max(.zero, time - .now)) { [self] in
+        let milliseconds = Int((max(.zero, time - .now) / Duration.milliseconds(1)).rounded(.up))
+        Self.timers.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
             let now = ContinuousClock.now
             let (late, first) = state.withLock { state in
                 var late: [Job] = []

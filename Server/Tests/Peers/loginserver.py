@@ -188,7 +188,7 @@ def peer(name, path=None):
     import shutil
     found = shutil.which(name, path=path)
     if found is None and os.environ.get("REQUIRE_PEERS"):
-        raise Failure(f"{name} is missing: scripts/setup --test installs it")
+        raise Failure(f"{name} is missing: scripts/setup --test-server installs it")
     if found is None:
         print(f"skipped: {name} is missing", file=sys.stderr)
     return found

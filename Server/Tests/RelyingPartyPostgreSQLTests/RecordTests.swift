@@ -1,0 +1,1 @@
+../../../Tests/RelyingPartyTests/RecordTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/Support/ChildPipe/ChildPipe.swift

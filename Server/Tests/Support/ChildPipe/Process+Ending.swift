@@ -1,0 +1,1 @@
+../../../../Tests/Support/ChildPipe/Process+Ending.swift
