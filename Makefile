@@ -97,7 +97,7 @@ FORMATTED = Sources Tests Samples Bench Server/Sources Server/Tests PAM/Sources 
 TEST_ENVIRONMENT = REQUIRE_PEERS=1 TSS2_LOG=all+none
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-test program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
+.PHONY: help setup setup-demo setup-test setup-server setup-test-server program build man completions translations docs test test-server check-openapi check demo bench nightly fuzz format clean \
 	install install-program install-service install-fprintd uninstall test-system test-fprintd pam test-pam install-pam uninstall-pam lib test-lib install-lib uninstall-lib prompt test-prompt pictures install-prompt uninstall-prompt kiosk-greeter kiosk-archive test-kiosk kiosk install-kiosk uninstall-kiosk deb build-deb test-deb build-server stage-server test-container install-server uninstall-server
 
 help: ## lists these targets
@@ -111,6 +111,12 @@ setup-demo:
 
 setup-test:
 	@scripts/setup --test
+
+setup-server:
+	@scripts/setup --server
+
+setup-test-server:
+	@scripts/setup --test-server
 
 program: setup
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product whorl
@@ -126,12 +132,11 @@ demo: setup-demo ## the main job on a virtual reader with a simulated TPM, unatt
 	$(SWIFT) build --product whorl
 	WHORL=.build/debug/whorl scripts/demo
 
-test: setup-test ## builds and runs all tests; none is skipped for a missing tool
+test: setup-test ## builds and runs all tests but the login server's; none is skipped for a missing tool
 	$(SWIFT) build --build-tests $(SWIFT_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/test $(SWIFT_TEST_FLAGS)
-	@$(MAKE) --no-print-directory test-server
 
-test-server: setup-test ## builds and tests the login server alone
+test-server: setup-test-server ## builds and tests the login server, with PostgreSQL, a browser and Apache
 	$(SWIFT) build --build-tests --package-path Server --scratch-path $(SERVER_BUILD) $(SERVER_TEST_FLAGS)
 	$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' Server/test $(SERVER_BUILD) $(SERVER_TEST_FLAGS)
 
@@ -141,11 +146,12 @@ check-openapi: test-server ## makes requests up from the login server's OpenAPI 
 check: export WHORL_STRICT = 1
 # The server is built without: swift-certificates imports Apple's CoreFoundation, which this check takes for our product.
 check: STRICT = --explicit-target-dependency-import-check error
-check: setup-test ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, a release build, the booted system
+check: setup-test setup-test-server ## all that CI runs: format, udev rules, strict build, tests, README, docs, install, a release build, the booted system
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 	scripts/check-prose
 	REQUIRE_PEERS=1 udev/check
 	@$(MAKE) --no-print-directory test SWIFT_TEST_FLAGS="$(STRICT)"
+	@$(MAKE) --no-print-directory test-server
 	scripts/check-readme .build/debug/whorl
 	scripts/check-consumer .build/debug/whorl
 	scripts/check-samples .build/debug/whorl
@@ -166,7 +172,7 @@ docs: setup-test ## writes the documentation of the libraries to .build/docs, fr
 	$(SWIFT) build
 	scripts/docs
 
-bench: setup-test program ## measures what Docs/Benchmarks.md tells
+bench: setup-test-server program ## measures what Docs/Benchmarks.md tells
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product ReleaseBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginBench
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product LoginClientBench
@@ -197,7 +203,7 @@ test-fprintd: ## runs fprintd's own tests against the built service, where FPRIN
 
 # Logins over TLS at two instances, one of which is killed every 20 seconds.
 SOAK_LOGINS ?= 200000
-nightly: setup-test ## all tests under the sanitizers, then more kills, calls and logins than by day (slow)
+nightly: setup-test setup-test-server ## all tests under the sanitizers, then more kills, calls and logins than by day (slow)
 	@status=0; for kind in thread address; do \
 		$(TEST_ENVIRONMENT) SWIFT='$(SWIFT)' scripts/sanitize $$kind || status=1; \
 	done; \
@@ -401,7 +407,7 @@ test-deb: build-deb ## makes the packages, and installs, upgrades and purges the
 
 # --- the login server, for an operator --------------------------------------------------------------------------------
 
-build-server: setup ## builds the login server's release, and its man pages
+build-server: setup-server ## builds the login server's release, and its man pages
 	$(SWIFT) build -c $(CONFIG) $(SERVER_BUILD_FLAGS) --package-path Server --scratch-path $(SERVER_BUILD) --product whorl-login-server
 	$(SWIFT) build -c $(CONFIG) $(SWIFT_BUILD_FLAGS) --product generate-manual
 	@$(MAKE) --no-print-directory stage-server
