@@ -20,6 +20,73 @@ import Testing
         #expect(domain as String == LAErrorDomain)
     }
 
+    @Test func `an error is made of its domain, code and words`() throws {
+        let info: CFDictionary = [NSLocalizedDescriptionKey: "No.", NSNumber(7): "no text"]
+        let error = try #require(CFErrorCreate(kCFAllocatorDefault, "org.example" as CFString, 5, info))
+        #expect(CFErrorGetDomain(error) as String == "org.example")
+        #expect(CFErrorGetCode(error) == 5)
+        #expect(CFErrorCopyDescription(error) as String == "No.")
+        #expect(CFErrorCopyUserInfo(error).count == 1)
+        #expect(CFErrorCopyUserInfo(CFErrorCreate(nil, "org.example" as CFString, 5, nil)).count == 0)
+        #expect(CFErrorCreate(nil, nil, 5, nil) == nil)
+        let thrown = error as any Error
+        #expect((thrown as NSError).code == 5)
+    }
+
+    @Test func `bytes are read where they are`() throws {
+        for bytes in [[1, 2, 3], [UInt8](repeating: 7, count: 1000), []] {
+            let data = Data(bytes) as CFData
+            let start = try #require(CFDataGetBytePtr(data))
+            let read = withExtendedLifetime(data) {
+                Array(UnsafeBufferPointer(start: start, count: CFDataGetLength(data)))
+            }
+            #expect(read == bytes)
+        }
+        #expect(CFDataGetBytePtr(nil) == nil)
+        #expect(CFDataGetLength(nil) == 0)
+    }
+
+    @Test func `identifiers differ, and are written in capital letters`() throws {
+        let (one, other) = (CFUUIDCreate(nil), CFUUIDCreate(kCFAllocatorDefault))
+        let text = try #require(CFUUIDCreateString(nil, one)) as String
+        #expect(text.wholeMatch(of: /[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/) != nil)
+        #expect(text != CFUUIDCreateString(kCFAllocatorDefault, other) as String)
+        #expect(UUID(uuidString: text) != nil)
+        #expect(CFUUIDCreateString(nil, nil) == nil)
+    }
+
+    @Test func `Booleans have a type of their own, and the keychain takes them`() throws {
+        #expect(CFBooleanGetValue(kCFBooleanTrue))
+        #expect(!CFBooleanGetValue(kCFBooleanFalse) && !CFBooleanGetValue(nil))
+        #expect(kCFBooleanTrue == true as CFBoolean && kCFBooleanTrue != kCFBooleanFalse)
+        #expect(Set([kCFBooleanTrue, true as CFBoolean, kCFBooleanFalse]).count == 2)
+        #expect(CFBoolean.kind == "Boolean" && CFNumber.kind == "number" && CFSet.kind == "set")
+        let held: [String: Any] = ["a": kCFBooleanTrue as Any, "b": 1 as CFNumber]
+        #expect((held as CFDictionary)["a"] is CFBoolean && !((held as CFDictionary)["b"] is CFBoolean))
+        let bench = try KeychainBench()
+        bench.run {
+            let flags: [CFString: Any] = [
+                kSecAttrIsInvisible: kCFBooleanTrue!, kSecAttrIsNegative: kCFBooleanFalse!,
+                kSecAttrSynchronizable: kCFBooleanTrue!, kSecReturnAttributes: kCFBooleanTrue!,
+            ]
+            var item: CFTypeRef?
+            #expect(SecItemAdd(generic("a", flags), &item) == errSecSuccess)
+            let attributes = item as? [String: Any]
+            #expect(attributes?["invi"] as? Bool == true && attributes?["nega"] as? Bool == false)
+            let query = generic(
+                "a",
+                [kSecAttrSynchronizable: kCFBooleanTrue!, kSecReturnData: kCFBooleanFalse!]
+            )
+            #expect(SecItemCopyMatching(query, nil) == errSecSuccess)
+            let key: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256,
+                kSecPrivateKeyAttrs: [kSecAttrIsPermanent: kCFBooleanTrue!],
+            ]
+            #expect(SecKeyCreateRandomKey(key as CFDictionary, nil) != nil)
+            #expect(SecItemCopyMatching([kSecClass: kSecClassKey] as CFDictionary, nil) == errSecSuccess)
+        }
+    }
+
     @Test func `bytes are copied`() {
         var bytes: [UInt8] = [1, 2, 3]
         let data = CFDataCreate(kCFAllocatorDefault, bytes, bytes.count)
@@ -51,7 +118,8 @@ import Testing
         let bench = try KeychainBench()
         let (item, attributes): (CFTypeRef?, [String: AnyObject]?) = try bench.run {
             let more: [CFString: Any] = [
-                kSecAttrIsInvisible: true, kSecReturnAttributes: true, kSecReturnData: true,
+                kSecValueData: Data([1]), kSecAttrIsInvisible: true, kSecReturnAttributes: true,
+                kSecReturnData: true,
             ]
             var item: CFTypeRef?
             #expect(SecItemAdd(generic("a", more), &item) == errSecSuccess)
@@ -70,6 +138,8 @@ import Testing
             (kCFBooleanTrue, CFBooleanGetTypeID()),
             (false as CFBoolean, CFBooleanGetTypeID()),
             (1 as CFNumber, CFNumberGetTypeID()),
+            (Set([1, 2]) as CFSet, CFSetGetTypeID()),
+            (CFUUIDCreate(nil), CFUUIDGetTypeID()),
             (NSError(domain: "a", code: 1), CFErrorGetTypeID()),
             (key, SecKeyGetTypeID()),
             (certificate, SecCertificateGetTypeID()),
@@ -86,3 +156,9 @@ import Testing
         #expect(kCFBundleIdentifierKey as String == "CFBundleIdentifier")
     }
 }
+
+/// What programs write: one protocol for several types, each of which conforms by itself.
+private protocol Kind { static var kind: String { get } }
+extension CFBoolean: Kind { fileprivate static let kind = "Boolean" }
+extension CFNumber: Kind { fileprivate static let kind = "number" }
+extension CFSet: Kind { fileprivate static let kind = "set" }

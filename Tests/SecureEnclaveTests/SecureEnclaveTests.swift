@@ -135,6 +135,12 @@ import WhorlService
             refusal { _ = try SecureEnclave.MLDSA87.PrivateKey(dataRepresentation: Data()) }
                 == Int(errSecUnimplemented)
         )
+        #expect(refusal { _ = try SecureEnclave.MLKEM768.PrivateKey.generate() } == Int(errSecUnimplemented))
+        let names = [
+            SecureEnclave.MLKEM768.PrivateKey.algorithm, SecureEnclave.MLKEM1024.PrivateKey.algorithm,
+            SecureEnclave.MLDSA65.PrivateKey.algorithm, SecureEnclave.MLDSA87.PrivateKey.algorithm,
+        ]
+        #expect(Set(names).count == 4)
     }
 
     @Test func `it is available where there is a chip`() {
@@ -162,3 +168,12 @@ private func onDouble<Value>(_ body: (ChipDouble) throws -> Value) rethrows -> V
     ).asTested
     return try ContextParts.$ofTask.withValue(parts) { try body(chip) }
 }
+
+/// A program may extend the keys of each algorithm in its own way.
+private protocol Algorithm { static var algorithm: String { get } }
+extension SecureEnclave.MLKEM768.PrivateKey: Algorithm { fileprivate static var algorithm: String { "768" } }
+extension SecureEnclave.MLKEM1024.PrivateKey: Algorithm {
+    fileprivate static var algorithm: String { "1024" }
+}
+extension SecureEnclave.MLDSA65.PrivateKey: Algorithm { fileprivate static var algorithm: String { "65" } }
+extension SecureEnclave.MLDSA87.PrivateKey: Algorithm { fileprivate static var algorithm: String { "87" } }

@@ -60,7 +60,8 @@ struct KeyParameters {
 
     func flag(_ key: CFString) throws(KeyFailure) -> Bool? {
         guard let value = self[key] else { return nil }
-        guard let flag = value as? Bool ?? (value as? NSNumber)?.boolValue else { throw .wrong(key) }
+        guard let flag = value as? Bool ?? (value as? NSNumber)?.boolValue ?? (value as? CFBoolean)?.value
+        else { throw .wrong(key) }
         return flag
     }
 

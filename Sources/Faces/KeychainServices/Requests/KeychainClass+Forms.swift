@@ -141,7 +141,7 @@ extension KeychainClass.Form {
 
     /// Returns a whole number or a Boolean as a number; `nil` for anything else.
     static func number(_ object: Any) -> Int64? {
-        guard let number = object as? NSNumber else { return nil }
+        guard let number = object as? NSNumber else { return (object as? CFBoolean).map { $0.value ? 1 : 0 } }
         // Most numbers are exact as `Double` too, and that check is faster.
         if Int64(exactly: number.doubleValue) != nil { return number.int64Value }
         return Int64(exactly: number)

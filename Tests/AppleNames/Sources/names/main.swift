@@ -37,3 +37,33 @@ if SecureEnclave.isAvailable {
 } else {
     print("enclave: none")
 }
+
+// Post-quantum keys: of the process, and of the enclave where it has them. Each type is extended by itself.
+protocol Named { static var name: String { get } }
+extension SecureEnclave.MLKEM768.PrivateKey: Named { static var name: String { "MLKEM768" } }
+extension SecureEnclave.MLKEM1024.PrivateKey: Named { static var name: String { "MLKEM1024" } }
+extension SecureEnclave.MLDSA65.PrivateKey: Named { static var name: String { "MLDSA65" } }
+extension SecureEnclave.MLDSA87.PrivateKey: Named { static var name: String { "MLDSA87" } }
+
+func opened<Key: KEMPrivateKey>(_ key: Key) throws -> Bool {
+    let sent = try key.publicKey.encapsulate()
+    return try key.decapsulate(sent.encapsulated) == sent.sharedSecret
+}
+
+let kem = [try opened(MLKEM768.PrivateKey()), try opened(MLKEM1024.PrivateKey())]
+let (small, large) = (try MLDSA65.PrivateKey(), try MLDSA87.PrivateKey())
+let signed = [
+    small.publicKey.isValidSignature(try small.signature(for: message), for: message),
+    large.publicKey.isValidSignature(try large.signature(for: message), for: message),
+]
+print("post-quantum:", kem, signed)
+do {
+    guard let access else { throw CocoaError(.featureUnsupported) }
+    let key = try SecureEnclave.MLKEM768.PrivateKey(
+        accessControl: access,
+        authenticationContext: LAContext()
+    )
+    print(try opened(key))
+} catch {
+    print("\(SecureEnclave.MLKEM768.PrivateKey.name) in the enclave:", (error as NSError).code)
+}
