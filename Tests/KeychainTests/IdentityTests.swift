@@ -218,6 +218,19 @@ import Testing
         }
     }
 
+    @Test func `a limit of one deletes one identity, its certificate and its key`() throws {
+        try bench.run {
+            for name in ["ada", "bob"] { try store("/CN=\(name)", softwareKey(256)) }
+            let one = query([kSecMatchLimit: kSecMatchLimitOne, kSecReturnRef: false])
+            for left in [1, 0] {
+                #expect(SecItemDelete(one) == errSecSuccess)
+                #expect(names().count == left)
+                #expect(count(kSecClassCertificate) == left && count(kSecClassKey) == left)
+            }
+            #expect(SecItemDelete(one) == errSecItemNotFound)
+        }
+    }
+
     @Test func `one half that is there already does not keep the other out`() throws {
         try bench.run {
             let ada = try identity()

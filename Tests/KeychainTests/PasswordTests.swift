@@ -131,7 +131,10 @@ import Testing
             let query = generic("a", [asked as CFString: true, kSecReturnRef: true])
             let given = find(query).object as? [String: Any]
             #expect(given.map { Array($0.keys) } == [kind])
-            let both = generic("b", [asked as CFString: true, kSecReturnRef: true])
+            let both = generic(
+                "b",
+                [kSecValueData: Data("x".utf8), asked as CFString: true, kSecReturnRef: true]
+            )
             var object: CFTypeRef?
             #expect(SecItemAdd(both, &object) == errSecSuccess)
             #expect((object as? [String: Any]).map { Array($0.keys) } == [kind])

@@ -138,7 +138,7 @@ import WhorlService
     }
 
     @Test func `a record reads back from its bytes as the same, and no other bytes give one`() {
-        let record = KeychainRecord(
+        var record = KeychainRecord(
             .internetPassword,
             accessGroup: "g",
             protection: control([.biometryAny, .or, .devicePasscode]),
@@ -150,6 +150,8 @@ import WhorlService
         #expect(KeychainRecord(encoded: record.encoded) == record)
         #expect(KeychainRecord(encoded: record.encoded + [0]) == nil)
         #expect(KeychainRecord(encoded: record.encoded.dropLast()) == nil)
+        record.hasValue = false
+        #expect(KeychainRecord(encoded: record.encoded) == record)
     }
 
     // MARK: - Indexes

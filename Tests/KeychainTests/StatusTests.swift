@@ -86,15 +86,21 @@ import Testing
             status: errSecParam
         ),
         Case(
-            what: "one of several",
+            what: "one of several in the data protection keychain",
             calls: [.delete, .update],
-            dictionary: with("m_Limit", 1),
+            dictionary: with("m_Limit", 1).merging(["nleg": true]) { $1 },
             status: errSecParam
         ),
         Case(
-            what: "a limit of all",
-            calls: [.add, .update],
+            what: "a limit of all where something is added",
+            calls: [.add],
             dictionary: with("m_Limit", "m_LimitAll"),
+            status: errSecParam
+        ),
+        Case(
+            what: "a limit of all where something is changed in the data protection keychain",
+            calls: [.update],
+            dictionary: with("m_Limit", "m_LimitAll").merging(["nleg": true]) { $1 },
             status: errSecParam
         ),
         Case(

@@ -16,6 +16,7 @@ extension KeychainRecord {
         bytes.append(sized: accessible)
         bytes.append(flags)
         bytes.append(UInt8(isSynchronizable ? 1 : 0))
+        bytes.append(UInt8(hasValue ? 1 : 0))
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             bytes.append(sized: name)
             bytes.append(sized: value.encoded)
@@ -46,7 +47,7 @@ extension KeychainRecord {
             let itemClass = bytes.text().flatMap(KeychainClass.init(rawValue:)),
             let accessGroup = bytes.text(), let accessible = bytes.text(),
             let flags = bytes.number(UInt64.self), let synchronizable = bytes.number(UInt8.self),
-            synchronizable <= 1
+            synchronizable <= 1, let value = bytes.number(UInt8.self), value <= 1
         else { return nil }
         var attributes: [String: AttributeValue] = [:]
         attributes.reserveCapacity(6)
@@ -61,6 +62,7 @@ extension KeychainRecord {
             accessible: accessible,
             flags: flags,
             isSynchronizable: synchronizable == 1,
+            hasValue: value == 1,
             attributes: attributes
         )
     }

@@ -31,6 +31,12 @@ extension FuzzTarget {
         }
         try promise(purpose != .delete && purpose != .select || request.returns.isEmpty, "a result of none")
         try promise(purpose != .add || request.limit == nil, "an item is added with a limit")
+        let hasLimit = request.limit.map { $0 < .max } ?? false
+        let changes = purpose == .delete || purpose == .select
+        try promise(
+            !hasLimit || !changes || !request.requestsDataProtection,
+            "a limit that no keychain accepts"
+        )
         try promise(request.interface != .skip || purpose == .copy, "skip where nothing is looked for")
         guard case .stored(let itemClass)? = request.itemClass else { return }
         for name in request.attributes.keys {
@@ -41,6 +47,7 @@ extension FuzzTarget {
             accessGroup: request.accessGroup ?? "",
             protection: request.protection,
             isSynchronizable: request.synchronizable == .yes,
+            hasValue: request.value != nil,
             attributes: request.attributes
         )
         try promise(KeychainRecord(encoded: record.encoded) == record, "a record does not read back")

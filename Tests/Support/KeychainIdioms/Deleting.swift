@@ -66,6 +66,15 @@ extension Idiom {
             try place.expect(SecItemDelete(query as CFDictionary))
             try place.expect(place.value("a") == nil && place.value("b") == nil)
         },
+        Idiom(.delete, "a limit of one, as in a query that was made for reading") { place in
+            try place.add("ada", "v")
+            let reading = place.item(
+                "ada",
+                [kSecMatchLimit as String: kSecMatchLimitOne, kSecReturnData as String: true]
+            )
+            try place.expect(SecItemDelete(reading as CFDictionary))
+            try place.expect(place.value("ada") == nil)
+        },
         Idiom(.delete, "both kinds, those that may leave the device and those that may not") { place in
             try place.add("ada", "v")
             let leaving = place.item("ada", [kSecAttrSynchronizable as String: true])

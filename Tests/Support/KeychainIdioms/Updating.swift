@@ -81,6 +81,12 @@ extension Idiom {
             try place.expect(SecItemCopyMatching(changed as CFDictionary, &items))
             try place.expect((items as? [Data])?.count == 2)
         },
+        Idiom(.update, "a limit of one") { place in
+            try place.add("ada", "v")
+            let query = place.item("ada", [kSecMatchLimit as String: kSecMatchLimitOne]) as CFDictionary
+            try place.expect(SecItemUpdate(query, [kSecValueData: Data("new".utf8)] as CFDictionary))
+            try place.expect(place.value("ada") == "new")
+        },
         Idiom(.update, "nothing found") { place in
             let change = [kSecValueData: Data()] as CFDictionary
             try place.expect(SecItemUpdate(place.item("ada") as CFDictionary, change), is: errSecItemNotFound)

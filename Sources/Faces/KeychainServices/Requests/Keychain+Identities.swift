@@ -85,18 +85,19 @@ extension Keychain {
 
     // MARK: - Delete
 
-    /// Returns the rows to delete for a query of identities: the certificates, and those of their keys that no other
-    /// certificate is for.
+    /// Returns the rows to delete for a query of identities: the certificates, at most as many as the limit, and those
+    /// of their keys that no other certificate is for.
     func deletions(ofIdentities request: KeychainRequest) throws(KeychainError) -> [KeychainMatch] {
         let search = try IdentitySearch(request, store)
-        var certificates = try store.items(search.certificates, withValues: false)
+        let limit = request.limit ?? .max
+        var certificates = inOrder(try store.items(search.certificates, withValues: false))
         var keys: [KeychainRow] = []
         if request.identity != nil {
             // The object names both halves, also where the other one is gone.
             keys = try store.items(search.keys, withValues: true).filter(\.mayBeWhatItSays)
         } else {
             var paired: [KeychainRow] = []
-            for certificate in certificates {
+            for certificate in certificates where paired.count < limit {
                 guard let match = search.keys(for: certificate) else { continue }
                 let own = try store.items(match, withValues: true).filter(\.mayBeWhatItSays)
                 if !own.isEmpty { paired.append(certificate) }

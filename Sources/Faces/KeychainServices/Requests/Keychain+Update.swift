@@ -5,7 +5,7 @@ internal import WhorlService
 /// Changing items: a change of a protected item requires the same authentication as reading it, as on Apple's systems,
 /// except for keys in the chip, which cannot be read.
 extension Keychain {
-    /// Changes all items that a query selects.
+    /// Changes the items that a query selects, at most as many as its limit.
     ///
     /// All steps that need the owner or the chip come first; then one transaction changes the rows. If another process
     /// or thread has changed one of the rows in between, the update starts again: the owner is not asked twice, since
@@ -19,11 +19,12 @@ extension Keychain {
             change.attributes = try ItemReferences.changes(by: value, match.itemClass, change.attributes)
         }
         let group = try change.accessGroup.map { name throws(KeychainError) in try store.group(name) }
+        let limit = request.limit ?? .max
         for _ in 0..<Keychain.tries {
-            let items = try living(&match, values, withValues: true)
+            let items = try living(&match, values, withValues: true, limit: limit)
             let (prepared, dead) = try prepare(items, change, values)
             match.leftOut.formUnion(dead)
-            let count = try store.update(match) { item throws(KeychainError) in
+            let count = try store.update(match, limit: limit) { item throws(KeychainError) in
                 let record = try change.changed(item.record, group)
                 switch item.contents {
                 case .value(let value) where !record.protection.isConstrained:
@@ -102,6 +103,7 @@ extension KeychainRequest {
             changed.accessible = accessible
         }
         if let synchronizable { changed.isSynchronizable = synchronizable == .yes }
+        if value != nil { changed.hasValue = true }
         changed.attributes["mdat"] = .date(Date().timeIntervalSince1970)
         for (name, value) in attributes {
             guard record.itemClass.forms[name] != nil else { throw KeychainError(errSecNoSuchAttr) }

@@ -55,6 +55,7 @@ struct Keychain {
             accessGroup: try store.group(request.accessGroup),
             protection: try protection(request, form),
             isSynchronizable: request.synchronizable == .yes,
+            hasValue: form != nil || request.value != nil,
             attributes: attributes
         )
         guard !record.isSynchronizable || record.maySynchronize else {
@@ -151,18 +152,39 @@ struct Keychain {
         }
     }
 
-    /// Deletes the items that any of the queries selects, without asking the owner.
+    /// Deletes the items that any of the queries selects, at most as many of each as its limit, without asking the
+    /// owner.
     func delete(_ requests: [KeychainRequest]) throws(KeychainError) {
         var matches: [KeychainMatch] = []
         for request in requests {
-            _ = try protectedValues(request)
+            let values = try protectedValues(request)
             if request.itemClass == .identity {
                 matches += try deletions(ofIdentities: request)
             } else if let match = try match(request) {
-                matches.append(match)
+                matches += try deletions(of: match, limit: request.limit ?? .max, values)
             }
         }
         guard try store.delete(matches) > 0 else { throw KeychainError(errSecItemNotFound) }
+    }
+
+    /// Returns filters for at most as many of the selected items as the limit: those that a search finds.
+    ///
+    /// An item that can never be opened again, which no search finds, is among them only if all of them are.
+    private func deletions(
+        of match: KeychainMatch,
+        limit: Int,
+        _ values: ProtectedValues
+    ) throws(KeychainError) -> [KeychainMatch] {
+        guard limit < .max else { return [match] }
+        var search = match
+        var rows = try living(&search, values, withValues: false, limit: limit)
+        if rows.isEmpty { rows = try store.items(match, withValues: false, limit: limit) }
+        return rows.map { row in
+            // The other conditions stay: another process may change the item before it is deleted.
+            var only = match
+            only.id = row.id
+            return only
+        }
     }
 
     /// Returns the filter of a query; `nil` if no item can match.

@@ -7,7 +7,10 @@ internal import AuthenticationContext
 /// Reads the keys that are not attributes: matching, results, authentication and values.
 extension KeychainRequest {
     mutating func readMatch(_ key: String, _ value: Any, _ purpose: Purpose) throws(KeychainError) {
-        guard purpose == .copy || purpose == .delete else { throw KeychainError(errSecParam) }
+        let isLimitOfUpdate = purpose == .select && key == "m_Limit"
+        guard purpose == .copy || purpose == .delete || isLimitOfUpdate else {
+            throw KeychainError(errSecParam)
+        }
         switch key {
         case "m_Limit": limit = try KeychainRequest.limit(value)
         case "m_SearchList": break

@@ -90,8 +90,8 @@ extension KeychainRequest {
             guard let control = value as? SecAccessControl else { throw KeychainError(errSecParam) }
             accessControl = control
         case "sync": synchronizable = try KeychainRequest.synchronizable(value, purpose)
-        // The only keychain is of the kind that this key requests.
-        case "nleg": break
+        // There is one keychain; the key decides which limits a query may have.
+        case "nleg": requestsDataProtection = (KeychainClass.Form.number(value) ?? 0) != 0
         case "acls": throw KeychainError(errSecUnimplemented)
         default: try readOwn(key, value, purpose)
         }

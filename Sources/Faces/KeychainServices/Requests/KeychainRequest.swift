@@ -60,6 +60,8 @@ struct KeychainRequest {
     var returns: Returns = []
     /// The maximum number of items; `nil` if not given, `Int.max` for all.
     var limit: Int?
+    /// Whether the query requests the data protection keychain.
+    var requestsDataProtection = false
     /// The filter for certificates by their contents (`kSecMatch…`).
     var certificates = CertificateFilter()
     var boundContext: KeyContext?
@@ -143,8 +145,17 @@ extension KeychainRequest {
             throw KeychainError(errSecParam)
         }
         try checkPersistentReference()
-        // Deleting only the first of several items is never what a program intends.
-        guard purpose != .delete || limit == nil || limit == .max else { throw KeychainError(errSecParam) }
+        try checkLimit(purpose)
+    }
+
+    /// Checks that a limit is one that the kind of keychain accepts, as on macOS: its data protection keychain always
+    /// deletes and changes all that a query selects, and its other kind at most as many items as the limit.
+    private func checkLimit(_ purpose: Purpose) throws(KeychainError) {
+        guard requestsDataProtection, let limit else { return }
+        switch purpose {
+        case .delete where limit == .max, .copy, .add, .change: break
+        case .delete, .select: throw KeychainError(errSecParam)
+        }
     }
 
     /// Checks that a persistent reference, which names one item, is not combined with attributes.

@@ -93,7 +93,8 @@ struct KeychainResult {
             guard let value else { throw KeychainError(errSecDataNotAvailable) }
             let bytes = ItemData(value)
             if returns == .data { return bytes }
-            parts["v_Data"] = bytes
+            // A dictionary lacks the key of a value that was never given, as on Apple's systems.
+            if item.record.hasValue { parts["v_Data"] = bytes }
         }
         if returns.contains(.persistentReference) {
             parts["v_PersistentRef"] = item.reference.data as NSData

@@ -80,6 +80,7 @@ package struct KeychainStore: Sendable {
     ///
     /// - Parameters:
     ///   - match: The items to change.
+    ///   - limit: The maximum number of items.
     ///   - change: Returns the new record and value of an item; `nil` if they are unknown because another process or
     ///     thread changed the item first. It receives items with their values, and may be called several times.
     ///   - isDead: Whether an existing item with the new identifying attributes can never be opened again; if so, that
@@ -90,12 +91,13 @@ package struct KeychainStore: Sendable {
     ///   was changed; otherwise the same errors as ``add(_:inPlaceOf:unless:)``.
     package func update(
         _ match: KeychainMatch,
+        limit: Int = .max,
         _ change: (KeychainRow) throws(KeychainError) -> NewKeychainRow?,
         unless isDead: IsDead = { _ in false }
     ) throws(KeychainError) -> Int? {
         let changed = try outcome(unless: isDead) { replacing throws(KeychainError) -> KeychainOutcome? in
             var changes: [KeychainRowChange] = []
-            for item in try items(match, withValues: true) {
+            for item in try items(match, withValues: true, limit: limit) {
                 guard let new = try change(item) else { return nil }
                 changes.append(KeychainRowChange(item.version, to: new))
             }
@@ -150,6 +152,7 @@ extension KeychainRecord {
         accessGroup: String,
         protection: SecAccessControl,
         isSynchronizable: Bool = false,
+        hasValue: Bool = true,
         attributes: [String: AttributeValue]
     ) {
         self.init(
@@ -158,6 +161,7 @@ extension KeychainRecord {
             accessible: protection.protection,
             flags: UInt64(protection.flags.rawValue),
             isSynchronizable: isSynchronizable,
+            hasValue: hasValue,
             attributes: attributes
         )
     }

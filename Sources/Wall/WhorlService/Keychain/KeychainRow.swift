@@ -38,6 +38,8 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
     public var flags: UInt64
     /// Whether the item may leave the device.
     public var isSynchronizable: Bool
+    /// Whether a value was ever given: without one the item's value is empty, and dictionaries lack its key.
+    public var hasValue: Bool
     /// All other attributes.
     public var attributes: [String: AttributeValue]
 
@@ -48,6 +50,7 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
         accessible: String,
         flags: UInt64,
         isSynchronizable: Bool,
+        hasValue: Bool = true,
         attributes: [String: AttributeValue]
     ) {
         self.itemClass = itemClass
@@ -55,6 +58,7 @@ public struct KeychainRecord: Sendable, Hashable, Codable {
         self.accessible = accessible
         self.flags = flags
         self.isSynchronizable = isSynchronizable
+        self.hasValue = hasValue
         self.attributes = attributes
     }
 }
