@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 
 @testable import WhorlVault
@@ -32,6 +33,27 @@ struct ItemNameTests {
         let decomposed = try ItemName("cafe\u{301}")
         #expect(composed == decomposed)
         #expect(Array(composed.text.utf8) == Array(decomposed.text.utf8))
+    }
+
+    @Test func `two names are equal exactly where their bytes are, for every letter that can be taken apart`()
+        throws
+    {
+        var compared = 0
+        for value in UInt32(0xC0)...0x1_FFFF {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let whole = "a" + String(Character(scalar))
+            let apart = whole.decomposedStringWithCanonicalMapping
+            // By pieces that are put together again step by step, too.
+            let parts = Array(apart.unicodeScalars)
+            guard parts.count > 2, let first = try? ItemName(whole), let second = try? ItemName(apart) else {
+                continue
+            }
+            let isSame = Array(first.text.utf8) == Array(second.text.utf8)
+            #expect((first == second) == isSame && isSame, "U+\(String(value, radix: 16))")
+            #expect(Set([first, second]).count == 1)
+            compared += 1
+        }
+        #expect(compared > 500)
     }
 
     @Test(

@@ -61,6 +61,37 @@ struct ConfinedItemTests {
         #expect(try await names(services).count == 3)
     }
 
+    private struct Spelled: Encodable, Sendable {
+        let id: [String: String]
+        let item: ItemInterface.Making
+    }
+
+    private func outcome(of adding: Spelled, _ client: ServiceConnection) async -> String {
+        do throws(ServiceCallError) {
+            _ = try await client.call("io.whorl.Items.Add", adding, returning: NoValue.self)
+            return "added"
+        } catch {
+            guard case .refused(let refusal) = error else { return "\(error)" }
+            return refusal.failure(as: VaultError.self)?.code.name ?? refusal.name
+        }
+    }
+
+    /// The letter U+0CCB, whole and in two other spellings, which libraries put together in different ways.
+    @Test func `spellings of one name are one item, and listing them ends nothing`() async throws {
+        let machine = try await RuledMachine()
+        let client = try ServiceConnection(try machine.connect())
+        let spellings = ["a\u{0CCB}", "a\u{0CC6}\u{0CC2}\u{0CD5}", "a\u{0CCA}\u{0CD5}"]
+        var outcomes: [String] = []
+        for spelling in spellings {
+            let item = ItemInterface.Making(kind: .key, secret: nil, access: .none, applicationPassword: nil)
+            let adding = Spelled(id: ["profile": "ada", "kind": "key", "name": spelling], item: item)
+            outcomes.append(await outcome(of: adding, client))
+        }
+        #expect(outcomes == ["added", "itemExists", "itemExists"])
+        let listed = try await names(machine.services())
+        #expect(listed.map { Array($0.utf8) } == [Array("a\u{0CCB}".utf8)])
+    }
+
     @Test func `what is about the items of all programs is refused to a confined one`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()

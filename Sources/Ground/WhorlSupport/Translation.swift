@@ -75,7 +75,7 @@ public func translated(_ one: String, _ many: String, count: Int) -> String {
 public func translated(_ sentence: String, with words: String...) -> String {
     filled(
         translated(sentence),
-        Dictionary(uniqueKeysWithValues: zip(1..., words).map { number, word in ("%\(number)$@", word) })
+        zip(1..., words).reduce(into: [:]) { places, word in places["%\(word.0)$@"] = word.1 }
     )
 }
 

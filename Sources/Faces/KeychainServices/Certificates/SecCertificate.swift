@@ -46,7 +46,7 @@ public final class SecCertificate: NSObject, Sendable {
         ]
         told[kSecAttrLabel] = parts.subject.summary
         told[kSecAttrSubjectKeyID] = parts.extensions.subjectKeyID
-        return Dictionary(uniqueKeysWithValues: told.map { (String(describing: $0.key), $0.value) })
+        return told.reduce(into: [:]) { $0[String(describing: $1.key)] = $1.value }
     }
 }
 

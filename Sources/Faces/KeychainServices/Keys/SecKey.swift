@@ -217,6 +217,6 @@ extension SecKey {
         told[kSecAttrLabel] = attributes.label
         told[kSecAttrApplicationTag] = attributes.applicationTag
         told[kSecAttrAccessControl] = attributes.accessControl
-        return Dictionary(uniqueKeysWithValues: told.map { (String(describing: $0.key), $0.value) })
+        return told.reduce(into: [:]) { $0[String(describing: $1.key)] = $1.value }
     }
 }

@@ -93,7 +93,7 @@ extension KeychainClass {
     )
 
     private static func flags(_ names: String...) -> [String: Form] {
-        Dictionary(uniqueKeysWithValues: names.map { ($0, .flag) })
+        names.reduce(into: [:]) { $0[$1] = .flag }
     }
 
     private static func merged(_ parts: [String: Form]...) -> [String: Form] {

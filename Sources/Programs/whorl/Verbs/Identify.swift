@@ -46,7 +46,7 @@ struct Identify: Verb {
         let person = try await failing { () async throws(AuthenticationError) in
             try await RemoteAccounts().identify(among: users.map(\.number), request, presenter: presenter)
         }
-        return answer(person, names: Dictionary(uniqueKeysWithValues: users.map { ($0.number, $0.name) }))
+        return answer(person, names: users.reduce(into: [:]) { $0[$1.number] = $1.name })
     }
 
     private func numbers() throws(Failure) -> [(name: String, number: UInt32)] {

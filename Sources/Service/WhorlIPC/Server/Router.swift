@@ -149,7 +149,8 @@ package struct Router: Sendable {
 
     /// The handler of a method.
     func handler(of method: String) throws(ServiceRefusal) -> Handler {
-        if let handler = handlers[method] { return handler }
+        // A text equals others with the same meaning in Unicode, such as the sign of kelvin for the letter K.
+        if method.utf8.allSatisfy({ $0 < 0x80 }), let handler = handlers[method] { return handler }
         let interface = method.split(separator: ".", omittingEmptySubsequences: false).dropLast()
             .joined(separator: ".")
         let isKnown = handlers.keys.contains { $0.hasPrefix(interface + ".") }

@@ -88,8 +88,8 @@ extension Vault {
         let readings = try await read { try ItemRow.all(of: profile, $0, seal) }
         let rows = readings.compactMap(\.row)
         let standings = try await standings(of: rows, profile: profile)
-        let known = Dictionary(uniqueKeysWithValues: zip(rows.map(\.id), standings))
-        return readings.map { $0.item(known[$0.id]) }
+        var known = zip(rows, standings).makeIterator()
+        return readings.map { reading in reading.item(reading.row == nil ? nil : known.next()?.1) }
     }
 
     /// Deletes an item permanently, whatever state it is in.

@@ -71,18 +71,17 @@ extension Vault {
                 return values
             }
         } catch {
-            return Dictionary(uniqueKeysWithValues: sets.map { ($0, .unknown(error)) })
+            return sets.reduce(into: [:]) { $0[$1] = .unknown(error) }
         }
         let isPinnedThere = pinned.map { values[$0].isSame } ?? false
-        return Dictionary(
-            uniqueKeysWithValues: sets.map { set in
-                if case .same(let value) = values[set.counter] {
-                    return (set, value == set.value ? .present : .changed)
-                }
+        return sets.reduce(into: [:]) { found, set in
+            if case .same(let value) = values[set.counter] {
+                found[set] = value == set.value ? .present : .changed
+            } else {
                 let isReplaced = isPinnedThere && pinned != set.counter
-                return (set, isReplaced ? .changed : .unknown(VaultError(.counterLost, profile)))
+                found[set] = isReplaced ? .changed : .unknown(VaultError(.counterLost, profile))
             }
-        )
+        }
     }
 }
 

@@ -160,13 +160,11 @@ extension EnrollmentError: Codable {
     }
 
     /// The codes without values of their own, by their names.
-    private static let plainCodes: [String: Code] = Dictionary(
-        uniqueKeysWithValues: [
-            Code.inconsistent, .tooManyRetries, .timedOut, .enrollmentTampered, .enrollmentRolledBack,
-            .ownerNeeded,
-            .changedMeanwhile, .lockedOut, .noSuchFinger,
-        ].map { ($0.name, $0) }
-    )
+    private static let plainCodes: [String: Code] = [
+        Code.inconsistent, .tooManyRetries, .timedOut, .enrollmentTampered, .enrollmentRolledBack,
+        .ownerNeeded,
+        .changedMeanwhile, .lockedOut, .noSuchFinger,
+    ].reduce(into: [:]) { $0[$1.name] = $1 }
 
     /// Writes the error.
     public func encode(to encoder: any Encoder) throws {

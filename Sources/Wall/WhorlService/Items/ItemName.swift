@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+// The standard library's own normalization: the same tables as its properties of characters, in every process that uses
+// this type, with or without Foundation. A library without it does not compile.
+@_spi(_Unicode) internal import Swift
 
 /// The name of a secret or a key: text that can be typed, shown, sorted and compared without surprises.
 ///
 /// It has letters and digits of any script, inner spaces, and `-_.@+:`. It has no characters that a terminal, a shell
 /// or a path interprets, and no invisible ones. Two spellings that are equal by Unicode's rules (NFC) are one name.
+///
+/// Names are compared, hashed, sorted and stored by the bytes of ``text``. What the service stores is the form that the
+/// service itself made of the text in a call, whatever the caller's library made of it.
 public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The longest name, in bytes of UTF-8.
     public static let longest = 255
@@ -22,14 +27,15 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
         guard text.utf8.count <= ItemName.longest else {
             throw VaultError(.nameRefused(.tooLong(bytes: text.utf8.count)))
         }
-        let normal = text.precomposedStringWithCanonicalMapping
+        let normal = ItemName.composed(text)
         guard normal.utf8.count <= ItemName.longest else {
             throw VaultError(.nameRefused(.tooLong(bytes: normal.utf8.count)))
         }
         for scalar in normal.unicodeScalars where !ItemName.isAllowed(scalar) {
             throw VaultError(.nameRefused(.character(scalar.value)))
         }
-        guard let first = normal.unicodeScalars.first, ItemName.isLetterOrDigit(first), normal.last != " "
+        guard let first = normal.unicodeScalars.first, ItemName.isLetterOrDigit(first),
+            normal.utf8.last != UInt8(ascii: " ")
         else { throw VaultError(.nameRefused(.edge)) }
         self.text = normal
     }
@@ -37,9 +43,21 @@ public struct ItemName: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The name itself.
     public var description: String { text }
 
+    /// Whether both names have the same bytes.
+    public static func == (left: ItemName, right: ItemName) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
     /// The order of the scalars' values, which is the same everywhere.
     public static func < (left: ItemName, right: ItemName) -> Bool {
         left.text.unicodeScalars.lexicographicallyPrecedes(right.text.unicodeScalars)
+    }
+
+    /// Returns a text in NFC.
+    private static func composed(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: text._nfc)
+        return String(scalars)
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

@@ -21,6 +21,14 @@ public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
 
     /// Makes an identifier from any name.
     public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Whether both names have the same bytes, as in the database.
+    public static func == (left: ApplicationID, right: ApplicationID) -> Bool {
+        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    }
+
+    /// Whether the names have different bytes; types with a raw value would compare it as text otherwise.
+    public static func != (left: ApplicationID, right: ApplicationID) -> Bool { !(left == right) }
 }
 
 /// One request for an evaluation.
