@@ -160,7 +160,7 @@ const char *whorl_version(void);
 /* Opens a context for the service of this system. Nothing is asked yet, and it succeeds without a service too.
  *
  * The application is the name under which the program asks, such as "org.example.till": prompts show it, and domain states
- * differ by it. The service takes a confined program's verified id in place of it. */
+ * differ by it. The service takes a confined program's id in place of it. */
 int whorl_open(const char *application, whorl_context *context);
 
 /* Opens a context for a service whose socket is at another path, as in a container; the same is asked of the path. */
@@ -221,7 +221,8 @@ enum whorl_text {
     WHORL_TEXT_CANCEL_TITLE = 11,
     WHORL_TEXT_FALLBACK_TITLE = 12,/* "" where the button is hidden. */
     WHORL_TEXT_SCAN_TYPE = 13,     /* "press" or "swipe". */
-    WHORL_TEXT_ASKER = 14,         /* The verified id of the confined program that asks; show it in place of the title. */
+    WHORL_TEXT_ASKER = 14,         /* The id of the confined program that asks; show it in place of the title.
+                                    * Unconfined programs of the same user can imitate it: say so. */
     WHORL_TEXT_ASKER_PROCESS = 15, /* The name of the process that asks. */
     WHORL_TEXT_RETRY = 16,         /* Of an update: "general", "tooShort", "centerFinger", "removeFinger", "tooFast". */
     WHORL_TEXT_STRENGTH = 17       /* Of an evaluation: the strength that the touch had, "any" or words with + between them:

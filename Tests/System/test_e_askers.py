@@ -137,7 +137,7 @@ def test_the_prompt_the_log_and_the_journal_tell_who_asks():
     prompts, pid = act("owner", shown_prompt)
     asker = prompts[0]["asker"]
     assert asker["user"] == 1000 and asker["processID"] == pid and asker["session"] == "1", asker
-    assert asker["process"].startswith("python") and "verifiedID" not in asker, asker
+    assert asker["process"].startswith("python") and "confinedAs" not in asker, asker
     assert asker["unit"] == "session-1.scope", asker
     lines = act("owner", call, "io.whorl.Maintenance.Log", {"value": 5})["value"]
     line = [line for line in lines if line.get("detail") == "a look"][0]

@@ -15,6 +15,21 @@ import WhorlRemote
         703 700 0:61 /bubblewrap-1 /.flatpak-info ro,nosuid,nodev,relatime - tmpfs tmpfs rw
         """
 
+    /// A machine whose programs of Flatpak are root's, wherever they lie.
+    private static func installation(_ isRoots: Bool = true) -> FlatpakInstallation? {
+        // The test's machine has no such folder: its file system stands for it.
+        FlatpakInstallation(
+            mounts:
+                "1 0 8:1 / / rw - ext4 d rw\n2 1 254:0 /var/lib/flatpak/app / rw - ext4 d rw\n3 1 0:9 / /run rw - tmpfs t rw",
+            folder: "/",
+            isRoots: { _ in isRoots }
+        )
+    }
+
+    private static func confinement(_ mounts: String, isRoots: Bool = true) -> Confinement? {
+        Confinement(mounts: mounts, of: installation(isRoots))
+    }
+
     @Test(arguments: [
         ("snap.vault.app (enforce)", "snap.vault.app"), ("/usr/bin/man (enforce)", "/usr/bin/man"),
         ("a//&b (enforce)", "a//&b"), ("name with space (kill)", "name with space"),
@@ -30,23 +45,26 @@ import WhorlRemote
     }
 
     @Test func `is a Flatpak by its mounts, which only the sandbox can make`() {
-        #expect(Confinement(mounts: Self.flatpak) == .id("flatpak.org.example.Vault"))
+        #expect(Self.confinement(Self.flatpak) == .id("flatpak.org.example.Vault"))
     }
 
     @Test func `is none by the mounts of an ordinary process`() throws {
         let own = try String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
-        #expect(Confinement(mounts: own) == Confinement.none)
+        #expect(Self.confinement(own) == Confinement.none)
     }
 
-    @Test(arguments: ["/.flatpak-info", "/app"]) func `is never guessed from half of a Flatpak's mounts`(
-        missing: String
-    ) {
-        let lines = Self.flatpak.split(separator: "\n").filter { !$0.contains(" \(missing) ") }
-        #expect(Confinement(mounts: lines.joined(separator: "\n")) == nil)
+    @Test func `is never guessed from half of a Flatpak's mounts`() {
+        let lines = Self.flatpak.split(separator: "\n").filter { !$0.contains(" /app ") }
+        #expect(Self.confinement(lines.joined(separator: "\n")) == nil)
     }
 
     @Test(arguments: [
         "/files", "/app/a.b/c/files",
+        "/home/ada/.local/share/flatpak/app/org.example.Vault/x86_64/stable/0123abc/files",
+        "/home/ada/.var/app/org.evil.X/data/app/org.example.Vault/x86_64/stable/0123abc/files",
+        "/var/lib/flatpak/app/org.example.Vault/x86_64/stable/../files",
+        "/var/lib/flatpak/app/org.example.Vault/x86_64/stable/0123abc/files/share",
+        "/var/lib/flatpak/app2/org.example.Vault/x86_64/stable/0123abc/files",
         "/var/lib/flatpak/app/nodots/x86_64/stable/0/files",
         "/var/lib/flatpak/app/a.b\\040c/x86_64/stable/0/files",
     ]) func `is refused to a Flatpak whose files lie in no installation`(place: String) {
@@ -54,11 +72,62 @@ import WhorlRemote
             "/var/lib/flatpak/app/org.example.Vault/x86_64/stable/0123abc/files",
             with: place
         )
-        #expect(Confinement(mounts: strange) == nil)
+        #expect(Self.confinement(strange) == nil)
+    }
+
+    @Test
+    func `is refused to a Flatpak whose files their user could write, or which lie on another file system`() {
+        #expect(Self.confinement(Self.flatpak, isRoots: false) == nil)
+        #expect(Self.confinement(Self.flatpak.replacing("702 700 254:0", with: "702 700 0:99")) == nil)
+        #expect(Confinement(mounts: Self.flatpak, of: nil) == nil)
+    }
+
+    @Test func `is refused to every Flatpak on a machine that has installed none for all users`() {
+        let own = "1 0 254:0 / / rw - ext4 d rw"
+        #expect(FlatpakInstallation(mounts: own, folder: "/nowhere/flatpak/app") == nil)
+        #expect(FlatpakInstallation(mounts: nil, folder: "/") == nil)
+    }
+
+    @Test
+    func `counts a folder as root's only if root owns it and all above it, and no one else can write there`()
+        throws
+    {
+        #expect(FlatpakInstallation.isRoots("/usr/bin"))
+        #expect(!FlatpakInstallation.isRoots("/nowhere"))
+        #expect(!FlatpakInstallation.isRoots("/etc/passwd"))
+        // Everyone may write to the folder above.
+        let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-flatpak-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(!FlatpakInstallation.isRoots(folder.path))
+    }
+
+    @Test func `is unknown in a sandbox with process numbers of its own that is not a Flatpak`() throws {
+        let mounts = "1 0 254:0 / / rw - ext4 d rw"
+        let alone = try Self.processes(mounts, status: "Name:\tx\nNSpid:\t\(getpid())\n")
+        defer { try? FileManager.default.removeItem(at: alone) }
+        let callers = Callers(sessions: ScriptedSessions(), processes: alone.path)
+        #expect(try callers.confinement(of: .thisProcess()) == Confinement.none)
+        let inside = try Self.processes(mounts, status: "Name:\tx\nNSpid:\t\(getpid())\t2\n")
+        defer { try? FileManager.default.removeItem(at: inside) }
+        let refusal = #expect(throws: ServiceRefusal.self) {
+            try Callers(sessions: ScriptedSessions(), processes: inside.path).confinement(of: .thisProcess())
+        }
+        #expect(refusal?.details["message"]?.contains("sandbox") == true)
+    }
+
+    /// A folder of processes with this one in it.
+    private static func processes(_ mounts: String, status: String) throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-proc-\(UUID())")
+        let process = folder.appending(path: "\(getpid())")
+        try FileManager.default.createDirectory(at: process, withIntermediateDirectories: true)
+        try Data(mounts.utf8).write(to: process.appending(path: "mountinfo"))
+        try Data(status.utf8).write(to: process.appending(path: "status"))
+        return folder
     }
 
     @Test func `is refused to mounts that make no sense`() {
-        for text in ["x", "1 2 3", Self.flatpak + "\n1 2"] { #expect(Confinement(mounts: text) == nil) }
+        for text in ["x", "1 2 3", Self.flatpak + "\n1 2"] { #expect(Self.confinement(text) == nil) }
     }
 
     @Test func `is taken from the socket's label first, with no process at all`() throws {
@@ -79,8 +148,9 @@ import WhorlRemote
         defer { try? FileManager.default.removeItem(at: folder) }
         let process = folder.appending(path: "\(getpid())")
         try FileManager.default.createDirectory(at: process, withIntermediateDirectories: true)
-        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path)
+        let callers = Callers(sessions: ScriptedSessions(), processes: folder.path) { Self.installation() }
         #expect(throws: ServiceRefusal.self) { try callers.confinement(of: .thisProcess()) }
+        try Data("NSpid:\t1\t2\n".utf8).write(to: process.appending(path: "status"))
         try Data(Self.flatpak.utf8).write(to: process.appending(path: "mountinfo"))
         #expect(try callers.confinement(of: .thisProcess()) == .id("flatpak.org.example.Vault"))
         try Data(count: 2 << 20).write(to: process.appending(path: "mountinfo"))

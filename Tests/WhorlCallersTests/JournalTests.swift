@@ -25,7 +25,7 @@ import WhorlService
         #expect(fields["WHORL_UID"] == "4000000" && fields["WHORL_UNIT"] == "a.scope")
         #expect(fields["WHORL_SESSION"] == "2" && fields["WHORL_PURPOSE"] == "unlock")
         #expect(fields["WHORL_OUTCOME"] == "biometryLockout")
-        #expect(fields["WHORL_VERIFIED_ID"] == nil)
+        #expect(fields["WHORL_CONFINED_AS"] == nil)
         #expect(fields["MESSAGE"]?.contains("by its own word") == true)
         #expect(record("x", .success(1)).outcome == "done")
     }

@@ -36,7 +36,7 @@ final class ScriptedRules: CallerRules {
             var id: String?
             if case .id(let name) = confinement { id = name }
             state.caller = Caller(
-                asker: Asker(user: 77, verifiedID: id, process: "test", session: session),
+                asker: Asker(user: 77, confinedAs: id, process: "test", session: session),
                 fingerObstacle: obstacle,
                 confinement: isUnknown ? nil : confinement
             )
@@ -240,7 +240,7 @@ struct CallerRuleTests {
         let presenter = ScriptedPresenter()
         machine.rules.set(.id("snap.vault.app"))
         _ = try await services.owner.evaluate(request(.biometrics), presenter: presenter)
-        let asker = Asker(user: 77, verifiedID: "snap.vault.app", process: "test")
+        let asker = Asker(user: 77, confinedAs: "snap.vault.app", process: "test")
         #expect(presenter.prompts.first?.asker == asker)
         // The name in the message is another one.
         #expect(presenter.prompts.first?.title == "snap.vault.app")

@@ -98,7 +98,7 @@ struct Screen {
         values.take(WHORL_TEXT_READER_KIND, "readerKind", of: prompt)
         values.take(WHORL_TEXT_SCAN_TYPE, "scanType", of: prompt)
         let asker = prompt?["asker"]
-        values.take(WHORL_TEXT_ASKER, shown: "verifiedID", of: asker)
+        values.take(WHORL_TEXT_ASKER, shown: "confinedAs", of: asker)
         values.take(WHORL_TEXT_ASKER_PROCESS, shown: "process", of: asker)
         values.take(WHORL_NUMBER_ASKER_PROCESS, "processID", of: asker)
         var parts: Int64 = 0

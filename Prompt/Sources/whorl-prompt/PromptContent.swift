@@ -46,7 +46,7 @@ struct PromptContent: Sendable {
         self.init(prompt, count: 1)
     }
 
-    /// Who asks; the service has put the verified name, or the program's own word marked as such, there.
+    /// Who asks; the id of a confined program or the program's own word, each marked as what it is.
     var asker: String { DisplayText.clean(prompt.title, limit: 200) }
     var reason: String { DisplayText.clean(prompt.reason, limit: 200) }
     var cancelTitle: String { DisplayText.clean(translated(prompt.cancelTitle), limit: 40) }

@@ -5,8 +5,8 @@ import WhorlService
 
 /// The programs whose prompts the person wants no longer, and how often each one asked lately.
 ///
-/// A program without a verified name is known by the name of its process and its unit, which it may change: a refusal
-/// spares the person a nuisance, and is no protection.
+/// A confined program is known by its id; any other by the name of its process and its unit, which it may change: a refusal
+/// spares the person a nuisance, and is not a protection.
 final class Refusals: Sendable {
     private struct State {
         var refused: Set<String> = []
@@ -46,7 +46,7 @@ extension Prompt {
     /// The words by which the program is known that asks.
     var program: String {
         guard let asker else { return "name " + title }
-        if let id = asker.verifiedID { return "id \(asker.user) \(id)" }
+        if let id = asker.confinedAs { return "id \(asker.user) \(id)" }
         return "process \(asker.user) \(asker.unit ?? "") \(asker.process ?? "")"
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 package import WhorlIPC
 package import WhorlRemote
 package import WhorlService
@@ -14,6 +15,7 @@ package struct Callers: CallerRules {
     private let journal: any CallJournal
     private let seats: SeatPolicy
     private let processes: String
+    private let flatpak: @Sendable () -> FlatpakInstallation?
 
     /// Makes the rules.
     ///
@@ -23,18 +25,21 @@ package struct Callers: CallerRules {
     ///   - journal: Takes what was asked, and how it ended.
     ///   - seats: The places from which a finger may be asked for.
     ///   - processes: The kernel's folder of processes.
+    ///   - flatpak: Returns the Flatpak programs that are installed for the whole machine.
     package init(
         sessions: any LoginSessions = Logind(),
         authority: any ActionAuthority = Polkit(),
         journal: any CallJournal = SystemJournal(),
         seats: SeatPolicy = .activeSeatOnly,
-        processes: String = "/proc"
+        processes: String = "/proc",
+        flatpak: @escaping @Sendable () -> FlatpakInstallation? = Self.systemFlatpak
     ) {
         self.sessions = sessions
         self.authority = authority
         self.journal = journal
         self.seats = seats
         self.processes = processes
+        self.flatpak = flatpak
     }
 
     package func caller(_ client: ServiceClientIdentity) async -> Caller {
@@ -47,7 +52,7 @@ package struct Callers: CallerRules {
         let process = client.process.flatMap { $0.isRunning ? $0 : nil }
         let asker = Asker(
             user: client.user.uid,
-            verifiedID: confinement?.verifiedID,
+            confinedAs: confinement?.confinedAs,
             process: process == nil ? nil : name,
             processID: process?.pid,
             unit: process == nil ? nil : unit,
@@ -69,6 +74,7 @@ package struct Callers: CallerRules {
         guard let process = client.process else { throw .unknownProgram }
         let facts = ProcessFacts(pid: process.pid, folder: processes)
         let (label, mounts) = (client.label == .none ? facts.label : .none, facts.mounts)
+        let isInNamespace = facts.isInNamespace
         guard process.isRunning else { throw .unknownProgram }
         switch label {
         case .text(let label):
@@ -77,10 +83,17 @@ package struct Callers: CallerRules {
         case .unreadable: throw .unknownProgram
         case .none: break
         }
-        guard case .text(let text) = mounts, let found = Confinement(mounts: text) else {
-            throw .unknownProgram
+        guard case .text(let text) = mounts, let isInNamespace else { throw .unknownProgram }
+        guard let found = Confinement(mounts: text, of: flatpak()), found != .none || !isInNamespace else {
+            throw .unknownSandbox
         }
         return found
+    }
+
+    /// Returns the Flatpak programs that are installed for the whole machine, as this process sees them now.
+    @Sendable package static func systemFlatpak() -> FlatpakInstallation? {
+        guard case .text(let mounts) = ProcessFacts(pid: getpid()).mounts else { return nil }
+        return FlatpakInstallation(mounts: mounts)
     }
 
     package func authorize(
@@ -117,13 +130,25 @@ package struct Callers: CallerRules {
 }
 
 extension Confinement {
-    fileprivate var verifiedID: String? {
+    fileprivate var confinedAs: String? {
         guard case .id(let id) = self else { return nil }
         return id
     }
 }
 
 extension ServiceRefusal {
+    /// The refusal of what belongs to one program to a sandbox whose program the service cannot tell.
+    fileprivate static let unknownSandbox = ServiceRefusal(
+        "io.whorl.Connection.NotProven",
+        [
+            "message": "The service cannot tell which program runs in this sandbox.",
+            "recovery": """
+            Install a Flatpak program for the whole machine (`flatpak install --system`), or use `whorl` outside of the \
+            sandbox.
+            """,
+        ]
+    )
+
     /// The refusal of what belongs to one program to a caller that may be any of them.
     fileprivate static let unknownProgram = ServiceRefusal(
         "io.whorl.Connection.NotProven",

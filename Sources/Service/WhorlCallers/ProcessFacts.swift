@@ -49,6 +49,16 @@ struct ProcessFacts: Sendable {
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
     }
 
+    /// Whether the process has numbers of its own, in a process namespace below this one, as in a sandbox or a container;
+    /// `nil` where that cannot be told.
+    var isInNamespace: Bool? {
+        let lines = text("status", most: 16_384)?.split(separator: "\n")
+        // A kernel without such namespaces has no such line.
+        return lines.map { lines in
+            lines.first { $0.hasPrefix("NSpid:") }.map { $0.split(separator: "\t").count > 2 } ?? false
+        }
+    }
+
     /// The security module's label.
     var label: Reading { read("attr/current", most: 4096) }
 
@@ -100,11 +110,16 @@ extension Confinement {
 
     /// Reads the mounts of a process; `nil` where they cannot tell which Flatpak program it is although it is one.
     ///
-    /// Flatpak mounts `/.flatpak-info` into each of its sandboxes, and the program's own files at `/app`, whose place in
-    /// its installation has the program's id. A sandboxed program can change neither.
-    package init?(mounts: String) {
+    /// Flatpak mounts `/.flatpak-info` into each of its sandboxes, and the program's own files at `/app`. A sandboxed program
+    /// can have another folder put there, so the folder counts only where root alone can have made it. A program that is not
+    /// confined can imitate all of this.
+    ///
+    /// - Parameters:
+    ///   - mounts: The mounts of the process (proc_pid_mountinfo(5)).
+    ///   - installation: The programs that are installed for the whole machine; asked only for a Flatpak.
+    package init?(mounts: String, of installation: @autoclosure () -> FlatpakInstallation?) {
         var isFlatpak = false
-        var id: String?
+        var app: (place: String, device: Substring.UTF8View)?
         // By bytes: in a text, a mark after a space or a line's end would belong to it and hide it.
         for line in mounts.utf8.split(separator: UInt8(ascii: "\n")) {
             // 36 35 98:0 /root /mount-point options … (proc_pid_mountinfo(5))
@@ -112,28 +127,15 @@ extension Confinement {
             guard fields.count > 4 else { return nil }
             switch String(decoding: fields[4], as: UTF8.self) {
             case "/.flatpak-info": isFlatpak = true
-            case "/app": id = Self.program(inFlatpak: String(decoding: fields[3], as: UTF8.self)) ?? id
+            case "/app": app = (String(decoding: fields[3], as: UTF8.self), Substring(fields[2]).utf8)
             default: break
             }
         }
-        guard isFlatpak || id != nil else {
+        guard isFlatpak else {
             self = .none
             return
         }
-        guard isFlatpak, let id else { return nil }
+        guard let app, let id = installation()?.program(at: app.place, on: app.device) else { return nil }
         self = .id("flatpak.\(id)")
-    }
-
-    /// Returns the id of a program from the place of its files: `…/app/ID/ARCHITECTURE/BRANCH/COMMIT/files`.
-    private static func program(inFlatpak place: String) -> String? {
-        let parts = place.split(separator: "/")
-        guard parts.count >= 6, parts.last == "files", parts[parts.count - 6] == "app" else { return nil }
-        let id = parts[parts.count - 5]
-        let isID = id.utf8.allSatisfy { byte in
-            let scalar = UnicodeScalar(byte)
-            return scalar.isASCII
-                && (scalar.properties.isAlphabetic || "0123456789.-_".unicodeScalars.contains(scalar))
-        }
-        return isID && id.contains(".") ? String(id) : nil
     }
 }

@@ -55,7 +55,7 @@ package struct SystemJournal: CallJournal {
             ("PURPOSE", purpose),
             ("APPLICATION", DisplayText.clean(record.application)),
             ("UID", asker.map { "\($0.user)" }),
-            ("VERIFIED_ID", asker?.verifiedID),
+            ("CONFINED_AS", asker?.confinedAs),
             ("PROCESS", asker?.process),
             ("PID", asker?.processID.map { "\($0)" }),
             ("UNIT", asker?.unit),

@@ -69,7 +69,7 @@ extension FuzzTarget {
         guard let row = try? Tables.shared.row(values), let entry = try? AuditLog.entry(row) else { return }
         let asker = entry.asker
         for text in [
-            entry.application, entry.detail ?? "", asker?.process ?? "", asker?.verifiedID ?? "",
+            entry.application, entry.detail ?? "", asker?.process ?? "", asker?.confinedAs ?? "",
             asker?.unit ?? "", asker?.session ?? "",
         ] {
             try promise(

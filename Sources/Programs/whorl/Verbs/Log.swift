@@ -56,7 +56,7 @@ extension AuditEntry {
 extension Asker {
     fileprivate var json: JSONValue {
         [
-            "user": .integer(Int(user)), "verifiedID": verifiedID.map(JSONValue.string),
+            "user": .integer(Int(user)), "confinedAs": confinedAs.map(JSONValue.string),
             "process": process.map(JSONValue.string), "processID": processID.map { .integer(Int($0)) },
             "unit": unit.map(JSONValue.string), "session": session.map(JSONValue.string),
         ]

@@ -51,7 +51,7 @@ package struct Caller: Sendable {
         self.confinement = confinement
     }
 
-    /// Returns the name of the program: a confined one has its verified id, whatever it says.
+    /// Returns the name of the program: a confined one has its id, whatever it says.
     func application(_ named: ApplicationID) -> ApplicationID {
         confinement?.application(named) ?? ApplicationID(rawValue: "")
     }

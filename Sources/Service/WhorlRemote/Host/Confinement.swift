@@ -2,17 +2,17 @@
 
 import WhorlService
 
-/// Whether a program is confined, so that the kernel or its sandbox vouches for its id.
+/// Whether a program is confined, and as which program.
 ///
-/// A confined program has what belongs to its id, and nothing else is there for it. The names that any other program
-/// gives are its own word.
+/// A confined program has what belongs to its id, and nothing else exists for it; it cannot choose the id. An unconfined
+/// program can take any name, and can also imitate a confined one of the same user.
 package enum Confinement: Sendable, Hashable {
     /// The program is not confined.
     case none
     /// The program is confined, and has this id.
     case id(String)
 
-    /// Returns the name of the program: a confined one has its verified id, whatever it says.
+    /// Returns the name of the program: a confined one has its id, whatever it says.
     func application(_ named: ApplicationID) -> ApplicationID {
         switch self {
         case .none: named
@@ -24,7 +24,10 @@ package enum Confinement: Sendable, Hashable {
     func shows(_ line: AuditEntry) -> Bool {
         switch self {
         case .none: true
-        case .id(let id): line.asker?.verifiedID == Asker(user: 0, verifiedID: id).verifiedID
+        case .id(let id):
+            // By bytes: ids that look alike are two programs.
+            line.asker?.confinedAs.map { Array($0.utf8) }
+                == Asker(user: 0, confinedAs: id).confinedAs.map { Array($0.utf8) }
         }
     }
 

@@ -6,10 +6,11 @@ internal import WhorlSupport
 public struct Asker: Sendable, Hashable, Codable {
     /// The number of the user who asks, by the kernel's word.
     public let user: UInt32
-    /// The id of a confined program (Flatpak, Snap, an AppArmor profile), for which the kernel vouches.
+    /// The id that the program is confined as (Flatpak, Snap, an AppArmor profile).
     ///
-    /// `nil` for any other program: then its name is its own word.
-    public let verifiedID: String?
+    /// A confined program cannot choose it, but an unconfined program of the same user can enter the same profile or imitate the
+    /// same sandbox. `nil` for an unconfined program: then its name is its own word.
+    public let confinedAs: String?
     /// The name of the process, which the program may choose; `nil` where the process has not proven itself.
     public let process: String?
     /// The number of the process; `nil` where the process has not proven itself.
@@ -22,14 +23,14 @@ public struct Asker: Sendable, Hashable, Codable {
     /// Describes a program; texts are cleaned here, so that only cleaned texts reach prompts and logs.
     public init(
         user: UInt32,
-        verifiedID: String? = nil,
+        confinedAs: String? = nil,
         process: String? = nil,
         processID: Int32? = nil,
         unit: String? = nil,
         session: String? = nil
     ) {
         self.user = user
-        self.verifiedID = verifiedID.map { DisplayText.clean($0) }
+        self.confinedAs = confinedAs.map { DisplayText.clean($0) }
         self.process = process.map { DisplayText.clean($0, limit: 60) }
         self.processID = processID
         self.unit = unit.map { DisplayText.clean($0) }
@@ -41,7 +42,7 @@ public struct Asker: Sendable, Hashable, Codable {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             user: try members.decode(UInt32.self, forKey: .user),
-            verifiedID: try members.decodeIfPresent(String.self, forKey: .verifiedID),
+            confinedAs: try members.decodeIfPresent(String.self, forKey: .confinedAs),
             process: try members.decodeIfPresent(String.self, forKey: .process),
             processID: try members.decodeIfPresent(Int32.self, forKey: .processID),
             unit: try members.decodeIfPresent(String.self, forKey: .unit),
@@ -52,9 +53,9 @@ public struct Asker: Sendable, Hashable, Codable {
     /// Returns the words for a person that say which program asks.
     ///
     /// - Parameter name: The name that the program gives itself.
-    /// - Returns: For example `snap.vault.app`, or `“Vault” by its own word (python3, process 77)`.
+    /// - Returns: For example `snap.vault.app (other programs of this user can imitate it)`, or `“Vault” by its own word (python3, process 77)`.
     public func spoken(_ name: String) -> String {
-        if let verifiedID { return verifiedID }
+        if let confinedAs { return "\(confinedAs) (other programs of this user can imitate it)" }
         let own = "“\(DisplayText.clean(name, limit: 60))” by its own word"
         switch (process, processID) {
         case (let process?, let processID?): return own + " (\(process), process \(processID))"

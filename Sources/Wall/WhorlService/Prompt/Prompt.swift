@@ -37,7 +37,7 @@ public struct Prompt: Sendable, Hashable, Codable {
     public var parts: Parts
     /// The program that asks, as the system's service knows it; `nil` where it runs in the same process.
     ///
-    /// Where it has a ``Asker/verifiedID``, show that in place of ``title``, which is the program's own word.
+    /// Show ``Asker/spoken(_:)`` in place of ``title``, which is the program's own word.
     public let asker: Asker?
 
     /// Makes a prompt.

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The folder of the Flatpak programs that are installed for the whole machine, as the kernel tells of it.
+///
+/// A user can put any folder at `/app` of a sandbox: by hand, or through Flatpak's portal (`--app-path`). Only a folder
+/// below this one, which root alone can write to, says which program runs there.
+package struct FlatpakInstallation: Sendable {
+    /// The folder where Flatpak keeps them.
+    package static let standardFolder = "/var/lib/flatpak/app"
+
+    private let folder: String
+    /// The number of the file system, such as `254:0`.
+    private let device: Substring.UTF8View
+    /// The folder's place in its file system.
+    private let root: String
+    private let isRoots: @Sendable (String) -> Bool
+
+    /// Finds the folder; `nil` if it does not exist.
+    ///
+    /// - Parameters:
+    ///   - mounts: The mounts of this process (proc_pid_mountinfo(5)); `nil` if they cannot be read.
+    ///   - folder: Where Flatpak keeps the programs.
+    ///   - isRoots: Returns whether root alone can change a folder, and everything above it.
+    package init?(
+        mounts: String?,
+        folder: String = Self.standardFolder,
+        isRoots: @escaping @Sendable (String) -> Bool = Self.isRoots
+    ) {
+        guard let mounts, let resolved = Self.resolved(folder) else { return nil }
+        var found: (point: String, device: Substring.UTF8View, root: String)?
+        for line in mounts.utf8.split(separator: UInt8(ascii: "\n")) {
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count > 4 else { continue }
+            let point = String(decoding: fields[4], as: UTF8.self)
+            // The deepest mount shows the folder, and of several at one place the last one.
+            guard Self.rest(of: resolved, below: point) != nil,
+                point.utf8.count >= found?.point.utf8.count ?? 0
+            else { continue }
+            found = (point, Substring(fields[2]).utf8, String(decoding: fields[3], as: UTF8.self))
+        }
+        guard let found, let rest = Self.rest(of: resolved, below: found.point) else { return nil }
+        self.folder = resolved
+        device = found.device
+        root = (found.root == "/" ? "" : found.root) + (rest == "/" ? "" : rest)
+        self.isRoots = isRoots
+    }
+
+    /// Returns the id of the program whose files lie at a place: `ID/ARCHITECTURE/BRANCH/COMMIT/files` in the folder.
+    ///
+    /// - Parameters:
+    ///   - place: The place in its file system.
+    ///   - device: The number of the file system.
+    /// - Returns: `nil` for any other place.
+    func program(at place: String, on device: Substring.UTF8View) -> String? {
+        guard device.elementsEqual(self.device), let rest = Self.rest(of: place, below: root) else {
+            return nil
+        }
+        let parts = rest.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        guard parts.count == 5, parts.last == "files", let id = parts.first, Self.isID(id),
+            parts.allSatisfy({ !["", ".", ".."].contains($0) }), isRoots(folder + rest)
+        else { return nil }
+        return String(id)
+    }
+
+    /// Returns what follows a folder in a path, by bytes; `nil` for a path that is not below it.
+    private static func rest(of path: String, below folder: String) -> String? {
+        let folder = folder == "/" ? "" : folder
+        guard path.utf8.starts(with: folder.utf8) else { return nil }
+        let rest = path.utf8.dropFirst(folder.utf8.count)
+        guard rest.isEmpty || rest.first == UInt8(ascii: "/") else { return nil }
+        return String(Substring(rest))
+    }
+
+    private static func isID(_ id: Substring) -> Bool {
+        let isPlain = id.utf8.allSatisfy { byte in
+            let scalar = UnicodeScalar(byte)
+            return scalar.isASCII
+                && (scalar.properties.isAlphabetic || "0123456789.-_".unicodeScalars.contains(scalar))
+        }
+        return isPlain && id.contains(".")
+    }
+
+    private static func resolved(_ folder: String) -> String? {
+        guard let path = realpath(folder, nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// Returns whether root alone can change a folder, and everything above it.
+    @Sendable package static func isRoots(_ path: String) -> Bool {
+        var place = ""
+        for part in [""] + path.split(separator: "/").map(String.init) {
+            place += part.isEmpty ? "/" : (place == "/" ? part : "/" + part)
+            var facts = stat()
+            guard lstat(place, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR, facts.st_uid == 0,
+                facts.st_mode & (S_IWGRP | S_IWOTH) == 0
+            else { return false }
+        }
+        return true
+    }
+}
