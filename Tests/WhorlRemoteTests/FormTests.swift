@@ -73,6 +73,7 @@ struct FormTests {
             .measuredBootChanged, .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong,
             .secretEmpty,
             .secretTooLarge(bytes: 9), .digestWrongSize(bytes: 9), .publicKeyRefused, .accessRefused("why"),
+            .passcodeBusy, .applicationPasswordThrottled(for: .seconds(7)),
             .passcodeNotSet, .passcodeExists, .passcodeWrongSize, .passcodeWrong, .noEndorsement,
             .credentialRefused,
             .store(StateError(.busy, path: "/x", cause: "SQLITE_BUSY")),

@@ -116,3 +116,19 @@ func failure(_ body: () async throws -> some Any) async -> VaultError? {
         return nil
     }
 }
+
+extension PasscodeDerivation {
+    /// Derives in a queue of the test's own.
+    func authorization(of passcode: SecretBox) async throws(VaultError) -> SecretBox {
+        try await DerivationQueue().inTurn(of: "/") { turn async throws(VaultError) in
+            try await authorization(of: passcode, in: turn)
+        }
+    }
+
+    /// Derives in a queue of the test's own.
+    func authorization(ofApplicationPassword password: SecretBox) async throws(VaultError) -> SecretBox {
+        try await DerivationQueue().inTurn(of: "/") { turn async throws(VaultError) in
+            try await authorization(ofApplicationPassword: password, in: turn)
+        }
+    }
+}

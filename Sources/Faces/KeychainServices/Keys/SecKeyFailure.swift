@@ -37,7 +37,8 @@ extension VaultError {
         // An item that can never be opened again counts as missing.
         case .enrollmentChanged, .noSuchItem, .itemTampered, .chipCleared, .counterLost: errSecItemNotFound
         case .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .passcodeWrong,
-            .passcodeThrottled, .measuredBootChanged, .chipLockedOut:
+            .passcodeThrottled, .passcodeBusy, .applicationPasswordThrottled, .measuredBootChanged,
+            .chipLockedOut:
             errSecAuthFailed
         case .accessRefused, .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize,
             .passcodeWrongSize,

@@ -43,7 +43,8 @@ package struct KeychainError: Error, Sendable, Hashable {
     package init(_ error: VaultError) {
         switch error.code {
         case .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong, .passcodeWrong,
-            .passcodeThrottled, .measuredBootChanged, .chipLockedOut:
+            .passcodeThrottled, .passcodeBusy, .applicationPasswordThrottled, .measuredBootChanged,
+            .chipLockedOut:
             self.init(errSecAuthFailed)
         case .noSuchItem, .enrollmentChanged: self.init(errSecItemNotFound)
         case .itemExists: self.init(errSecDuplicateItem)

@@ -165,7 +165,9 @@ extension LoginError {
             .nameRefused, .noSuchItem, .itemExists, .measuredBootChanged, .accessDenied,
             .applicationPasswordNeeded, .applicationPasswordWrong, .secretEmpty, .secretTooLarge,
             .digestWrongSize, .publicKeyRefused, .accessRefused, .passcodeNotSet, .passcodeExists,
-            .passcodeWrongSize, .passcodeWrong, .passcodeThrottled, .passcodeNeeded, .store:
+            .passcodeWrongSize, .passcodeWrong, .passcodeThrottled, .passcodeBusy,
+            .applicationPasswordThrottled,
+            .passcodeNeeded, .store:
             self.init(.vault(error))
         }
     }

@@ -116,6 +116,7 @@ extension Vault {
             switch error.code {
             case .passcodeWrong: return (.wrong(triesLeft: try await passcodeTriesLeft(of: profile)), nil)
             case .passcodeThrottled(let wait): return (.throttled(for: wait), nil)
+            case .passcodeBusy: return (.throttled(for: .seconds(1)), nil)
             case .passcodeNotSet: return (.notSet, nil)
             default: throw error
             }

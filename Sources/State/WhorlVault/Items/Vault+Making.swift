@@ -71,7 +71,10 @@ extension Vault {
         guard let password else { throw VaultError(.applicationPasswordNeeded, owner.spoken) }
         let derivation = PasscodeDerivation()
         binding.applicationPassword = derivation
-        return (binding, try await derivation.authorization(ofApplicationPassword: password))
+        let authorization = try await inTurn { turn async throws(VaultError) in
+            try await derivation.authorization(ofApplicationPassword: password, in: turn)
+        }
+        return (binding, authorization)
     }
 
     /// Returns the digest of the registers' present values, 32 bytes.

@@ -65,13 +65,19 @@ extension Vault {
             policy.digest == item.object.policy
         else { throw VaultError(.itemTampered, item.owner.spoken, cause: "its policy is another one") }
         let credentials = try await credentials(for: item, proof, password, authority)
+        let product: Value
         do {
-            return try await device.perform { commands throws(TPMError) in
+            product = try await device.perform { commands throws(TPMError) in
                 try body(commands, authority, policy, credentials)
             }
         } catch {
+            if credentials.authValue != nil, !error.mayBeWrongPassword {
+                try await releaseApplicationPassword(for: item.owner)
+            }
             throw await reason(for: error, item)
         }
+        if credentials.authValue != nil { try await releaseApplicationPassword(for: item.owner) }
+        return product
     }
 
     private func credentials(
@@ -93,7 +99,10 @@ extension Vault {
         }
         if let derivation = item.binding.applicationPassword {
             guard let password else { throw VaultError(.applicationPasswordNeeded, item.owner.spoken) }
-            credentials.authValue = try await derivation.authorization(ofApplicationPassword: password)
+            credentials.authValue = try await inTurn { turn async throws(VaultError) in
+                try await reserveApplicationPassword(for: item.owner)
+                return try await derivation.authorization(ofApplicationPassword: password, in: turn)
+            }
         }
         return credentials
     }
@@ -140,6 +149,18 @@ extension Vault {
             }
         }
         return VaultError(error, name)
+    }
+}
+
+extension TPMError {
+    /// Whether the chip may have found an item's own password wrong.
+    fileprivate var mayBeWrongPassword: Bool {
+        switch code {
+        case .noDevice, .permission, .deviceBusy, .cancelled, .foreignRoot, .foreignBlob, .lockout,
+            .policyFailed:
+            false
+        default: command != "TPM2_PolicySecret"
+        }
     }
 }
 

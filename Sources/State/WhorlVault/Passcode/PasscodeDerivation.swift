@@ -58,8 +58,15 @@ struct PasscodeDerivation: Sendable, Hashable {
     ///
     /// The derivation runs on a thread of its own: the shared pool has few threads, and other tasks need them.
     ///
+    /// - Parameters:
+    ///   - passcode: The passcode.
+    ///   - turn: The turn of this derivation (``DerivationQueue``).
+    /// - Returns: 32 bytes.
     /// - Throws: `passcodeWrongSize`.
-    func authorization(of passcode: SecretBox) async throws(VaultError) -> SecretBox {
+    func authorization(
+        of passcode: SecretBox,
+        in turn: DerivationQueue.Turn
+    ) async throws(VaultError) -> SecretBox {
         guard PasscodeSize.allowed.contains(passcode.bytes.count) else {
             throw VaultError(.passcodeWrongSize)
         }
@@ -67,7 +74,10 @@ struct PasscodeDerivation: Sendable, Hashable {
     }
 
     /// Returns the authorization value for an application password of any size from 1 byte to 1,024.
-    func authorization(ofApplicationPassword password: SecretBox) async throws(VaultError) -> SecretBox {
+    func authorization(
+        ofApplicationPassword password: SecretBox,
+        in turn: DerivationQueue.Turn
+    ) async throws(VaultError) -> SecretBox {
         guard (1...PasscodeSize.allowed.upperBound).contains(password.bytes.count) else {
             throw VaultError(.applicationPasswordNeeded)
         }

@@ -92,11 +92,16 @@ extension Vault {
         // The wait is checked first, so that a refused try does not take the time of scrypt too.
         try await refuseThrottled(profile)
         // A passcode of an impossible size is wrong, and takes a try.
-        let authorization: SecretBox? =
-            PasscodeSize.allowed.contains(passcode.bytes.count)
-            ? try await row.derivation.authorization(of: passcode) : nil
-        try await reserveTry(profile)
-        guard let authorization else { throw VaultError(.passcodeWrong, profile) }
+        guard PasscodeSize.allowed.contains(passcode.bytes.count) else {
+            try await reserveTry(profile)
+            throw VaultError(.passcodeWrong, profile)
+        }
+        // The try is counted in its turn, before its derivation: of many that were sent together, no more are derived than
+        // may be tried.
+        let authorization = try await inTurn { turn async throws(VaultError) in
+            try await reserveTry(profile)
+            return try await row.derivation.authorization(of: passcode, in: turn)
+        }
         switch try await verdict(authorization, row, authority) {
         case .right:
             try await settleTries(profile) { $0 = PasscodeTries() }
@@ -107,6 +112,13 @@ extension Vault {
             try await settleTries(profile) { $0.release() }
             throw VaultError(.chipLockedOut, profile)
         }
+    }
+
+    /// Runs a derivation when it is this directory's turn.
+    func inTurn<Value: Sendable>(
+        _ body: (DerivationQueue.Turn) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        try await DerivationQueue.shared.inTurn(of: directory.path, body)
     }
 
     /// Returns the time until Whorl compares a passcode of a profile again; `nil` when one may be tried now.
@@ -166,7 +178,7 @@ extension Vault {
         if let wait { throw VaultError(.passcodeThrottled(for: wait), profile) }
     }
 
-    private func settleTries(
+    func settleTries(
         _ profile: String,
         _ change: @escaping @Sendable (inout PasscodeTries) -> Void
     ) async throws(VaultError) {

@@ -36,7 +36,9 @@ extension Vault {
     ) async throws(VaultError) {
         guard try await self.passcode(of: profile) == nil else { throw VaultError(.passcodeExists, profile) }
         let derivation = PasscodeDerivation()
-        let authorization = try await derivation.authorization(of: passcode)
+        let authorization = try await inTurn { turn async throws(VaultError) in
+            try await derivation.authorization(of: passcode, in: turn)
+        }
         try await sealing { authority throws(VaultError) in
             let object = try await chip { commands throws(TPMError) in
                 try commands.createAuthority(
@@ -102,7 +104,9 @@ extension Vault {
         guard PasscodeSize.allowed.contains(new.bytes.count) else { throw VaultError(.passcodeWrongSize) }
         let (row, oldAuthorization) = try await verified(old, of: profile)
         let derivation = PasscodeDerivation()
-        let authorization = try await derivation.authorization(of: new)
+        let authorization = try await inTurn { turn async throws(VaultError) in
+            try await derivation.authorization(of: new, in: turn)
+        }
         let authority = try await provisionedAuthority()
         let object = try await chip { commands throws(TPMError) in
             try commands.changeAuth(

@@ -192,7 +192,8 @@ extension AuthenticationError {
         switch error.code {
         case .store(let error): self.init(error)
         case .passcodeNotSet: self.init(.passcodeNotSet)
-        case .passcodeWrong, .passcodeThrottled, .chipLockedOut: self.init(error, as: .authenticationFailed)
+        case .passcodeWrong, .passcodeThrottled, .passcodeBusy, .applicationPasswordThrottled, .chipLockedOut:
+            self.init(error, as: .authenticationFailed)
         case .counterLost: self.init(error, as: .enrollmentRolledBack)
         case .noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
             .chipFull:

@@ -110,7 +110,8 @@ extension VaultError: ReportedError {
         case .noSuchItem: .notFound
         case .enrollmentChanged, .itemTampered, .measuredBootChanged, .counterLost: .noLongerValid
         case .itemExists, .passcodeExists: .alreadyExists
-        case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled, .chipLockedOut:
+        case .accessDenied, .applicationPasswordWrong, .passcodeWrong, .passcodeThrottled, .passcodeBusy,
+            .applicationPasswordThrottled, .chipLockedOut:
             .notAuthenticated
         case .passcodeNotSet: .notSetUp
         case .nameRefused, .secretEmpty, .secretTooLarge, .digestWrongSize, .publicKeyRefused,

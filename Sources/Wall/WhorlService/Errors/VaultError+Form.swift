@@ -40,6 +40,8 @@ extension VaultError: Codable {
         case "digestWrongSize": .digestWrongSize(bytes: try bytes())
         case "accessRefused": .accessRefused(try members.decode(String.self, forKey: .reason))
         case "passcodeThrottled": .passcodeThrottled(for: try members.milliseconds(.milliseconds))
+        case "applicationPasswordThrottled":
+            .applicationPasswordThrottled(for: try members.milliseconds(.milliseconds))
         case "passcodeNeeded": .passcodeNeeded(by: try members.decode([String].self, forKey: .items))
         case "store": .store(try members.decode(StateError.self, forKey: .store))
         default: nil
@@ -47,17 +49,15 @@ extension VaultError: Codable {
     }
 
     /// The codes without values of their own, by their names.
-    private static let plainCodes: [String: Code] = Dictionary(
-        uniqueKeysWithValues: [
-            Code.noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
-            .chipFull,
-            .chipLockedOut, .counterLost, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered,
-            .measuredBootChanged, .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong,
-            .secretEmpty, .publicKeyRefused, .passcodeNotSet, .passcodeExists, .passcodeWrongSize,
-            .passcodeWrong,
-            .noEndorsement, .credentialRefused,
-        ].map { ($0.name, $0) }
-    )
+    private static let plainCodes: [String: Code] = [
+        Code.noChip, .chipBusy, .chipCrowded, .chipFailed, .chipCleared, .ownerAuthorizationNeeded,
+        .chipFull,
+        .chipLockedOut, .counterLost, .noSuchItem, .itemExists, .enrollmentChanged, .itemTampered,
+        .measuredBootChanged, .accessDenied, .applicationPasswordNeeded, .applicationPasswordWrong,
+        .secretEmpty, .publicKeyRefused, .passcodeNotSet, .passcodeExists, .passcodeWrongSize,
+        .passcodeWrong, .passcodeBusy,
+        .noEndorsement, .credentialRefused,
+    ].reduce(into: [:]) { $0[$1.name] = $1 }
 
     private static func refusal(_ members: KeyedDecodingContainer<Member>) throws -> ItemName.Refusal {
         switch try members.decode(String.self, forKey: .refusal) {
@@ -79,7 +79,8 @@ extension VaultError: Codable {
         case .secretTooLarge(let bytes), .digestWrongSize(let bytes):
             try members.encode(bytes, forKey: .bytes)
         case .accessRefused(let reason): try members.encode(reason, forKey: .reason)
-        case .passcodeThrottled(let wait): try members.encode(wait.wholeMilliseconds, forKey: .milliseconds)
+        case .passcodeThrottled(let wait), .applicationPasswordThrottled(let wait):
+            try members.encode(wait.wholeMilliseconds, forKey: .milliseconds)
         case .passcodeNeeded(let items): try members.encode(items, forKey: .items)
         case .store(let error): try members.encode(error, forKey: .store)
         default: break

@@ -69,6 +69,10 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         case passcodeWrong
         /// After several wrong tries, Whorl refuses to compare passcodes for this time.
         case passcodeThrottled(for: Duration)
+        /// As many passcodes and application passwords of this user as may wait are waiting to be compared.
+        case passcodeBusy
+        /// After several wrong application passwords of this user, Whorl tries none for this time.
+        case applicationPasswordThrottled(for: Duration)
         /// These items would be lost with the passcode.
         case passcodeNeeded(by: [String])
 
@@ -133,6 +137,8 @@ extension VaultError.Code {
         case .passcodeWrongSize: "passcodeWrongSize"
         case .passcodeWrong: "passcodeWrong"
         case .passcodeThrottled: "passcodeThrottled"
+        case .passcodeBusy: "passcodeBusy"
+        case .applicationPasswordThrottled: "applicationPasswordThrottled"
         case .passcodeNeeded: "passcodeNeeded"
         case .store: "store"
         }
@@ -180,6 +186,9 @@ extension VaultError {
         case .passcodeWrong: "The passcode is wrong."
         case .passcodeThrottled(let wait):
             "Too many passcodes were wrong; the next is compared in \(wait.spoken)."
+        case .passcodeBusy: "Too many passcodes and application passwords of this user wait to be compared."
+        case .applicationPasswordThrottled(let wait):
+            "Too many application passwords of this user were wrong; the next is tried in \(wait.spoken)."
         case .passcodeNeeded(let items): "Without a passcode this would be lost: \(VaultError.list(items))."
         case .store(let error): error.message
         }
@@ -234,7 +243,8 @@ extension VaultError {
         case .passcodeExists: "Change it with `whorl passcode change`."
         case .passcodeWrongSize: "Choose another one."
         case .passcodeWrong: "Try again; after five wrong ones there is a wait."
-        case .passcodeThrottled: "Wait, then try again."
+        case .passcodeThrottled, .applicationPasswordThrottled: "Wait, then try again."
+        case .passcodeBusy: "Try again, and end the program that sends so many."
         case .passcodeNeeded: "Delete those first, or lose them with `--force`."
         case .store(let error): error.recovery
         }
