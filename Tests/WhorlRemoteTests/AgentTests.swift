@@ -398,7 +398,10 @@ struct AgentTests {
         let titles = agent.prompts.map(\.title)
         #expect(titles.count == 2)
         #expect(titles.first?.hasPrefix("“org.example.app” by its own word") == true, "\(titles)")
-        #expect(titles.last == "flatpak.org.example.Safe (other programs of this user can imitate it)", "\(titles)")
+        #expect(
+            titles.last == "flatpak.org.example.Safe (other programs of this user can imitate it)",
+            "\(titles)"
+        )
     }
 
     @Test func `a confined program registers as no agent`() async throws {
