@@ -66,7 +66,12 @@ struct Side {
     func evaluate(press: Int) async throws -> Double {
         let fingertip = Fingertip(reader: reader, press: press)
         _ = try await services.owner.evaluate(
-            EvaluationRequest(policy: .biometrics, reason: "be measured", application: Self.application),
+            EvaluationRequest(
+                policy: .biometrics,
+                purpose: .yes,
+                reason: "be measured",
+                application: Self.application
+            ),
             presenter: fingertip
         )
         let end = ContinuousClock.now

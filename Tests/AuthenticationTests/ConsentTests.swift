@@ -164,12 +164,12 @@ struct `Asking the owner` {
             try await engine.askForFirstPasscode(Self.request, in: session, presenter: ScriptedPresenter())
         }
         await #expect(throws: AuthenticationError.self) { try await ask() }
-        let nothing = await engine.known(in: session, vault, demanding: [])
+        let nothing = await engine.proofForFirstPasscode(Self.request, in: session, vault)
         await #expect(throws: VaultError.self) {
             try await vault.setPasscode(box("1234"), of: "owner", shown: nothing)
         }
         try await ask()
-        let shown = await engine.known(in: session, vault, demanding: [])
+        let shown = await engine.proofForFirstPasscode(Self.request, in: session, vault)
         await #expect(throws: VaultError.self) {
             try await vault.setPasscode(box("1234"), of: "owner", shown: .matchedFinger(of: "somebody"))
         }

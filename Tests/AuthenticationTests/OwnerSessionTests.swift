@@ -5,6 +5,7 @@ import WhorlFingerprint
 import Foundation
 import SecretMemory
 import SoftwareTPM
+import StateStore
 import Testing
 
 @testable import WhorlEngine
@@ -14,6 +15,10 @@ import WhorlService
 /// What was shown to a session opens items without another prompt, and nothing else does.
 @Suite(.enabled(if: SoftwareTPM.isAvailable, "needs swtpm and tpm2-tools"))
 struct `A session of the owner` {
+    private func scope(of profile: String = "owner") -> ShownProofs.Scope {
+        .init(profile: profile, application: Fixture.application, purpose: .storedByProgram)
+    }
+
     private let digest = Data(SHA256.hash(data: Data("message".utf8)))
 
     @Test func `a touch for an evaluation opens a key of the present set, without interaction too`()
@@ -223,11 +228,12 @@ struct `A session of the owner` {
         let object = try #require(right.passcode).object
         let session = OwnerSession()
         let shown = ShownProofs(
-            profile: "owner",
+            scope(),
             passcode: OwnerProof(
                 profile: "owner",
                 passcode: .init(object: object, authorization: box("wrong"))
-            )
+            ),
+            at: bench.fixture.clock.time.now()
         )
         session.add(since: session.visit()) { shown.adding(to: $0) }
         let given = try await engine.secret(
@@ -248,7 +254,11 @@ struct `A session of the owner` {
         )
         let silent = release(in: session, interactionAllowed: false)
         for (profile, opens) in [("bob", false), ("owner", true)] {
-            let shown = ShownProofs(profile: profile, print: print)
+            let shown = ShownProofs(
+                scope(of: profile),
+                touch: .init(print: print, strength: .any),
+                at: bench.fixture.clock.time.now()
+            )
             session.add(since: session.visit()) { shown.adding(to: $0) }
             let refused = await refusal { () async throws(ReleaseError) in
                 try await engine.secret(in: .sealed(item), silent, presenter: ScriptedPresenter())

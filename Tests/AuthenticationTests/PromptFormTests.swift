@@ -34,6 +34,7 @@ private let forms: [(PromptUpdate, String)] = [
         let prompt = Prompt(
             title: "vault-app",
             reason: "unlock",
+            purpose: .yes,
             cancelTitle: "Cancel",
             fallbackTitle: nil,
             readerKind: .virtual,
@@ -41,7 +42,7 @@ private let forms: [(PromptUpdate, String)] = [
             parts: [.finger, .passcode]
         )
         let form =
-            #"{"cancelTitle":"Cancel","parts":["finger","passcode"],"readerKind":"virtual","reason":"unlock","#
+            #"{"cancelTitle":"Cancel","parts":["finger","passcode"],"purpose":{"kind":"yes"},"readerKind":"virtual","reason":"unlock","#
             + #""scanType":"swipe","title":"vault-app"}"#
         #expect(try text(of: prompt) == form)
         #expect(try read(Prompt.self, form) == prompt)

@@ -120,7 +120,12 @@ import WhorlService
     ) -> Prompt {
         var request = Fixture.request()
         change(&request)
-        return PromptTexts().prompt(for: request, at: .scripted(), hasPasscode: hasPasscode)
+        return PromptTexts().prompt(
+            for: request,
+            .standard,
+            at: .scripted(),
+            hasPasscode: hasPasscode
+        )
     }
 
     @Test func `have defaults`() {

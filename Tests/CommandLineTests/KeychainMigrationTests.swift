@@ -122,6 +122,7 @@ struct `A keychain's migration` {
                 ReleaseRequest(
                     EvaluationRequest(
                         policy: .deviceOwner,
+                        purpose: .yes,
                         reason: "look",
                         application: service.services.application
                     )

@@ -106,6 +106,7 @@ PRESENTER = {"isInteractive": True, "takesPasscode": True}
 def request(reason="a test", **more):
     return {
         "policy": "biometrics",
+        "purpose": {"kind": "yes"},
         "reason": reason,
         "application": "test",
         "interactionAllowed": True,

@@ -15,6 +15,7 @@ private func prompt(_ parts: Prompt.Parts = [.finger, .passcode], fallback: Stri
     Prompt(
         title: "vault-app",
         reason: "unlock the vault",
+        purpose: .yes,
         cancelTitle: "Cancel",
         fallbackTitle: fallback,
         readerKind: .hardware,

@@ -35,6 +35,7 @@ extension PseudoTerminalTests {
             Prompt(
                 title: "vault-app",
                 reason: "unlock\u{1B}[2J the vault",
+                purpose: .yes,
                 cancelTitle: "Cancel",
                 fallbackTitle: fallback,
                 readerKind: .hardware,

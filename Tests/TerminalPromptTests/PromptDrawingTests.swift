@@ -19,6 +19,7 @@ private func prompt(
     Prompt(
         title: "vault-app",
         reason: reason,
+        purpose: .yes,
         cancelTitle: cancel,
         fallbackTitle: fallback,
         readerKind: kind,

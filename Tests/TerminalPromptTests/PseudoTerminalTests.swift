@@ -23,6 +23,7 @@ struct PseudoTerminalTests {
         Prompt(
             title: "vault-app",
             reason: reason,
+            purpose: .yes,
             cancelTitle: "Cancel",
             fallbackTitle: fallback,
             readerKind: .hardware,
@@ -229,6 +230,7 @@ struct PseudoTerminalTests {
                         prompt = Prompt(
                             title: "Second",
                             reason: "r",
+                            purpose: .yes,
                             cancelTitle: "c",
                             fallbackTitle: nil,
                             readerKind: .mock,

@@ -322,6 +322,7 @@ struct AgentTests {
         let prompt = Prompt(
             title: "test",
             reason: "a test",
+            purpose: .yes,
             cancelTitle: "Cancel",
             fallbackTitle: nil,
             readerKind: .mock,

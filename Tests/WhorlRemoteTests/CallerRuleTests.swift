@@ -184,7 +184,7 @@ struct CallerRuleTests {
     @Test func `the passcode alone is taken where the caller's place forbids a finger`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
-        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
         machine.rules.set(obstacle: remote)
         let presenter = ScriptedPresenter(typing: ["2468 hunter"])
         let evaluation = try await services.owner.evaluate(request(.deviceOwner), presenter: presenter)
@@ -296,11 +296,11 @@ struct FirstOwnerTests {
         let services = machine.services()
         machine.rules.set(refusal: no)
         await #expect(throws: VaultError.self) {
-            try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+            try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
         }
         #expect(try await !services.passcode.isSet())
         machine.rules.set()
-        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
         #expect(try await services.passcode.isSet() && machine.rules.asked == [.setPasscode, .setPasscode])
     }
 

@@ -95,7 +95,11 @@ struct ConfinedItemTests {
     @Test func `what is about the items of all programs is refused to a confined one`() async throws {
         let machine = try await RuledMachine()
         let services = machine.services()
-        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        try await services.passcode.set(
+            secret("2468 hunter"),
+            ConsentRequest(application: services.application),
+            shown: OwnerSession()
+        )
         try await add("wifi", services)
         for isUnknown in [false, true] {
             machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)

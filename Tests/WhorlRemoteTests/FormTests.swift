@@ -97,9 +97,22 @@ struct FormTests {
     @Test func `requests, uses and verdicts have names that never change`() throws {
         let application = ApplicationID(rawValue: "app")
         try #expect(
-            form(EvaluationRequest(policy: .deviceOwner, reason: "r", application: application))
-                == #"{"application":"app","interactionAllowed":true,"policy":"device-owner","reason":"r","reuseMilliseconds":0,"timeoutMilliseconds":60000}"#
+            form(
+                EvaluationRequest(policy: .deviceOwner, purpose: .yes, reason: "r", application: application)
+            )
+                == #"{"application":"app","interactionAllowed":true,"policy":"device-owner","purpose":{"kind":"yes"},"reason":"r","reuseMilliseconds":0,"timeoutMilliseconds":60000}"#
         )
+        try same(TouchPurpose.storedByProgram, #"{"kind":"storedByProgram"}"#)
+        for purpose in [
+            TouchPurpose.item("x"), .signIn("x"), .setPasscode, .changeFingers, .keyring, .logIn("x"),
+            .unlockScreen("x"),
+        ] {
+            let name = try form(purpose).contains("name") ? #","name":"x""# : ""
+            try same(purpose, #"{"kind":"\#(purpose.code)"\#(name)}"#)
+        }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(TouchPurpose.self, from: Data(#"{"kind":"newer"}"#.utf8))
+        }
         try same(PasscodeVerdict.wrong(triesLeft: 4), #"{"triesLeft":4,"verdict":"wrong"}"#)
         try same(PasscodeVerdict.throttled(for: .seconds(1)), #"{"milliseconds":1000,"verdict":"throttled"}"#)
         try same(ItemUse.secret, #"{"secret":{}}"#)

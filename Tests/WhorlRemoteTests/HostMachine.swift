@@ -42,14 +42,15 @@ final class HostMachine {
         services = Self.services(over: transport)
         if let passcode {
             let session = OwnerSession()
+            let consent = ConsentRequest(application: own.application)
             if enrolled != nil {
                 try await own.passcode.askForFinger(
-                    ConsentRequest(application: own.application),
+                    consent,
                     in: session,
                     presenter: ScriptedPresenter()
                 )
             }
-            try await own.passcode.set(secret(passcode), shown: session)
+            try await own.passcode.set(secret(passcode), consent, shown: session)
         }
     }
 

@@ -305,6 +305,7 @@ struct LoginTests {
 struct IdentifyingTests {
     private let request = EvaluationRequest(
         policy: .biometrics,
+        purpose: .yes,
         reason: "check in",
         application: ApplicationID(rawValue: "org.example.counter")
     )

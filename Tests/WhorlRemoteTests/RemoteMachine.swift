@@ -152,6 +152,7 @@ extension EvaluationRequest {
     init(_ reason: String, session: OwnerSession? = nil) {
         self.init(
             policy: .deviceOwner,
+            purpose: .yes,
             reason: reason,
             application: ApplicationID(rawValue: "org.example.app")
         )

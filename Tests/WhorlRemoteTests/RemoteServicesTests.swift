@@ -66,7 +66,7 @@ struct RemoteServicesTests {
             try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
         }
         await #expect(throws: VaultError.self) {
-            try await services.passcode.set(secret("2468 hunter"), shown: session)
+            try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         }
         #expect(try await !services.passcode.isSet())
     }
@@ -80,12 +80,12 @@ struct RemoteServicesTests {
         try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
         session.forget()
         await #expect {
-            try await services.passcode.set(secret("2468 hunter"), shown: session)
+            try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         } throws: {
             ($0 as? VaultError)?.code == .accessDenied
         }
         try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
-        try await services.passcode.set(secret("2468 hunter"), shown: session)
+        try await services.passcode.set(secret("2468 hunter"), consent, shown: session)
         #expect(try await services.passcode.verify(secret("2468 hunter")) == .verified)
         #expect(try await services.passcode.verify(secret("0000")) == .wrong(triesLeft: 4))
         try await services.passcode.change(secret("2468 hunter"), to: secret("1357 hunter"))
@@ -162,7 +162,7 @@ struct RemoteServicesTests {
     @Test func `the passcode is typed at the caller's prompt and compared by the service`() async throws {
         let machine = try await RemoteMachine(reader: "mock:then=no-match")
         let services = machine.services
-        try await services.passcode.set(secret("2468 hunter"), shown: OwnerSession())
+        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
         let presenter = ScriptedPresenter(typing: ["wrong one", "2468 hunter"])
         let evaluation = try await services.owner.evaluate(EvaluationRequest("unlock"), presenter: presenter)
         #expect(evaluation.method == .passcode && evaluation.finger == nil)

@@ -128,25 +128,12 @@ struct StrangerTests {
         await #expect {
             _ = try await client.call(
                 PasscodeInterface.set,
-                .init(passcode: place, session: id),
+                .init(passcode: place, request: ConsentRequest(application: application), session: id),
                 attachments,
                 failing: VaultError.self
             )
         } throws: {
             ($0 as? VaultError)?.code == .accessDenied
         }
-    }
-
-    @Test func `a session is found by its user and its id alone, until it ends`() throws {
-        let board = SessionBoard()
-        let (end, _) = try UnixSocket.pair()
-        let user = try PeerUser(of: end)
-        let id = board.begin(for: user)
-        #expect(board.session(id, of: user) != nil)
-        let other = (id.first == "0" ? "1" : "0") + id.dropFirst()
-        #expect(board.session(other, of: user) == nil)
-        #expect(board.session(nil, of: user) == nil)
-        board.end(id)
-        #expect(board.session(id, of: user) == nil)
     }
 }

@@ -23,7 +23,7 @@ struct TrafficTests {
         let consent = ConsentRequest(application: services.application)
         let session = OwnerSession()
         try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
-        try await services.passcode.set(secret(words[0]), shown: session)
+        try await services.passcode.set(secret(words[0]), consent, shown: session)
         try await services.passcode.change(secret(words[0]), to: secret(words[1]))
         #expect(try await services.passcode.verify(secret(words[1])) == .verified)
         let id = ItemID(.secret, try ItemName("s"), of: "ada")

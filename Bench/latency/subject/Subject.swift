@@ -113,6 +113,7 @@ final class Subject {
     func evaluate() async throws {
         let request = EvaluationRequest(
             policy: .biometrics,
+            purpose: .yes,
             reason: "be measured",
             application: services.application
         )

@@ -119,6 +119,7 @@ func measure(_ rounds: Int) async throws {
     func release() async throws -> Double {
         let request = EvaluationRequest(
             policy: .biometrics,
+            purpose: .yes,
             reason: "measure",
             application: parts.application
         )

@@ -68,11 +68,11 @@ struct Asking {
         )
     }
 
-    /// The request of an evaluation, as JSON.
+    /// The request of an evaluation, as JSON; it is for a yes, and for an item's use the service names the item.
     func request(of application: Bytes) -> Bytes {
         var json = Bytes(#"{"policy":""#)
         json.append(policy.name)
-        json.append(#"","reason":"#)
+        json.append(#"","purpose":{"kind":"yes"},"reason":"#)
         json.append(text: reason)
         json.append(#","interactionAllowed":"#)
         json.append(has(WHORL_NO_INTERACTION) ? "false" : "true")

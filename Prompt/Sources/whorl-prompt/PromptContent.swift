@@ -38,6 +38,7 @@ struct PromptContent: Sendable {
         let prompt = Prompt(
             title: translated("Enroll the %1$@", with: translated(finger.spokenName)),
             reason: "",
+            purpose: .changeFingers,
             cancelTitle: "Cancel",
             fallbackTitle: nil,
             readerKind: reader,

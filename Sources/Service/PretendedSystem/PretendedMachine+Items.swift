@@ -2,6 +2,7 @@
 
 internal import WhorlEngine
 internal import Crypto
+internal import StateStore
 import WhorlEnrollment
 package import Foundation
 package import SecretMemory
@@ -70,7 +71,9 @@ extension PretendedMachine {
         _ request: ReleaseRequest,
         presenter: any PromptPresenter
     ) async throws(ReleaseError) -> Released<ItemProduct> {
-        switch use {
+        var request = request
+        request.evaluation.purpose = item.purpose(named: request.evaluation.purpose, of: use)
+        return switch use {
         case .secret: try await secret(in: item, request, presenter)
         case .signature(let digest): try await signature(over: digest, with: item, request, presenter)
         case .sharedSecret(let publicKey):
@@ -173,7 +176,7 @@ extension PretendedMachine {
         for entry: TestVault.Entry,
         _ request: ReleaseRequest
     ) async throws(ReleaseError) -> [AccessControl] {
-        let shown = vault.shown(to: request.evaluation.session)
+        let shown = vault.shown(for: request.evaluation, at: clock.time.now())
         var hasFinger = false
         if let print = shown.print {
             hasFinger = (try? await state.createdStore().isEnrolled(print, of: Self.profile)) == true

@@ -58,7 +58,7 @@ package final class PretendedMachine: AuthenticationService {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
         let evaluation = try await engine.evaluate(request, presenter: presenter)
-        if let session = request.session { vault.remember(evaluation, in: session, await binding()) }
+        vault.remember(evaluation, for: request, await binding(), at: clock.time.now())
         return evaluation
     }
 
@@ -138,7 +138,12 @@ final class TestClock: Sendable {
         MachineTime { [self] in
             let now = MachineTime.system.now()
             let passed = passed.withLock(\.self)
-            return Moment(bootID: now.bootID, sinceBoot: now.sinceBoot + passed, wall: now.wall + passed)
+            return Moment(
+                bootID: now.bootID,
+                sinceBoot: now.sinceBoot + passed,
+                wall: now.wall + passed,
+                asleep: now.asleep
+            )
         }
     }
 

@@ -3,6 +3,7 @@
 internal import Crypto
 internal import Foundation
 internal import SecretMemory
+internal import StateStore
 internal import Synchronization
 internal import WhorlEngine
 internal import WhorlFingerprint
@@ -39,9 +40,17 @@ final class TestVault: Sendable {
         var passcode: Int?
     }
 
+    /// The program and the purpose that proofs count for.
+    private struct Scope: Hashable {
+        let application: ApplicationID
+        let purpose: TouchPurpose
+    }
+
     private struct Visitor: Sendable {
         weak let session: OwnerSession?
-        var shown = Shown()
+        let scope: Scope
+        var print: (id: PrintID, term: ProofTerm)?
+        var passcode: (number: Int, term: ProofTerm)?
     }
 
     private struct State {
@@ -75,27 +84,40 @@ final class TestVault: Sendable {
         return state.withLock { $0.entries[id] }
     }
 
-    /// Records what an evaluation has shown to a session; a reused match does not count.
-    func remember(_ evaluation: Evaluation, in session: OwnerSession, _ binding: Binding) {
+    /// Records what an evaluation has shown to a request's session; a reused match does not count.
+    func remember(
+        _ evaluation: Evaluation,
+        for request: EvaluationRequest,
+        _ binding: Binding,
+        at now: Moment
+    ) {
+        guard let session = request.session else { return }
+        let scope = Scope(application: request.application, purpose: request.purpose)
+        let term = ProofTerm(of: request.purpose, at: now)
         state.withLock { state in
             state.visitors = state.visitors.filter { $0.value.session != nil }
-            var visitor = state.visitors[ObjectIdentifier(session)] ?? Visitor(session: session)
+            var visitor = Visitor(session: session, scope: scope)
+            if let known = state.visitors[ObjectIdentifier(session)], known.scope == scope { visitor = known }
             switch evaluation.method {
-            case .biometry: if !evaluation.isReused { visitor.shown.print = evaluation.print }
-            case .passcode: visitor.shown.passcode = binding.passcode
+            case .biometry: if !evaluation.isReused { visitor.print = evaluation.print.map { ($0, term) } }
+            case .passcode: visitor.passcode = binding.passcode.map { ($0, term) }
             }
             state.visitors[ObjectIdentifier(session)] = visitor
         }
     }
 
-    /// Returns the proofs that a session was shown before.
-    func shown(to session: OwnerSession?) -> Shown {
-        guard let session else { return Shown() }
+    /// Returns the proofs that a request's session was shown before and that still count for it, and counts the use.
+    func shown(for request: EvaluationRequest, at now: Moment) -> Shown {
+        guard let session = request.session else { return Shown() }
+        let scope = Scope(application: request.application, purpose: request.purpose)
         return state.withLock { state in
-            guard let visitor = state.visitors[ObjectIdentifier(session)], visitor.session === session else {
-                return Shown()
-            }
-            return visitor.shown
+            guard var visitor = state.visitors[ObjectIdentifier(session)], visitor.session === session,
+                visitor.scope == scope
+            else { return Shown() }
+            if visitor.print?.term.use(at: now, .standard) == false { visitor.print = nil }
+            if visitor.passcode?.term.use(at: now, .standard) == false { visitor.passcode = nil }
+            state.visitors[ObjectIdentifier(session)] = visitor
+            return Shown(print: visitor.print?.id, passcode: visitor.passcode?.number)
         }
     }
 }

@@ -53,6 +53,7 @@ package struct AccountFingers: Sendable {
     ) async throws(AuthenticationError) {
         var request = EvaluationRequest(
             policy: .biometrics,
+            purpose: .yes,
             reason: "touch the reader, as another program asks",
             application: Self.application,
             fallbackTitle: "",

@@ -71,10 +71,13 @@ struct InProcessPasscode: PasscodeService {
         try await engine.askForFirstPasscode(request, in: session, presenter: presenter)
     }
 
-    func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError) {
+    func set(
+        _ passcode: SecretBox,
+        _ request: ConsentRequest,
+        shown session: OwnerSession
+    ) async throws(VaultError) {
         let vault = try await state.createdVault()
-        // The touch before a first passcode cannot have come with one.
-        let shown = await engine.known(in: session, vault, demanding: [])
+        let shown = await engine.proofForFirstPasscode(request, in: session, vault)
         try await vault.setPasscode(passcode, of: profile, shown: shown)
     }
 
@@ -124,12 +127,14 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         if isOn { return }
         var asked = EvaluationRequest(
             policy: .biometrics,
+            purpose: .keyring,
             reason: "have your login password handed over after a touch at the login",
             application: request.application,
             timeout: request.timeout
         )
         asked.asker = request.asker
         asked.fingerObstacle = request.fingerObstacle
+        asked.obstacle = request.obstacle
         let evaluation: Evaluation
         do throws(AuthenticationError) {
             evaluation = try await engine.evaluate(asked, presenter: presenter)
@@ -155,7 +160,7 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         return true
     }
 
-    func release(after session: OwnerSession, changedOn day: Int?) async throws(VaultError) -> SecretBox? {
+    func release(after login: EvaluationRequest, changedOn day: Int?) async throws(VaultError) -> SecretBox? {
         guard let row = try await row(), let item = row.item, let vault = try await state.vaultInChip() else {
             return nil
         }
@@ -165,7 +170,7 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         }
         return try await vault.secret(
             in: item,
-            shown: await engine.known(in: session, vault, demanding: [engine.strength])
+            shown: await engine.known(for: login, vault, demanding: [engine.strength])
         )
     }
 

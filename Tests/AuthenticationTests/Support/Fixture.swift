@@ -140,6 +140,7 @@ final class Fixture: Sendable {
 
     static func request(
         _ policy: Policy = .biometrics,
+        purpose: TouchPurpose = .yes,
         reason: String = "unlock the test",
         reuse: Duration = .zero,
         interactionAllowed: Bool = true,
@@ -147,6 +148,7 @@ final class Fixture: Sendable {
     ) -> EvaluationRequest {
         EvaluationRequest(
             policy: policy,
+            purpose: purpose,
             reason: reason,
             application: application,
             reuse: reuse,

@@ -12,12 +12,38 @@ final class TestClock: Sendable {
 
     /// Lets both clocks run.
     func advance(_ duration: Duration) {
-        move { Moment(bootID: $0.bootID, sinceBoot: $0.sinceBoot + duration.ms, wall: $0.wall + duration.ms) }
+        move {
+            Moment(
+                bootID: $0.bootID,
+                sinceBoot: $0.sinceBoot + duration.ms,
+                wall: $0.wall + duration.ms,
+                asleep: $0.asleep
+            )
+        }
+    }
+
+    /// Lets the machine sleep.
+    func sleep(_ duration: Duration) {
+        move {
+            Moment(
+                bootID: $0.bootID,
+                sinceBoot: $0.sinceBoot + duration.ms,
+                wall: $0.wall + duration.ms,
+                asleep: $0.asleep + duration.ms
+            )
+        }
     }
 
     /// Sets the wall clock alone.
     func setWall(by duration: Duration) {
-        move { Moment(bootID: $0.bootID, sinceBoot: $0.sinceBoot, wall: $0.wall + duration.ms) }
+        move {
+            Moment(
+                bootID: $0.bootID,
+                sinceBoot: $0.sinceBoot,
+                wall: $0.wall + duration.ms,
+                asleep: $0.asleep
+            )
+        }
     }
 
     /// Starts the machine anew; the wall clock goes on.

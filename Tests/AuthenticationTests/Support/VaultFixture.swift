@@ -114,10 +114,11 @@ func release(
 /// The same for an evaluation.
 func evaluation(
     _ policy: WhorlService.Policy = .biometrics,
+    for purpose: TouchPurpose = .storedByProgram,
     in session: OwnerSession,
     reuse: Duration = .zero
 ) -> EvaluationRequest {
-    var evaluation = Fixture.request(policy, reuse: reuse)
+    var evaluation = Fixture.request(policy, purpose: purpose, reuse: reuse)
     evaluation.session = session
     return evaluation
 }

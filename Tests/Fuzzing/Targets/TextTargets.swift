@@ -49,6 +49,7 @@ extension FuzzTarget {
         let prompt = Prompt(
             title: input.text(),
             reason: input.text(),
+            purpose: .yes,
             cancelTitle: input.text(),
             fallbackTitle: input.flag() ? input.text() : nil,
             readerKind: input.flag() ? .mock : .hardware,

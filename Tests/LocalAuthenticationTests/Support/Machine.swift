@@ -74,7 +74,12 @@ final class Machine: AuthenticationService {
         }
         if request.reuse > .zero { return evaluation(.biometry, isReused: true) }
         guard request.interactionAllowed else { throw AuthenticationError(.notInteractive) }
-        let prompt = PromptTexts().prompt(for: request, at: .test, hasPasscode: preconditions.hasPasscode)
+        let prompt = PromptTexts().prompt(
+            for: request,
+            .standard,
+            at: .test,
+            hasPasscode: preconditions.hasPasscode
+        )
         return try await PromptRace(prompt: prompt, presenter: presenter).run { entry in
             entry.send(.scan(.touch))
             return await self.outcome()

@@ -90,6 +90,7 @@ extension KeptThing {
         let session = OwnerSession()
         var asked = EvaluationRequest(
             policy: .deviceOwner,
+            purpose: .storedByProgram,
             reason: "open",
             application: program.services.application
         )

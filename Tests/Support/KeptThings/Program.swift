@@ -132,6 +132,7 @@ package struct Programs: Sendable {
         let program = self[showing]
         var request = EvaluationRequest(
             policy: .deviceOwner,
+            purpose: .yes,
             reason: "show",
             application: program.services.application
         )

@@ -36,6 +36,7 @@ package struct ContextSettings: Sendable {
     func request(_ policy: Policy, reason: String, for application: ApplicationID) -> EvaluationRequest {
         EvaluationRequest(
             policy: policy,
+            purpose: .storedByProgram,
             reason: reason,
             application: application,
             cancelTitle: cancelTitle,

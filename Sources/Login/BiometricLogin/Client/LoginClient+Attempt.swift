@@ -131,7 +131,7 @@ extension LoginDesk {
         if let shown {
             recognition = shown
         } else {
-            recognition = try await owner.recognise(for: pair.item.access, reason)
+            recognition = try await owner.recognise(for: pair.item.access, .signIn(host), reason)
         }
         shown = recognition
         let evaluation = recognition.evaluation

@@ -54,7 +54,7 @@ extension LoginDesk {
         let challenge = try await challenge(.enable, for: user, on: device)
         let (item, attestation) = try await makeKey(access, for: user, on: device)
         let reason = self.reason(reason, for: user)
-        let recognition = try await owner.recognise(for: access, reason)
+        let recognition = try await owner.recognise(for: access, .signIn(host), reason)
         var key = LoginRecord.Key(
             item: item.encoded,
             fingers: recognition.evaluation.domainState,

@@ -110,6 +110,7 @@ public struct BiometricKeys: Sendable {
         do throws(LoginError) {
             _ = try await owner.recognise(
                 for: options.takesPasscode ? .userPresence : .biometryAny,
+                .yes,
                 promptMessage
             )
             return true

@@ -17,6 +17,7 @@ struct Owner {
     struct Recognition {
         let evaluation: Evaluation
         fileprivate let session: OwnerSession
+        fileprivate let purpose: TouchPurpose
 
         var method: LoginClaims.Method {
             switch evaluation.method {
@@ -31,17 +32,21 @@ struct Owner {
         await parts.owner.preflight(policy, for: parts.application)
     }
 
-    /// Prompts the owner for the requirements of a key.
+    /// Prompts the owner for the requirements of a key, or for a yes.
     ///
     /// The prompt is separate from the signature and precedes it, since the assertion says how the owner was recognised
     /// and with which set of fingers.
-    func recognise(for access: AccessControl, _ reason: String) async throws(LoginError) -> Recognition {
+    func recognise(
+        for access: AccessControl,
+        _ purpose: TouchPurpose,
+        _ reason: String
+    ) async throws(LoginError) -> Recognition {
         let session = OwnerSession()
-        var request = request(access.takesPasscode ? .deviceOwner : .biometrics, reason)
+        var request = request(access.takesPasscode ? .deviceOwner : .biometrics, purpose, reason)
         request.session = session
         do {
             let evaluation = try await parts.owner.evaluate(request, presenter: presenter)
-            return Recognition(evaluation: evaluation, session: session)
+            return Recognition(evaluation: evaluation, session: session, purpose: purpose)
         } catch {
             throw LoginError(.evaluation(error))
         }
@@ -54,7 +59,7 @@ struct Owner {
         _ recognition: Recognition,
         _ reason: String
     ) async throws(LoginError) -> Data {
-        var request = request(.deviceOwner, reason)
+        var request = request(.deviceOwner, recognition.purpose, reason)
         request.session = recognition.session
         // Only what the claims say was shown may open the key.
         request.interactionAllowed = false
@@ -81,7 +86,7 @@ struct Owner {
             return try await parts.items.signature(
                 over: Data(SHA256.hash(data: message)),
                 with: .sealed(key),
-                ReleaseRequest(request(.deviceOwner, reason)),
+                ReleaseRequest(request(.deviceOwner, .storedByProgram, reason)),
                 presenter: presenter
             ).product
         } catch {
@@ -141,9 +146,10 @@ struct Owner {
         return now.obstacle?.code == .biometryNotEnrolled ? .fingersChanged : nil
     }
 
-    func request(_ policy: Policy, _ reason: String) -> EvaluationRequest {
+    func request(_ policy: Policy, _ purpose: TouchPurpose, _ reason: String) -> EvaluationRequest {
         EvaluationRequest(
             policy: policy,
+            purpose: purpose,
             reason: reason,
             application: parts.application,
             cancelTitle: options.cancelTitle,

@@ -149,7 +149,9 @@ struct LoginDesk {
     /// Returns the reason of the prompt: the program's, or a default.
     func reason(_ given: String?, for user: LoginName) -> String {
         if let given, !DisplayText.isBlank(given) { return given }
-        let host = server.text.drop { $0 != "/" }.dropFirst(2)
         return "sign in to \(host) as \(user)"
     }
+
+    /// The server's name and port, for a prompt.
+    var host: String { String(server.text.drop { $0 != "/" }.dropFirst(2)) }
 }

@@ -65,6 +65,7 @@ struct ReleaseOptions: ParsableArguments {
         }
         let evaluation = EvaluationRequest(
             policy: .deviceOwner,
+            purpose: .item(id.name.text),
             reason: self.reason ?? reason,
             application: session.services.application,
             // More than 300 s counts as 300 s.

@@ -101,6 +101,7 @@ struct Evaluate: Verb {
     private func request(of application: ApplicationID) -> EvaluationRequest {
         EvaluationRequest(
             policy: policy,
+            purpose: .yes,
             reason: reason,
             application: application,
             cancelTitle: cancelTitle,

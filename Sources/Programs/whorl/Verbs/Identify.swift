@@ -37,6 +37,7 @@ struct Identify: Verb {
         let users = try numbers()
         let request = EvaluationRequest(
             policy: .biometrics,
+            purpose: .yes,
             reason: reason,
             application: session.services.application,
             fallbackTitle: "",

@@ -133,6 +133,7 @@ extension KeychainMigration {
     private func request(_ asking: Asking) -> EvaluationRequest {
         EvaluationRequest(
             policy: .deviceOwner,
+            purpose: .storedByProgram,
             reason: "move the keychain's items into the service",
             application: own.application,
             timeout: asking.timeout

@@ -156,6 +156,7 @@ struct Migrate: Verb {
         let request = ReleaseRequest(
             EvaluationRequest(
                 policy: .deviceOwner,
+                purpose: .item(name.text),
                 reason: "move the secret “\(name.text)” into the service",
                 application: own.application,
                 timeout: global.patience

@@ -35,7 +35,8 @@ struct Passcode: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
             abstract: "Sets a passcode where none is.",
-            discussion: "Where a finger is enrolled, the owner touches the reader with one first."
+            discussion:
+                "Prompts for the new passcode. If a finger is enrolled, touch the reader with it afterwards."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
@@ -47,17 +48,21 @@ struct Passcode: AsyncParsableCommand {
                 throw Failure(VaultError(.passcodeExists, session.services.profile))
             }
             let service = session.services.passcode
+            // Asked for first: the touch counts for a minute.
+            let new = try await passcode.readNew()
             let shown = OwnerSession()
+            let request = session.consentRequest(handing: nil)
             try await failing { () async throws(AuthenticationError) in
                 try await service.askForFinger(
-                    session.consentRequest(handing: nil),
+                    request,
                     in: shown,
                     presenter: session.presenter(handing: nil)
                 )
             }
-            let new = try await passcode.readNew()
             try await PasswordAgent.beside(session) { () async throws(Failure) in
-                try await failing { () async throws(VaultError) in try await service.set(new, shown: shown) }
+                try await failing { () async throws(VaultError) in
+                    try await service.set(new, request, shown: shown)
+                }
             }
             return Answer(result: ["set": true], text: ["The passcode is set."] + Passcode.advice(on: new))
         }

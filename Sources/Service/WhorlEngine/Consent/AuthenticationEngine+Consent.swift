@@ -4,7 +4,7 @@ import StateStore
 public import WhorlEnrollment
 import WhorlFingerprint
 public import WhorlService
-import WhorlVault
+package import WhorlVault
 
 extension AuthenticationEngine {
     /// Asks the owner to agree to a change of the enrolled fingers.
@@ -71,18 +71,41 @@ extension AuthenticationEngine {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) {
         guard let status = try await enrollmentStatus(), status.hasFingers else { return }
+        var evaluation = forFirstPasscode(request, in: session)
+        evaluation.waived = TouchStrength(hasTwoFingers: !status.hasTwoFingersOnAReader, hasPasscode: true)
+        _ = try await evaluate(evaluation, presenter: presenter)
+    }
+
+    /// Takes the match that ``askForFirstPasscode(_:in:presenter:)`` has kept in a session, which counts once.
+    ///
+    /// - Parameters:
+    ///   - request: The program that asks, and its place, as when it asked for the finger.
+    ///   - session: The session that keeps the match.
+    ///   - vault: The vault whose passcode is to be set.
+    /// - Returns: The proof; of nothing without such a match, or after its time.
+    package func proofForFirstPasscode(
+        _ request: ConsentRequest,
+        in session: OwnerSession,
+        _ vault: Vault
+    ) async -> OwnerProof {
+        // The touch before a first passcode cannot have come with one.
+        await known(for: forFirstPasscode(request, in: session), vault, demanding: [])
+    }
+
+    private func forFirstPasscode(_ request: ConsentRequest, in session: OwnerSession) -> EvaluationRequest {
         var evaluation = EvaluationRequest(
             policy: .biometrics,
+            purpose: .setPasscode,
             reason: "touch an enrolled finger to set a passcode",
             application: request.application,
             fallbackTitle: "",
             timeout: request.timeout
         )
         evaluation.session = session
-        evaluation.waived = TouchStrength(hasTwoFingers: !status.hasTwoFingersOnAReader, hasPasscode: true)
         evaluation.asker = request.asker
         evaluation.fingerObstacle = request.fingerObstacle
-        _ = try await evaluate(evaluation, presenter: presenter)
+        evaluation.obstacle = request.obstacle
+        return evaluation
     }
 
     func enrollmentStatus() async throws(AuthenticationError) -> EnrollmentStatus? {
@@ -111,6 +134,7 @@ extension AuthenticationEngine {
     ) -> EvaluationRequest {
         var evaluation = EvaluationRequest(
             policy: ways.contains(.passcode) ? .deviceOwner : .biometrics,
+            purpose: .changeFingers,
             reason: "\(ways.instruction) to \(change.spoken)",
             application: request.application,
             // Without a passcode, the prompt has no fallback.
@@ -123,6 +147,7 @@ extension AuthenticationEngine {
         evaluation.waived.hasTwoFingers = !status.hasTwoFingersOnAReader
         evaluation.asker = request.asker
         evaluation.fingerObstacle = request.fingerObstacle
+        evaluation.obstacle = request.obstacle
         return evaluation
     }
 }

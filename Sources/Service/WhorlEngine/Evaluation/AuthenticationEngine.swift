@@ -41,6 +41,8 @@ public final class AuthenticationEngine: AuthenticationService {
     let rules: AttemptRules
     /// The strength that the machine demands of each touch.
     package let strength: TouchStrength
+    /// The machine's time limits for proofs that are kept in a session.
+    package let limits: ProofLimits
 
     /// Makes an engine from its parts.
     ///
@@ -83,11 +85,13 @@ public final class AuthenticationEngine: AuthenticationService {
         obstacle: @escaping ReaderObstacle = { _ in nil },
         rules: AttemptRules = .standard,
         strength: TouchStrength = .any,
+        limits: ProofLimits = .standard,
         reader: @escaping ReaderProvider
     ) {
         self.obstacle = obstacle
         self.rules = rules
         self.strength = strength
+        self.limits = limits
         self.interruptions = interruptions
         self.profile = profile
         self.state = state
@@ -114,6 +118,7 @@ public final class AuthenticationEngine: AuthenticationService {
             obstacle: obstacle,
             rules: rules,
             strength: strength,
+            limits: limits,
             reader: reader ?? self.reader
         )
     }

@@ -90,7 +90,7 @@ extension EvaluationSession {
         _ obstacle: AuthenticationError? = nil,
         finger: PasscodeRace.FingerPart? = nil
     ) async throws(AuthenticationError) -> Evaluation {
-        let prompt = engine.texts.prompt(for: request, at: survey.readerInfo, parts: parts)
+        let prompt = engine.texts.prompt(for: request, engine.limits, at: survey.readerInfo, parts: parts)
         let idle = IdleTimeout(timeout)
         let entry = PromptEntry(parts) { idle.restart() }
         let passcode = PasscodeLoop(

@@ -43,6 +43,7 @@ struct EvaluationSession: Sendable {
     func run() async throws(AuthenticationError) -> Evaluation {
         guard !DisplayText.isBlank(request.reason) else { throw AuthenticationError(.reasonMissing) }
         guard !Task.isCancelled else { throw AuthenticationError(.appCancel) }
+        if let obstacle = request.obstacle { throw obstacle }
         return try await engine.interruptions.run { run async throws(AuthenticationError) in
             try await self.run(run)
         }
@@ -124,6 +125,7 @@ struct EvaluationSession: Sendable {
         let evaluation = try await scan(reader, books, Scan.Limits(wait: wait, touch: timeout)) { scan in
             let prompt = engine.texts.prompt(
                 for: request,
+                engine.limits,
                 at: scan.info,
                 hasPasscode: survey.preconditions.hasPasscode
             )

@@ -172,7 +172,7 @@ package struct GroupIdentification: Sendable {
         _ presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> IdentifiedFinger {
         let found = Mutex<IdentifiedFinger?>(nil)
-        let prompt = asker.texts.prompt(for: request, at: info, hasPasscode: false)
+        let prompt = asker.texts.prompt(for: request, asker.limits, at: info, hasPasscode: false)
         let outcome = await PromptRace(prompt: prompt, presenter: presenter).run { entry in
             do throws(AuthenticationError) {
                 let finger = try await TouchLoop(books: books, allowed: ScanLoop.tries).run(

@@ -24,13 +24,19 @@ public struct PromptTexts: Sendable, Hashable {
         self.unnamedProgram = unnamedProgram
     }
 
-    /// Returns the prompt of a request.
+    /// Returns the prompt of a request, on a machine with these limits for proofs.
     ///
     /// A cancel title of only white space counts as none, since the cancel button cannot be hidden. An empty fallback
     /// title hides the fallback button, and so does a policy without a fallback.
-    package func prompt(for request: EvaluationRequest, at reader: ReaderInfo, hasPasscode: Bool) -> Prompt {
+    package func prompt(
+        for request: EvaluationRequest,
+        _ limits: ProofLimits,
+        at reader: ReaderInfo,
+        hasPasscode: Bool
+    ) -> Prompt {
         prompt(
             for: request,
+            limits,
             at: reader,
             parts: .finger,
             fallbackTitle: fallbackTitle(for: request, hasPasscode: hasPasscode)
@@ -41,10 +47,16 @@ public struct PromptTexts: Sendable, Hashable {
     ///
     /// The fallback title leads to the passcode; where only the passcode is asked for, the prompt has no fallback
     /// title.
-    func prompt(for request: EvaluationRequest, at reader: ReaderInfo?, parts: Prompt.Parts) -> Prompt {
+    func prompt(
+        for request: EvaluationRequest,
+        _ limits: ProofLimits,
+        at reader: ReaderInfo?,
+        parts: Prompt.Parts
+    ) -> Prompt {
         let hasFinger = parts.contains(.finger)
         return prompt(
             for: request,
+            limits,
             at: hasFinger ? reader : nil,
             parts: parts,
             fallbackTitle: hasFinger ? fallbackTitle(for: request, hasPasscode: true) : nil
@@ -53,16 +65,20 @@ public struct PromptTexts: Sendable, Hashable {
 
     private func prompt(
         for request: EvaluationRequest,
+        _ limits: ProofLimits,
         at reader: ReaderInfo?,
         parts: Prompt.Parts,
         fallbackTitle: String?
     ) -> Prompt {
+        let keepsProof = request.session != nil && request.purpose.proof == .untilLimit
         // The name is the program's own text, like its reason.
         let program = DisplayText.clean(request.application.rawValue, limit: 60)
         let cancelTitle = request.cancelTitle.map { DisplayText.clean($0) } ?? ""
         return Prompt(
             title: DisplayText.isBlank(program) ? unnamedProgram : program,
             reason: DisplayText.clean(request.reason),
+            purpose: request.purpose,
+            limits: keepsProof ? limits : nil,
             cancelTitle: DisplayText.isBlank(cancelTitle) ? cancel : cancelTitle,
             fallbackTitle: fallbackTitle,
             readerKind: reader?.kind ?? .hardware,

@@ -20,10 +20,30 @@ extension AuthenticationEngine {
         // The person is not asked for a use that is not possible.
         do throws(VaultError) { try use.check(item) } catch { throw .vault(error) }
         let password = request.applicationPassword
+        var request = request
+        request.evaluation.purpose = item.purpose(named: request.evaluation.purpose, of: use)
         return try await ItemRelease(engine: self, request: request, presenter: presenter).run(item) {
             vault,
             proof throws(VaultError) in
             try await vault.product(of: item, for: use, proof, password)
+        }
+    }
+}
+
+extension ProtectedItem {
+    /// Returns the purpose of a touch that opens the item, whatever a program says: an item with a name is opened as that
+    /// item, and one that a program brings along as something of the program, unless it signs in with it.
+    ///
+    /// - Parameters:
+    ///   - purpose: The purpose that the program names.
+    ///   - use: The use that is made of the item.
+    /// - Returns: The purpose that the prompt shows.
+    package func purpose(named purpose: TouchPurpose, of use: ItemUse) -> TouchPurpose {
+        switch (self, purpose, use) {
+        case (.named(let id), .item(let name), _) where id.name.text.hasSuffix(":\(name)"): .item(name)
+        case (.named(let id), _, _): .item(id.name.text)
+        case (.sealed, .signIn, .signature): purpose
+        case (.sealed, _, _): .storedByProgram
         }
     }
 }

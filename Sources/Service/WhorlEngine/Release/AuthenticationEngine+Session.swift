@@ -22,7 +22,9 @@ extension AuthenticationEngine {
         keeper: ProofKeeper?,
         _ presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> Evaluation {
-        let visit = request.session?.visit()
+        // A purpose for one request alone keeps nothing, whatever session the caller brings.
+        let session = request.purpose.proof == .none ? nil : request.session
+        let visit = session?.visit()
         let engine = keeper.map { with($0) } ?? self
         let evaluation = try await EvaluationSession(
             engine: engine,
@@ -30,23 +32,33 @@ extension AuthenticationEngine {
             presenter: presenter
         ).run()
         if let visit {
-            let shown = shown(by: evaluation, keeper)
-            request.session?.add(since: visit) { shown.adding(to: $0) }
+            let shown = shown(by: evaluation, for: request, keeper)
+            session?.add(since: visit) { shown.adding(to: $0) }
         }
         return evaluation
     }
 
     /// Returns what an evaluation has shown: only the method that ended it counts, and only a touch that was made for
     /// it.
-    private func shown(by evaluation: Evaluation, _ keeper: ProofKeeper?) -> ShownProofs {
-        var shown = ShownProofs(profile: profile)
+    private func shown(
+        by evaluation: Evaluation,
+        for request: EvaluationRequest,
+        _ keeper: ProofKeeper?
+    ) -> ShownProofs {
+        var touch: ShownProofs.Touch?
+        var passcode: OwnerProof?
         switch evaluation.method {
         case .biometry:
-            shown.print = evaluation.isReused ? nil : evaluation.print
-            shown.strength = evaluation.strength
-        case .passcode: shown.passcode = keeper?.proof
+            if let print = evaluation.print, !evaluation.isReused {
+                touch = ShownProofs.Touch(print: print, strength: evaluation.strength)
+            }
+        case .passcode: passcode = keeper?.proof
         }
-        return shown
+        return ShownProofs(scope(of: request), touch: touch, passcode: passcode, at: time.now())
+    }
+
+    private func scope(of request: EvaluationRequest) -> ShownProofs.Scope {
+        ShownProofs.Scope(profile: profile, application: request.application, purpose: request.purpose)
     }
 
     /// Returns the proof of the method that ended an evaluation, for the release that asked for it.
@@ -59,20 +71,23 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Returns the proof of what was shown in a session and still counts; the chip is not asked.
+    /// Returns the proof of what was shown in a request's session and still counts for it, and counts the use.
     ///
-    /// If it cannot be looked up, it counts as not shown; asking the owner then reports the cause. A touch that was weaker
-    /// than one of the demanded strengths counts as not shown either.
+    /// It counts for the owner, program and purpose that it was shown for, within the purpose's limits, awake, and in a place
+    /// from which it could be shown now. The chip is not asked. If it cannot be looked up, it counts as not shown; asking
+    /// the owner then reports the cause. A touch that was weaker than one of the demanded strengths counts as not shown
+    /// either.
     package func known(
-        in session: OwnerSession?,
+        for request: EvaluationRequest,
         _ vault: Vault,
         demanding strengths: [TouchStrength]
     ) async -> OwnerProof {
         var proof = OwnerProof.nothing(of: profile)
-        guard let shown = session?.content(as: ShownProofs.self), shown.profile == profile else {
-            return proof
-        }
-        if let print = shown.print, strengths.allSatisfy(shown.strength.meets), await isEnrolled(print) {
+        guard request.obstacle == nil, let shown = take(for: request) else { return proof }
+        // Where no finger may be asked for now, an earlier one does not count either.
+        if request.fingerObstacle == nil, let touch = shown.touch, strengths.allSatisfy(touch.strength.meets),
+            await isEnrolled(touch.print)
+        {
             proof = proof.and(.matchedFinger(of: profile)) ?? proof
         }
         if let passcode = shown.passcode, (try? await vault.isCurrent(passcode)) == true {
@@ -81,31 +96,16 @@ extension AuthenticationEngine {
         return proof
     }
 
+    private func take(for request: EvaluationRequest) -> ShownProofs? {
+        let (scope, now) = (scope(of: request), time.now())
+        return request.session?.update(as: ShownProofs.self) { content -> ShownProofs? in
+            guard content?.scope == scope else { return nil }
+            if content?.use(at: now, limits) != true { content = nil }
+            return content
+        }
+    }
+
     private func isEnrolled(_ print: PrintID) async -> Bool {
         (try? await state.existingStore()?.isEnrolled(print, of: profile)) == true
-    }
-}
-
-/// The proofs that one profile's owner has shown in a session.
-struct ShownProofs: Sendable {
-    let profile: String
-    /// The print that matched a touch; a match from the reuse window does not count.
-    var print: PrintID?
-    /// The strength of that touch.
-    var strength = TouchStrength.any
-    /// The proof of the passcode, as the chip takes it.
-    var passcode: OwnerProof?
-
-    /// Returns these proofs and, where they hold none of a kind, the ones before; proofs of another profile are
-    /// dropped.
-    func adding(to before: ShownProofs?) -> ShownProofs {
-        guard let before, before.profile == profile else { return self }
-        // The latest proof is the most likely one to count still.
-        return ShownProofs(
-            profile: profile,
-            print: print ?? before.print,
-            strength: print == nil ? before.strength : strength,
-            passcode: passcode ?? before.passcode
-        )
     }
 }

@@ -6,6 +6,7 @@ package import WhorlService
 /// One release, which turns what the person shows into a proof and gives the proof only to the vault.
 struct ItemRelease: Sendable {
     let engine: AuthenticationEngine
+    /// The request, with the purpose that the item has.
     let request: ReleaseRequest
     let presenter: any PromptPresenter
 
@@ -39,7 +40,7 @@ struct ItemRelease: Sendable {
             }
         }
         let known = await engine.known(
-            in: request.evaluation.session,
+            for: request.evaluation,
             vault,
             demanding: [engine.strength, access.strength]
         )

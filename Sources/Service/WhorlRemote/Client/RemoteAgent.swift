@@ -129,6 +129,8 @@ extension ShownPrompt {
         let named = Prompt(
             title: asker.spoken(prompt.title),
             reason: prompt.reason,
+            purpose: prompt.purpose,
+            limits: prompt.limits,
             cancelTitle: prompt.cancelTitle,
             fallbackTitle: prompt.fallbackTitle,
             readerKind: prompt.readerKind,

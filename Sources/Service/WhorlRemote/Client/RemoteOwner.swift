@@ -82,12 +82,16 @@ struct RemotePasscode: PasscodeService {
         )
     }
 
-    func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError) {
+    func set(
+        _ passcode: SecretBox,
+        _ request: ConsentRequest,
+        shown session: OwnerSession
+    ) async throws(VaultError) {
         let id = await RemoteSession.id(of: session, client)
         let (place, attachments) = try attachedSecret(passcode, failing: VaultError.self)
         _ = try await client.call(
             PasscodeInterface.set,
-            .init(passcode: place, session: id),
+            .init(passcode: place, request: request, session: id),
             attachments,
             failing: VaultError.self
         )

@@ -6,7 +6,8 @@ import WhorlService
 
 /// The service's side of an ``OwnerSession``, which lasts as long as this object.
 ///
-/// The connection is the session: when it closes, also because the process ends, the service forgets what was shown.
+/// The connection is the session: when it closes, also because the process ends, the service forgets what was shown. It
+/// knows this process, to which alone the session belongs.
 final class RemoteSession: Sendable {
     /// The id by which calls name the session.
     let id: String
@@ -38,7 +39,7 @@ final class RemoteSession: Sendable {
 
     private static func begin(_ client: ServiceClient) async -> RemoteSession? {
         // Without a session the owner is only asked more often.
-        guard let connection = try? client.connection() else { return nil }
+        guard let connection = try? await client.provenConnection() else { return nil }
         let (ids, sink) = AsyncStream.makeStream(of: String.self)
         let ending = Ending()
         Task {

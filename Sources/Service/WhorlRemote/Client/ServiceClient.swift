@@ -54,7 +54,7 @@ struct ServiceClient: Sendable {
                 }
             }
             // A connection that does not know the process is of no use to the next call.
-            let knowsProcess = method.isAboutProcess || !transport.provesProcess
+            let knowsProcess = method.isAboutProcess
             let connection = knowsProcess ? try await provenConnection() : try self.connection()
             return try await call(on: connection, knowsProcess: knowsProcess)
         } catch {
@@ -87,7 +87,7 @@ struct ServiceClient: Sendable {
                 }
             }
             var call = BlockingCall(try socket())
-            if transport.provesProcess { try call.proveProcess() }
+            try call.proveProcess()
             return try finish(call, method, parameters, attachments, told)
         } catch {
             throw Failure(error)
@@ -121,7 +121,7 @@ struct ServiceClient: Sendable {
     /// Opens a connection that knows this process.
     func provenConnection() async throws(ServiceCallError) -> ServiceConnection {
         let connection = try connection()
-        if transport.provesProcess { try await connection.proveProcess() }
+        try await connection.proveProcess()
         return connection
     }
 

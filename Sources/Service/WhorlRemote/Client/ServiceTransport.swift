@@ -8,14 +8,6 @@ import WhorlSupport
 package protocol ServiceTransport: Sendable {
     /// Connects once more.
     func connect() throws(SystemCallError) -> Descriptor
-
-    /// Whether this process proves itself to the service before it asks, so that its login session is known there.
-    var provesProcess: Bool { get }
-}
-
-extension ServiceTransport {
-    /// `false`: a service of this process alone asks for no session.
-    package var provesProcess: Bool { false }
 }
 
 /// The service that listens at a path.
@@ -50,8 +42,6 @@ package struct PathTransport: ServiceTransport {
         guard owners.contains(listener.uid) else { throw SystemCallError(refusing: "connect") }
         return socket
     }
-
-    package var provesProcess: Bool { true }
 
     private func listening() throws(SystemCallError) -> Descriptor {
         do throws(SystemCallError) {

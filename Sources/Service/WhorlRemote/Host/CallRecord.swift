@@ -66,6 +66,7 @@ extension EvaluationRequest {
         request.application = caller.application(application)
         request.asker = caller.asker
         request.fingerObstacle = caller.fingerObstacle
+        request.obstacle = caller.obstacle
         return request
     }
 }
@@ -78,6 +79,7 @@ extension ConsentRequest: CallForOwner {
         request.application = caller.application(application)
         request.asker = caller.asker
         request.fingerObstacle = caller.fingerObstacle
+        request.obstacle = caller.obstacle
         return request
     }
 }

@@ -38,16 +38,20 @@ package struct Caller: Sendable {
     package var asker: Asker?
     /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
     package var fingerObstacle: AuthenticationError?
+    /// The reason why the caller's place lets nothing be asked for at all; `nil` where something may be.
+    package var obstacle: AuthenticationError?
     /// Whether the program is confined; `nil` where that cannot be told.
     package var confinement: Confinement?
 
     package init(
         asker: Asker? = nil,
         fingerObstacle: AuthenticationError? = nil,
+        obstacle: AuthenticationError? = nil,
         confinement: Confinement? = Confinement.none
     ) {
         self.asker = asker
         self.fingerObstacle = fingerObstacle
+        self.obstacle = obstacle
         self.confinement = confinement
     }
 

@@ -57,14 +57,14 @@ extension ServiceHost {
     func password(
         _ asked: LoginInterface.Asking,
         _ caller: Caller,
-        after session: OwnerSession,
+        after login: EvaluationRequest,
         _ logins: LoginAccess
     ) async -> SecretBox? {
         // A session that is there has its keyring open, or not: a touch for sudo hands nothing over.
         guard asked.keyring == true, caller.asker?.session == nil, let keyring = logins.keyring(asked.user)
         else { return nil }
         let released = await Result { () async throws(VaultError) in
-            try await keyring.release(after: session, changedOn: asked.passwordChangedOn)
+            try await keyring.release(after: login, changedOn: asked.passwordChangedOn)
         }.mapError(\.refusal)
         if case .failure = released {
             let purpose = CallPurpose(

@@ -64,6 +64,8 @@ extension ServiceHost {
         prompting(&router, LoginInterface.identify, for: .user(logins.asker)) {
             (asked, _, _, presenter) async throws(ServiceRefusal) in
             var request = asked.request
+            // It tells who is there, and unlocks nothing.
+            request.purpose = .yes
             request.timeout = min(request.timeout, promptRules.longestTimeout)
             let limited = request
             let person = try await refusing(presenter) { () async throws(AuthenticationError) in
@@ -74,12 +76,12 @@ extension ServiceHost {
         router.onAttaching(LoginInterface.verify, for: .user(logins.asker)) {
             (asked, call) async throws(ServiceRefusal) in
             let caller = await rules.caller(call.client)
-            let session = OwnerSession()
-            let answer = await verify(asked, call, caller, logins.owner(asked.user), session)
+            let login = request(asked, caller)
+            let answer = await verify(asked, call, caller, logins.owner(asked.user), login)
             let refusal = answer.mapError { ServiceRefusal(LoginRefused.name, failure: $0) }
             rules.record(CallRecord(LoginInterface.verify.name, asked.purpose, refusal), of: caller)
             try refusal.get()
-            return reply(with: await password(asked, caller, after: session, logins))
+            return reply(with: await password(asked, caller, after: login, logins))
         }
     }
 
@@ -97,12 +99,10 @@ extension ServiceHost {
         _ call: ServiceCall,
         _ caller: Caller,
         _ owner: any OwnerService,
-        _ session: OwnerSession
+        _ request: EvaluationRequest
     ) async -> Result<Void, LoginRefused> {
         guard !asked.isRemote(caller) else { return .failure(LoginRefused(.remoteLogin, .remote)) }
         guard !asked.isForElsewhere(caller) else { return .failure(LoginRefused(.unknownPlace, .noSession)) }
-        var request = request(asked, caller)
-        request.session = session
         do throws(AuthenticationError) {
             let evaluation = try await owner.evaluate(request, presenter: LoginPresenter(call))
             // The policy takes a finger alone; anything else would be a fault, and is no match.
@@ -117,14 +117,18 @@ extension ServiceHost {
     private func request(_ asked: LoginInterface.Asking, _ caller: Caller) -> EvaluationRequest {
         var request = EvaluationRequest(
             policy: .biometrics,
+            purpose: .logIn(asked.purpose.application),
             reason: asked.purpose.text,
             application: ApplicationID(rawValue: asked.purpose.application),
             timeout: min(.milliseconds(max(asked.timeoutMilliseconds, 0)), promptRules.longestTimeout)
         )
+        // The match is kept for the password that the login may get after it.
+        request.session = OwnerSession()
         request.patience = Self.patience
         request.mostTries = asked.mostTries
         request.asker = caller.asker
         request.fingerObstacle = caller.fingerObstacle
+        request.obstacle = caller.obstacle
         return request
     }
 }

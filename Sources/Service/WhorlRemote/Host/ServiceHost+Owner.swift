@@ -16,6 +16,7 @@ extension ServiceHost {
         }
         prompting(&router, OwnerInterface.evaluate, for: .anyProgram) {
             (asking, services, call, presenter) async throws(ServiceRefusal) in
+            guard asking.request.purpose.isForEvaluations else { throw .invalidParameter("purpose") }
             let request = request(asking, call)
             let evaluation = try await refusing(presenter) { () async throws(AuthenticationError) in
                 try await services.owner.evaluate(request, presenter: presenter)
@@ -45,7 +46,8 @@ extension ServiceHost {
             return Valued(asked.isOptedOut)
         }
         router.on(OwnerInterface.session, for: .anyProgram) { (_, call) async throws(ServiceRefusal) in
-            let id = sessions.begin(for: call.client.user)
+            let place = await rules.caller(call.client).asker?.session
+            let id = sessions.begin(for: call.client, in: place)
             defer { sessions.end(id) }
             call.update(Valued(id))
             // The connection is the session: hanging up cancels this task.
@@ -64,8 +66,13 @@ extension ServiceHost {
     func request(_ asking: OwnerInterface.Asking, _ call: ServiceCall) -> EvaluationRequest {
         var request = asking.request
         request.timeout = min(request.timeout, promptRules.longestTimeout)
-        request.session = sessions.session(asking.session, of: call.client.user)
+        request.session = session(asking.session, of: call, by: request.asker)
         return request
+    }
+
+    /// The session that a caller names, in the login session of which it asks.
+    func session(_ id: String?, of call: ServiceCall, by asker: Asker?) -> OwnerSession? {
+        sessions.session(id, of: call.client, in: asker?.session)
     }
 
     /// The request of a caller for the owner's consent, with a time limit as above.
@@ -74,44 +81,4 @@ extension ServiceHost {
         request.timeout = min(request.timeout, promptRules.longestTimeout)
         return request
     }
-}
-
-/// The sessions of all users, each as long as the connection that began it.
-final class SessionBoard: Sendable {
-    private struct Place {
-        let uid: UInt32
-        let session: OwnerSession
-    }
-
-    private let places = Mutex<[String: Place]>([:])
-
-    /// Begins a session.
-    ///
-    /// - Returns: Its id: 128 random bits, which only the caller learns.
-    func begin(for user: PeerUser) -> String {
-        let id = randomID()
-        places.withLock { $0[id] = Place(uid: user.uid, session: OwnerSession()) }
-        return id
-    }
-
-    /// Ends a session; what was shown in it is forgotten.
-    func end(_ id: String) {
-        let place = places.withLock { $0.removeValue(forKey: id) }
-        place?.session.forget()
-    }
-
-    /// Returns a session of the user; `nil` for an id that is unknown or another user's.
-    func session(_ id: String?, of user: PeerUser) -> OwnerSession? {
-        guard let id, let place = places.withLock({ $0[id] }), place.uid == user.uid else { return nil }
-        return place.session
-    }
-}
-
-/// Makes an id of 128 random bits, in hexadecimal.
-func randomID() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return [generator.next(), generator.next()].map { (half: UInt64) in
-        let digits = String(half, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
 }

@@ -12,7 +12,7 @@ extension ServiceHost {
         prompting(&router, PasscodeInterface.askForFinger, for: .unconfined) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
             // Without a session of the caller the match is not kept, and a new one is asked for.
-            let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
+            let session = session(asked.session, of: call, by: asked.request.asker) ?? OwnerSession()
             try await refusing(presenter) { () async throws(AuthenticationError) in
                 try await services.passcode.askForFinger(
                     request(asked.request),
@@ -27,9 +27,11 @@ extension ServiceHost {
             let passcode = try call.secretBox(at: asked.passcode)
             // Where a finger is enrolled, its touch is needed instead.
             if try await isWithoutOwner(services) { try await authorize(.setPasscode, call) }
-            let session = sessions.session(asked.session, of: call.client.user) ?? OwnerSession()
+            // The match counts for the process and program that asked for it, in the same place.
+            let request = asked.request.asked(by: await rules.caller(call.client))
+            let session = session(asked.session, of: call, by: request.asker) ?? OwnerSession()
             return try await refusing { () async throws(VaultError) in
-                try await services.passcode.set(passcode, shown: session)
+                try await services.passcode.set(passcode, request, shown: session)
                 return NoValue()
             }
         }

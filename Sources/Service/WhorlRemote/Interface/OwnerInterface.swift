@@ -85,6 +85,7 @@ enum PasscodeInterface {
 
     struct Setting: Codable, Sendable {
         let passcode: Int
+        let request: ConsentRequest
         let session: String?
     }
 

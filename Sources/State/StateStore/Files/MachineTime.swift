@@ -14,14 +14,17 @@ package struct Moment: Sendable, Hashable {
     package let sinceBoot: Int64
     /// The milliseconds since 1970-01-01 on the wall clock.
     package let wall: Int64
+    /// The milliseconds that the machine has slept since it started.
+    package let asleep: Int64
 
     /// Creates a point in time; values that no clock shows (beyond some 280,000 years) are clamped, so that sums cannot
     /// overflow.
-    package init(bootID: String, sinceBoot: Int64, wall: Int64) {
+    package init(bootID: String, sinceBoot: Int64, wall: Int64, asleep: Int64 = 0) {
         let furthest: Int64 = 1 << 53
         self.bootID = bootID
         self.sinceBoot = min(max(sinceBoot, -furthest), furthest)
         self.wall = min(max(wall, -furthest), furthest)
+        self.asleep = min(max(asleep, -furthest), furthest)
     }
 
     /// The wall clock's time as a date.
@@ -49,6 +52,19 @@ package struct Moment: Sendable, Hashable {
     }
 }
 
+extension Moment {
+    /// The difference between two readings of the time asleep that is none: the clocks are read one after the other.
+    private static let jitter: Int64 = 50
+
+    /// Returns whether less than `limit` has passed since `earlier`, in this boot and without a sleep.
+    ///
+    /// It is for what a process keeps in its memory alone, so that the boot's name is not needed.
+    package func isAwake(since earlier: Moment, within limit: Duration) -> Bool {
+        guard bootID == earlier.bootID, sinceBoot >= earlier.sinceBoot else { return false }
+        return .milliseconds(sinceBoot - earlier.sinceBoot) < limit && asleep - earlier.asleep <= Self.jitter
+    }
+}
+
 /// A source of the time for the engine; tests use their own.
 package struct MachineTime: Sendable {
     package let now: @Sendable () -> Moment
@@ -64,7 +80,8 @@ package struct MachineTime: Sendable {
         Moment(
             bootID: systemBootID,
             sinceBoot: milliseconds(of: CLOCK_BOOTTIME),
-            wall: milliseconds(of: CLOCK_REALTIME)
+            wall: milliseconds(of: CLOCK_REALTIME),
+            asleep: millisecondsAsleep()
         )
     }
 
@@ -79,6 +96,20 @@ package struct MachineTime: Sendable {
     /// Returns the path of a credential that systemd passed to this process (systemd.exec(5)).
     private static func credential(_ name: String) -> String? {
         ThisProcess.trustedEnvironment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
+    }
+
+    /// The boot clock goes on while the machine sleeps, and `CLOCK_MONOTONIC` does not.
+    ///
+    /// The thread may be stopped between two readings: of several, the one in the least time counts.
+    private static func millisecondsAsleep() -> Int64 {
+        var best = (width: Int64.max, asleep: Int64(0))
+        for _ in 0..<8 where best.width > 1 {
+            let before = milliseconds(of: CLOCK_MONOTONIC)
+            let boot = milliseconds(of: CLOCK_BOOTTIME)
+            let width = milliseconds(of: CLOCK_MONOTONIC) - before
+            if width < best.width { best = (width, boot - before) }
+        }
+        return best.asleep
     }
 
     private static func milliseconds(of clock: clockid_t) -> Int64 {

@@ -113,6 +113,9 @@ public struct ConsentRequest: Sendable {
     /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
     package var fingerObstacle: AuthenticationError?
 
+    /// The reason why nothing may be asked for at all, as in a locked session; `nil` where something may be.
+    package var obstacle: AuthenticationError?
+
     /// Makes a request that takes a finger or the passcode.
     public init(
         application: ApplicationID,

@@ -4,6 +4,7 @@
 extension EvaluationRequest: Codable {
     private enum Member: String, CodingKey {
         case policy = "policy"
+        case purpose = "purpose"
         case reason = "reason"
         case cancelTitle = "cancelTitle"
         case fallbackTitle = "fallbackTitle"
@@ -19,6 +20,7 @@ extension EvaluationRequest: Codable {
         let members = try decoder.container(keyedBy: Member.self)
         self.init(
             policy: try members.decode(Policy.self, forKey: .policy),
+            purpose: try members.decode(TouchPurpose.self, forKey: .purpose),
             reason: try members.decode(String.self, forKey: .reason),
             application: try members.decode(ApplicationID.self, forKey: .application),
             cancelTitle: try members.decodeIfPresent(String.self, forKey: .cancelTitle),
@@ -34,6 +36,7 @@ extension EvaluationRequest: Codable {
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         try members.encode(policy, forKey: .policy)
+        try members.encode(purpose, forKey: .purpose)
         try members.encode(reason, forKey: .reason)
         try members.encodeIfPresent(cancelTitle, forKey: .cancelTitle)
         try members.encodeIfPresent(fallbackTitle, forKey: .fallbackTitle)

@@ -35,6 +35,8 @@ public struct ApplicationID: RawRepresentable, Hashable, Sendable, Codable {
 public struct EvaluationRequest: Sendable {
     /// The policy that must be met.
     public var policy: Policy
+    /// The purpose of the touch, which the prompt shows; what is shown by the person counts for nothing else.
+    public var purpose: TouchPurpose
     /// The reason of the request, which is shown to the person.
     ///
     /// It must contain more than white space.
@@ -56,7 +58,8 @@ public struct EvaluationRequest: Sendable {
     /// The program that asks.
     public var application: ApplicationID
 
-    /// The session that keeps what the owner shows, for later requests of the same caller; `nil` keeps nothing.
+    /// The session that keeps what the owner shows, for later requests of the same caller and purpose; `nil` keeps
+    /// nothing, and neither does a purpose that is for one request alone.
     public var session: OwnerSession?
 
     /// Whether only the passcode is asked for, whatever the policy is, as for an item that only the passcode opens.
@@ -74,8 +77,11 @@ public struct EvaluationRequest: Sendable {
     /// The program that asks, as a service knows it; `nil` where it runs in this process or is not known.
     package var asker: Asker?
 
-    /// The reason why the caller's place lets no finger be asked for; `nil` where one may be.
+    /// The reason why the caller's place lets no finger be asked for, and no earlier one count; `nil` where one may be.
     package var fingerObstacle: AuthenticationError?
+
+    /// The reason why nothing may be asked for, and nothing that was shown earlier counts, as in a locked session.
+    package var obstacle: AuthenticationError?
 
     /// The strength that each touch must have, in addition to what the machine demands.
     package var strength = TouchStrength.any
@@ -87,6 +93,7 @@ public struct EvaluationRequest: Sendable {
     /// Makes a request with the defaults: always ask, wait 60 s for each touch.
     public init(
         policy: Policy,
+        purpose: TouchPurpose,
         reason: String,
         application: ApplicationID,
         cancelTitle: String? = nil,
@@ -96,6 +103,7 @@ public struct EvaluationRequest: Sendable {
         timeout: Duration = .seconds(60)
     ) {
         self.policy = policy
+        self.purpose = purpose
         self.reason = reason
         self.application = application
         self.cancelTitle = cancelTitle

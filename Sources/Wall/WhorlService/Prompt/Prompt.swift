@@ -25,6 +25,10 @@ public struct Prompt: Sendable, Hashable, Codable {
     ///
     /// It is untrusted input: pass it through ``DisplayText`` before it is shown.
     public let reason: String
+    /// The purpose of the touch or passcode, by the service's word; show ``purposeLine``.
+    public let purpose: TouchPurpose
+    /// The limits of the proof that the touch leaves; `nil` where it leaves none.
+    public let limits: ProofLimits?
     /// The text of the cancel button, never empty.
     public let cancelTitle: String
     /// The text of the fallback button; `nil` hides it.
@@ -44,6 +48,8 @@ public struct Prompt: Sendable, Hashable, Codable {
     public init(
         title: String,
         reason: String,
+        purpose: TouchPurpose,
+        limits: ProofLimits? = nil,
         cancelTitle: String,
         fallbackTitle: String?,
         readerKind: ReaderInfo.Kind,
@@ -53,6 +59,8 @@ public struct Prompt: Sendable, Hashable, Codable {
     ) {
         self.title = title
         self.reason = reason
+        self.purpose = purpose
+        self.limits = limits
         self.cancelTitle = cancelTitle
         self.fallbackTitle = fallbackTitle
         self.readerKind = readerKind
@@ -60,6 +68,13 @@ public struct Prompt: Sendable, Hashable, Codable {
         self.parts = parts
         self.asker = asker
     }
+}
+
+extension Prompt {
+    /// The sentence that says what the touch or passcode is for, in the person's language.
+    ///
+    /// The service determines it, and the program that asks cannot. Show it apart from ``reason``.
+    public var purposeLine: String { purpose.line(limits) }
 }
 
 /// A button that the person pressed in the prompt.

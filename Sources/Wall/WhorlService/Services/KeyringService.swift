@@ -53,11 +53,11 @@ package protocol LoginKeyring: Sendable {
     /// Returns the sealed password to a login whose touch has matched.
     ///
     /// - Parameters:
-    ///   - session: The session of the evaluation in which the finger matched.
+    ///   - login: The request in whose session the finger matched; that match counts once.
     ///   - day: The day of the password's last change; a password that was sealed before it is forgotten.
     /// - Returns: The password; `nil` where none is sealed.
     /// - Throws: the chip's refusal, such as `enrollmentChanged` after a finger was added.
-    func release(after session: OwnerSession, changedOn day: Int?) async throws(VaultError) -> SecretBox?
+    func release(after login: EvaluationRequest, changedOn day: Int?) async throws(VaultError) -> SecretBox?
 
     /// Forgets the sealed password, which was changed; the keyring stays on.
     ///

@@ -43,7 +43,7 @@ public protocol PasscodeService: Sendable {
     ///
     /// - Parameters:
     ///   - request: The way in which the owner is asked.
-    ///   - session: The session that keeps the match for ``set(_:shown:)``.
+    ///   - session: The session that keeps the match for ``set(_:_:shown:)``.
     ///   - presenter: Shows the prompt.
     /// - Throws: the error of every evaluation without success.
     func askForFinger(
@@ -54,13 +54,19 @@ public protocol PasscodeService: Sendable {
 
     /// Sets the first passcode.
     ///
-    /// If a finger is enrolled, its match is needed: a person who sets the passcode can enroll further fingers with it.
+    /// If a finger is enrolled, its match is needed, within a minute and for this purpose: a person who sets the passcode can
+    /// enroll further fingers with it.
     ///
     /// - Parameters:
     ///   - passcode: 4 to 1,024 bytes, as they were typed.
+    ///   - request: The program that asks, as it asked for the finger.
     ///   - session: The session that ``askForFinger(_:in:presenter:)`` was given.
     /// - Throws: `passcodeExists`, `passcodeWrongSize`, `accessDenied` without a needed match, `noChip`, `store`.
-    func set(_ passcode: SecretBox, shown session: OwnerSession) async throws(VaultError)
+    func set(
+        _ passcode: SecretBox,
+        _ request: ConsentRequest,
+        shown session: OwnerSession
+    ) async throws(VaultError)
 
     /// Changes the passcode; items that the old one opens are opened by the new one.
     ///

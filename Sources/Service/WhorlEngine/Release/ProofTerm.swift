@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import StateStore
+package import WhorlService
+
+/// The term of a proof: the uses and the time that its purpose gives it.
+package struct ProofTerm: Sendable {
+    private let purpose: TouchPurpose
+    private let begin: Moment
+    private var lastUse: Moment
+    private var uses = 0
+
+    /// Begins the term of a proof that was just shown.
+    package init(of purpose: TouchPurpose, at now: Moment) {
+        self.purpose = purpose
+        begin = now
+        lastUse = now
+    }
+
+    /// Counts a use.
+    ///
+    /// - Returns: Whether the proof still counts for it; a sleep of the machine ends every term.
+    package mutating func use(at now: Moment, _ limits: ProofLimits) -> Bool {
+        let isInTime =
+            switch purpose.proof {
+            case .none: false
+            case .uses(let most): uses < most && now.isAwake(since: begin, within: ProofLimits.single)
+            case .untilLimit:
+                now.isAwake(since: begin, within: limits.whole)
+                    && now.isAwake(since: lastUse, within: limits.unused)
+            }
+        guard isInTime else { return false }
+        lastUse = now
+        uses += 1
+        return true
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import WhorlFingerprint
+import WhorlService
+import WhorlVault
+
+/// The proofs that one profile's owner has shown in a session, for one program and one purpose.
+struct ShownProofs: Sendable {
+    /// The owner, program and purpose that the proofs count for.
+    struct Scope: Sendable, Hashable {
+        let profile: String
+        let application: ApplicationID
+        let purpose: TouchPurpose
+    }
+
+    /// A print that matched a touch, and the strength of that touch.
+    struct Touch: Sendable {
+        let print: PrintID
+        let strength: TouchStrength
+    }
+
+    private struct Shown<Value: Sendable>: Sendable {
+        let value: Value
+        var term: ProofTerm
+    }
+
+    let scope: Scope
+    private var shownTouch: Shown<Touch>?
+    private var shownPasscode: Shown<OwnerProof>?
+
+    /// The touch; a match from the reuse window is none.
+    var touch: Touch? { shownTouch?.value }
+    /// The proof of the passcode, as the chip takes it.
+    var passcode: OwnerProof? { shownPasscode?.value }
+
+    init(_ scope: Scope, touch: Touch? = nil, passcode: OwnerProof? = nil, at now: Moment) {
+        self.scope = scope
+        let term = ProofTerm(of: scope.purpose, at: now)
+        shownTouch = touch.map { Shown(value: $0, term: term) }
+        shownPasscode = passcode.map { Shown(value: $0, term: term) }
+    }
+
+    /// Returns these proofs and, where they hold none of a kind, the ones before; proofs of another owner, program or
+    /// purpose are dropped.
+    func adding(to before: ShownProofs?) -> ShownProofs {
+        guard let before, before.scope == scope else { return self }
+        // The latest proof is the most likely one to count still.
+        var sum = self
+        sum.shownTouch = shownTouch ?? before.shownTouch
+        sum.shownPasscode = shownPasscode ?? before.shownPasscode
+        return sum
+    }
+
+    /// Counts a use, and drops what does not count for it any longer.
+    ///
+    /// - Returns: Whether anything is left.
+    mutating func use(at now: Moment, _ limits: ProofLimits) -> Bool {
+        if shownTouch?.term.use(at: now, limits) == false { shownTouch = nil }
+        if shownPasscode?.term.use(at: now, limits) == false { shownPasscode = nil }
+        return shownTouch != nil || shownPasscode != nil
+    }
+}

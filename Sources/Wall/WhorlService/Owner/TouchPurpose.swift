@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import WhorlSupport
+
+/// The purpose of a touch or a passcode; it releases what its purpose names, and nothing else.
+///
+/// Each purpose has one row in ``proof`` and ``line(_:)``. A new one does not compile without both.
+public enum TouchPurpose: Sendable, Hashable {
+    /// A yes or no, which unlocks nothing.
+    case yes
+    /// The keychain rows of the program, and sealed items that it passes in itself.
+    case storedByProgram
+    /// One item that is stored under this name.
+    case item(String)
+    /// A sign-in to this server.
+    case signIn(String)
+    /// The first passcode.
+    case setPasscode
+    /// A change of the enrolled fingers.
+    case changeFingers
+    /// Turning the keyring on.
+    case keyring
+    /// A login by this PAM service.
+    case logIn(String)
+    /// The end of a lock of the screen, by this PAM service.
+    case unlockScreen(String)
+}
+
+extension TouchPurpose {
+    /// The proof that a touch leaves in a session for later requests of the same caller.
+    package enum Proof: Sendable, Hashable {
+        /// No proof; the touch counts for the request that asked, and then no longer.
+        case none
+        /// A proof for so many uses, within ``ProofLimits/single`` of the touch.
+        case uses(Int)
+        /// A proof for any number of uses, within the machine's ``ProofLimits``.
+        case untilLimit
+    }
+
+    /// The proof that a touch for this purpose leaves.
+    ///
+    /// A sign-in takes up to four signatures: enabling the login and signing in, each once more if the server's challenge
+    /// expired during the prompt.
+    package var proof: Proof {
+        switch self {
+        case .yes, .item, .changeFingers, .keyring: .none
+        case .storedByProgram: .untilLimit
+        case .signIn: .uses(4)
+        case .setPasscode, .logIn, .unlockScreen: .uses(1)
+        }
+    }
+
+    /// Whether a program may name this purpose for an evaluation; the service alone names the others, for its own operations.
+    package var isForEvaluations: Bool {
+        switch self {
+        case .yes, .storedByProgram, .signIn: true
+        case .item, .setPasscode, .changeFingers, .keyring, .logIn, .unlockScreen: false
+        }
+    }
+
+    /// The code of the purpose, for messages and the journal.
+    package var code: String { words.code }
+
+    /// The line of a prompt that says what the touch is for, in the language of the person who reads it.
+    ///
+    /// - Parameter limits: The limits of the proof that the touch leaves; `nil` where it leaves none.
+    /// - Returns: A sentence; a name in it is cleaned.
+    package func line(_ limits: ProofLimits?) -> String {
+        switch self {
+        case .yes: translated("Confirms that it is you. Unlocks nothing.")
+        case .storedByProgram:
+            if let limits {
+                translated(
+                    "Unlocks what this program stored: %1$@ after each use, %2$@ at most.",
+                    with: limits.unused.translated,
+                    limits.whole.translated
+                )
+            } else {
+                translated("Unlocks something that this program stored, once.")
+            }
+        case .item(let name): translated("Unlocks “%1$@”, once.", with: Self.shown(name))
+        case .signIn(let server): translated("Signs in to %1$@.", with: Self.shown(server))
+        case .setPasscode: translated("Sets your passcode.")
+        case .changeFingers: translated("Changes the enrolled fingers.")
+        case .keyring: translated("Lets a touch at the login unlock your keyring.")
+        case .logIn(let service): translated("Logs in with %1$@.", with: Self.shown(service))
+        case .unlockScreen: translated("Unlocks the screen.")
+        }
+    }
+
+    private static func shown(_ name: String) -> String { DisplayText.clean(name, limit: 60) }
+}
+
+/// The form of a purpose between processes: its code, and the name of what it is for.
+extension TouchPurpose: Codable {
+    private enum Member: String, CodingKey {
+        case code = "kind"
+        case name = "name"
+    }
+
+    private var words: (code: String, name: String?) {
+        switch self {
+        case .yes: ("yes", nil)
+        case .storedByProgram: ("storedByProgram", nil)
+        case .item(let name): ("item", name)
+        case .signIn(let server): ("signIn", server)
+        case .setPasscode: ("setPasscode", nil)
+        case .changeFingers: ("changeFingers", nil)
+        case .keyring: ("keyring", nil)
+        case .logIn(let service): ("logIn", service)
+        case .unlockScreen(let service): ("unlockScreen", service)
+        }
+    }
+
+    /// Reads a purpose; one that this version does not know throws `DecodingError.dataCorrupted`.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        func name() throws -> String { try members.decode(String.self, forKey: .name) }
+        switch try members.decode(String.self, forKey: .code) {
+        case "yes": self = .yes
+        case "storedByProgram": self = .storedByProgram
+        case "item": self = .item(try name())
+        case "signIn": self = .signIn(try name())
+        case "setPasscode": self = .setPasscode
+        case "changeFingers": self = .changeFingers
+        case "keyring": self = .keyring
+        case "logIn": self = .logIn(try name())
+        case "unlockScreen": self = .unlockScreen(try name())
+        default:
+            throw DecodingError.dataCorruptedError(
+                forKey: .code,
+                in: members,
+                debugDescription: "an unknown purpose"
+            )
+        }
+    }
+
+    /// Writes the purpose.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(words.code, forKey: .code)
+        try members.encodeIfPresent(words.name, forKey: .name)
+    }
+}
+
+/// The time limits of a proof.
+public struct ProofLimits: Sendable, Hashable, Codable {
+    /// The limits of a machine whose administrator has not chosen stricter ones.
+    package static let standard = ProofLimits(unusedSeconds: 300, wholeSeconds: 3600)
+    /// The time within which a proof with a number of uses has to be used.
+    package static let single = Duration.seconds(60)
+
+    /// The seconds after the last use, from 0 to 300.
+    package let unusedSeconds: Int
+    /// The seconds after the touch, from 0 to 3600.
+    package let wholeSeconds: Int
+
+    /// Makes limits; a value outside its range counts as the nearest one in it.
+    package init(unusedSeconds: Int, wholeSeconds: Int) {
+        self.unusedSeconds = min(max(0, unusedSeconds), 300)
+        self.wholeSeconds = min(max(0, wholeSeconds), 3600)
+    }
+
+    /// The time after the last use, as a length.
+    package var unused: Duration { .seconds(min(unusedSeconds, wholeSeconds)) }
+    /// The time after the touch, as a length.
+    package var whole: Duration { .seconds(wholeSeconds) }
+}
