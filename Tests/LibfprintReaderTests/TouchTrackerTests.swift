@@ -50,6 +50,25 @@ import Testing
         #expect(tracker.driverStaysSilent() == [.touch])
     }
 
+    @Test func `not while the driver analyzes the last finger, however long that takes`() {
+        var tracker = TouchTracker(presentations: 3)
+        _ = tracker.statusChanged(to: needed)
+        _ = tracker.statusChanged(to: there)
+        #expect(tracker.statusChanged(to: gone) == [.finger(present: false)])
+        for _ in 1...100 { #expect(tracker.driverStaysSilent() == []) }
+        #expect(tracker.presentationEnded(wasRead: true) == [])
+        #expect(tracker.statusChanged(to: needed) == [.touch])
+    }
+
+    @Test func `after a long silence when the driver tells of fingers, and not when it needs one`() {
+        var tracker = TouchTracker(presentations: 3)
+        #expect(tracker.driverStaysSilent() == [.touch])
+        _ = tracker.statusChanged(to: FingerStatus(needed: false, present: true))
+        _ = tracker.statusChanged(to: gone)
+        for _ in 1...4 { #expect(tracker.driverStaysSilent() == []) }
+        #expect(tracker.driverStaysSilent() == [.touch])
+    }
+
     @Test func `not while a finger is there`() {
         var tracker = TouchTracker(presentations: 3)
         _ = tracker.statusChanged(to: FingerStatus(needed: false, present: true))

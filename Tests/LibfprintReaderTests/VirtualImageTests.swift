@@ -40,6 +40,54 @@ import Testing
         try await bench.tearDown()
     }
 
+    /// A large picture takes long to analyze, as any picture does on a busy machine.
+    @Test func `asks for the next press only after the last one was analyzed, however long that takes`()
+        async throws
+    {
+        let bench = try VirtualImageBench()
+        let reader = try await bench.reader()
+        try await reader.open()
+        let press = SyntheticFinger(seed: SyntheticFinger.testSeeds[0]).press(0)
+        let side = 3000
+        var pixels = [UInt8](repeating: 255, count: side * side)
+        for row in 0..<press.height {
+            let start = row * press.width
+            pixels.replaceSubrange(
+                row * side..<row * side + press.width,
+                with: press.pixels[start..<start + press.width]
+            )
+        }
+        let large = try #require(GreyImage(width: side, height: side, pixels: pixels))
+        let events = Mutex<[ScanEvent]>([])
+        let (touches, touched) = AsyncStream.makeStream(of: Void.self)
+        let enrolling = Task {
+            try await reader.enroll(
+                EnrollmentMetadata(),
+                whenBusy: .wait,
+                observer: { event in
+                    events.withLock { $0.append(event) }
+                    if event == .touch { touched.yield() }
+                }
+            )
+        }
+        var asked = touches.makeAsyncIterator()
+        await asked.next()
+        try await bench.send(.press(large))
+        await asked.next()
+        enrolling.cancel()
+        _ = await enrolling.result
+        let told = events.withLock(\.self)
+        let ended = told.firstIndex { event in
+            switch event {
+            case .stage, .retry: true
+            default: false
+            }
+        }
+        #expect(try told.prefix(#require(ended)).count { $0 == .touch } == 1, "\(told)")
+        try await reader.close()
+        try await bench.tearDown()
+    }
+
     /// Enrolls presses of one finger, and returns the number of those that are told to show a part again.
     private func alikePresses(_ presses: [GreyImage]) async throws -> Int {
         let bench = try VirtualImageBench()

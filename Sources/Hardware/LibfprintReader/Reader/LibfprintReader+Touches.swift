@@ -71,7 +71,8 @@ extension LibfprintReader {
 /// Drivers differ. Most report that a finger is needed and that it is present; some report neither; for image readers
 /// the result of one presentation may come after the reader waits for the next one; and some still report that a finger
 /// is needed when they have just read the last. So a touch is open from its report until a finger or a result answers
-/// it, and fingers whose result has not come yet count as presentations. An operation that takes one presentation asks
+/// it, and fingers whose result has not come yet count as presentations. While a driver that reports when it needs a
+/// finger analyzes one, it is left alone, however long that takes: it would miss the next one. An operation that takes one presentation asks
 /// once, whatever its driver reports at its end.
 struct TouchTracker {
     /// The number of good presentations that the operation takes: several for an enrollment, else one.
@@ -83,6 +84,8 @@ struct TouchTracker {
     /// Whether a touch was reported, and neither a finger nor a result has come since.
     private var isOpen = false
     private var hasAsked = false
+    /// Whether the driver has reported that a finger is needed.
+    private var reportsNeed = false
     private var status = FingerStatus(needed: false, present: false)
     /// The number of calls of ``driverStaysSilent()`` since the driver last reported something.
     private var silences = 0
@@ -107,6 +110,7 @@ struct TouchTracker {
         }
         let begins = new.needed && !new.present && (!status.needed || status.present)
         status = new
+        if new.needed { reportsNeed = true }
         if begins, isDue { events.append(touch()) }
         return events
     }
@@ -124,6 +128,8 @@ struct TouchTracker {
     mutating func driverStaysSilent() -> [ScanEvent] {
         silences += 1
         let isOver = silences >= TouchTracker.patience
+        let isAnalyzing = unreported > 0 && !status.needed && !status.present
+        if isAnalyzing, reportsNeed || !isOver { return [] }
         if isOver { unreported = 0 }
         return isDue && (isOver || !status.present) ? [touch()] : []
     }
