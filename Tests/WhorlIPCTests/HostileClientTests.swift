@@ -115,7 +115,7 @@ import Testing
             #expect(try RawClient(service).isHungUpOn())
             // The service need not have noticed the end of one to serve the next, for as many as the share.
             for _ in 0..<16 {
-                clients.removeLast()
+                clients.removeLast().hangUp()
                 let client = try RawClient(service)
                 client.send(#"{"method":"org.example.test.Echo","parameters":{"text":""}}"#)
                 #expect(client.receive() != nil)

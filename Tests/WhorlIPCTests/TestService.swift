@@ -92,6 +92,12 @@ struct RawClient {
 
     init(_ path: String) throws { socket = try UnixSocket.connect(to: path) }
 
+    /// Hangs up, so that the service sees it when this returns.
+    ///
+    /// Closing the descriptor would not do: a process that another test starts at this moment has a copy of it until its
+    /// own program begins.
+    func hangUp() { shutdown(socket.number, Int32(SHUT_RDWR)) }
+
     /// Sends bytes as they are; `false` once the service has hung up.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
