@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -130,7 +131,11 @@ def test_right_finger_is_root():
 
 
 def test_prompt_is_in_the_language_of_the_person():
-    words = ["-u", "owner", "--", "env", "-i", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "LANGUAGE=de", "sudo", "-k", "id", "-u"]
+    # glibc 2.41 and later translate nothing in the locale C.UTF-8. A locale of another name with the same data is enough.
+    german = pathlib.Path("/usr/lib/locale/de_DE.utf8")
+    if not german.exists():
+        shutil.copytree("/usr/lib/locale/C.utf8", german)
+    words = ["-u", "owner", "--", "env", "-i", "PATH=/usr/bin:/bin", "LC_ALL=de_DE.UTF-8", "sudo", "-k", "id", "-u"]
     child = pexpect.spawn("runuser", words, encoding="utf-8", timeout=60, preexec_fn=lambda: sit("owner"))
     child.expect_exact("Passwort oder Berührung: ")
     lay("left")
