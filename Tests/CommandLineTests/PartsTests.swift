@@ -3,6 +3,8 @@
 import WhorlEngine
 import Foundation
 import Testing
+import WhorlFingerprint
+import WhorlSystem
 import WhorlVault
 
 @testable import whorl
@@ -135,6 +137,21 @@ struct USBReadersTests {
             lists: [folder + "/none", folder + "/list"],
             devices: folder + "/usb"
         )
-        #expect(found == [.init(id: "04f3:0c7d", node: "/dev/bus/usb/998/007", isAccessible: false)])
+        #expect(found.map(\.id) == ["04f3:0c7d"] && found.map(\.node) == ["/dev/bus/usb/998/007"])
+        #expect(found.map(\.isAccessible) == [false] && found.map(\.access.state) == [.unknown])
+    }
+
+    @Test(arguments: zip(ReaderAccess.State.allCases, [Check.Verdict.good, .bad, .warning, .warning]))
+    func `doctor says that a reader is closed only where that was measured`(
+        state: ReaderAccess.State,
+        verdict: Check.Verdict
+    ) {
+        let device = USBReaders.Device(
+            id: "04f3:0c7d",
+            node: "/dev/bus/usb/001/002",
+            isAccessible: false,
+            access: ReaderAccess(state, ["the user eve"])
+        )
+        #expect(ReaderDiagnosis.check(device.access, of: device).verdict == verdict)
     }
 }

@@ -49,7 +49,8 @@ struct StrengthTests {
                 features: [],
                 enrollStages: 5,
                 storage: .host,
-                strength: strength
+                strength: strength,
+                access: ReaderAccess(.pretended)
             )
         )
     }

@@ -76,7 +76,8 @@ extension ReaderInfo {
         _ id: String = "test-0",
         storage: Storage = .host,
         scanType: ScanType = .press,
-        features: ReaderFeatures = [.identify, .verify, .storageList, .storageDelete]
+        features: ReaderFeatures = [.identify, .verify, .storageList, .storageDelete],
+        access: ReaderAccess.State = .pretended
     ) -> ReaderInfo {
         ReaderInfo(
             id: ReaderID(rawValue: id),
@@ -87,7 +88,8 @@ extension ReaderInfo {
             features: features,
             enrollStages: 3,
             storage: storage,
-            strength: .none
+            strength: .none,
+            access: ReaderAccess(access)
         )
     }
 }

@@ -30,7 +30,7 @@ struct TamperTests {
             "a copied row",
             """
             INSERT INTO prints SELECT '00000000000000000000000000000001', 'ada', 3, label, reader, reader_name,
-                storage, template, template_digest, enrolled_at, last_matched_at, state
+                storage, template, template_digest, enrolled_at, last_matched_at, state, access
             FROM prints WHERE profile = 'bob'
             """
         ),

@@ -274,7 +274,7 @@ def plant():
     """Asks the service to take a print over, as root does."""
     print_ = {"finger": "left-thumb", "driver": "virtual_device", "number": "0", "size": 4}
     try:
-        call("io.whorl.Login.TakeOver", {"user": 1000, "prints": [print_], "bytes": 0, "isTrial": False}, secrets=[b"mine"])
+        call("io.whorl.Login.TakeOver", {"user": 1000, "prints": [print_], "bytes": 0, "isTrial": False, "readersWereClosed": False}, secrets=[b"mine"])
     except Refused as error:
         return error.name
     return None

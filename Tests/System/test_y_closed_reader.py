@@ -5,19 +5,21 @@ import glob
 import json
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
 import time
 
-from people import act, start, whorl
-from run import HERE
+from people import act, command, sit, start, whorl
+from run import HERE, configure
 
 RULES = pathlib.Path("/etc/udev/rules.d/70-whorl.rules")
 DROP_IN = pathlib.Path("/etc/systemd/system/whorld.service.d/test.conf")
 CLOSED = pathlib.Path("/usr/lib/udev/rules.d/99-whorl.rules")
 # What an earlier installation, or a vendor, may have left.
 OPENING = 'ACTION!="remove", SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="04f3", TAG+="uaccess", GROUP="fingerprint", MODE="0660"\n'
+STATE, ASIDE = pathlib.Path("/var/lib/whorl"), pathlib.Path("/var/lib/whorl.aside")
 RESET = 0x5514  # USBDEVFS_RESET
 
 
@@ -94,7 +96,7 @@ def everyone_is_refused():
     assert not opens("owner", place=elsewhere)
 
 
-def touches(finger, process):
+def lays(finger, process):
     """Lays a finger on the reader, each time that it waits for one, until a command has ended."""
     while process.poll() is None:
         with socket.socket(socket.AF_UNIX) as reader:
@@ -103,6 +105,11 @@ def touches(finger, process):
             reader.sendall(finger.encode())
             reader.recv(100)
         time.sleep(0.2)
+
+
+def touches(finger, process):
+    """Lays a finger on the reader for a command, and returns the command's status and its last line."""
+    lays(finger, process)
     out, err = process.communicate(timeout=60)
     return process.returncode, json.loads(out.decode().splitlines()[-1]), err
 
@@ -172,15 +179,115 @@ def test_c1_installation_again_does_not_disconnect_a_closed_reader():
     everyone_is_refused()
 
 
+def enrolls(finger, name="right-thumb"):
+    status, said, err = touches(finger, start("enroll", name, "--json"))
+    assert status == 0, (said, err, pathlib.Path("/tmp/moc.log").read_text())
+
+
+def evaluates(finger):
+    return touches(finger, start("evaluate", "--reason", "a test", "--json", "--timeout", "20"))
+
+
+def doctor():
+    """What the doctor says of the reader's node."""
+    outcome = whorl("doctor", check=False)
+    return next(line for line in (outcome.stdout + outcome.stderr).decode().splitlines() if "reader's node" in line)
+
+
 def test_c1_owners_print_in_the_reader_is_the_owners():
+    # Only the real reader, and people who have nothing yet.
     DROP_IN.write_text(DROP_IN.read_text().replace("Environment=FP_VIRTUAL_DEVICE=/run/reader/socket\n", ""))
     run("systemctl", "daemon-reload")
     run("systemctl", "stop", "whorld.service")
-    whorl("reset", "--yes", check=False)
-    status, said, err = touches("owner-thumb", start("enroll", "right-thumb", "--json"))
-    assert status == 0, (said, err, pathlib.Path("/tmp/moc.log").read_text())
-    status, said, err = touches("owner-thumb", start("evaluate", "--reason", "a test", "--json"))
+    if STATE.exists():
+        STATE.rename(ASIDE)
+    enrolls("owner-thumb")
+    status, said, err = evaluates("owner-thumb")
     assert status == 0 and said["result"]["finger"] == "right-thumb", (said, err)
-    process = start("evaluate", "--reason", "a test", "--json", "--timeout", "20")
-    status, said, err = touches("mallorys-thumb", process)
+    status, said, err = evaluates("mallorys-thumb")
     assert status != 0, (said, err)
+    listed = json.loads(whorl("fingers", "--json").stdout.splitlines()[-1])["result"]["fingers"]
+    assert [finger["readerAccess"] for finger in listed if finger["finger"] == "right-thumb"] == ["closed"], listed
+    assert doctor().startswith("✓") and "Only the service can open" in doctor(), doctor()
+
+
+def own_engine(*arguments, service="in-process"):
+    """What a program with the engine inside says."""
+    outcome = subprocess.run(
+        command("owner", f"WHORL_SERVICE={service}", "WHORL_STATE_DIR=/home/owner/own", "whorl", *arguments, "--json"),
+        capture_output=True, text=True, timeout=120, preexec_fn=lambda: sit("owner"),
+    )
+    return outcome.returncode, json.loads(outcome.stdout.splitlines()[-1])
+
+
+def test_c1_other_processes_are_told_that_the_reader_is_the_services():
+    for service in "in-process", "private":
+        status, said = own_engine("enroll", "left-thumb", service=service)
+        assert status == 15 and "belongs to the service" in said["error"]["message"], said
+    for arguments in ("devices", "capture", "--output", "/home/owner/finger.png"), ("devices", "exercise"):
+        status, said = own_engine(*arguments)
+        assert status == 15 and "belongs to the service" in said["error"]["message"], said
+    unit = pathlib.Path("/usr/lib/systemd/system/whorld.socket")
+    run("systemctl", "disable", "--now", "--quiet", "whorld.socket")
+    text = unit.read_text()
+    unit.unlink()
+    try:
+        status, said = own_engine("enroll", "left-thumb")
+        assert status == 15 and "An administrator has to install the service" in said["error"]["message"], said
+    finally:
+        unit.write_text(text)
+        run("systemctl", "daemon-reload")
+        run("systemctl", "enable", "--now", "--quiet", "whorld.socket")
+
+
+def test_c1_print_is_not_trusted_after_its_reader_was_open_until_it_is_enrolled_again():
+    run("setfacl", "-m", "u:mallory:rw", node())
+    assert doctor().startswith("✗") and "the user mallory" in doctor(), doctor()
+    status, said, err = evaluates("owner-thumb")
+    assert status == 15 and "Other programs can open the fingerprint reader" in said["error"]["message"], (said, err)
+    run("setfacl", "-b", node())
+    run("chmod", "600", node())
+    assert doctor().startswith("✓"), doctor()
+    run("systemctl", "restart", "whorld.service")
+    status, said, err = evaluates("owner-thumb")
+    assert status == 30 and "are not trusted" in said["error"]["message"], (said, err)
+    whorl("remove", "--all")
+    enrolls("owner-thumb")
+    status, said, err = evaluates("owner-thumb")
+    assert status == 0, (said, err)
+
+
+def test_c1_prints_in_a_reader_are_taken_over_by_the_administrators_word_alone():
+    run("useradd", "-m", "berta")
+    rules = pathlib.Path("/etc/dbus-1/system.d/test.conf")
+    rules.write_text('<busconfig><policy user="root"><allow own="net.reactivated.Fprint"/></policy></busconfig>')
+    reload = ("busctl", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    run(*reload)
+    run("systemctl", "stop", "whorld.socket", "whorld.service")
+    daemon = subprocess.Popen(["/usr/libexec/fprintd", "-t"], env={"STATE_DIRECTORY": "/var/lib/fprint"})
+    try:
+        until(lambda: daemon.pid in map(int, run("pidof", "fprintd").split()), "fprintd did not start")
+        time.sleep(3)
+        process = subprocess.Popen(["fprintd-enroll", "-f", "left-thumb", "berta"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        lays("bertas-thumb", process)
+        said = process.communicate(timeout=60)[0]
+        assert b"enroll-completed" in said, said
+    finally:
+        daemon.kill()
+        daemon.wait()
+        rules.unlink()
+        run(*reload)
+        run("systemctl", "start", "whorld.socket")
+    for options, outcome in ((), "unvouched"), (("--readers-were-closed",), "taken"):
+        said = json.loads(run("whorl", "import-fprintd", "--user", "berta", "--json", *options).splitlines()[-1])["result"]["users"][0]
+        assert [print_["outcome"] for print_ in said["prints"]] == [outcome], said
+
+
+def test_c1_reader_is_unplugged_and_the_virtual_one_is_back():
+    run("systemctl", "stop", "whorld.service")
+    subprocess.run(["pkill", "-f", "moc_reader.py"], check=True)
+    if ASIDE.exists():
+        shutil.rmtree(STATE)
+        ASIDE.rename(STATE)
+    RULES.unlink()
+    configure(idle=600)

@@ -85,6 +85,8 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
     public let storage: Storage
     /// The reader's resistance to chance matches, where something is known about it.
     public let strength: ReaderStrength
+    /// The access to the reader when it was described.
+    public let access: ReaderAccess
 
     /// Describes a reader.
     public init(
@@ -96,7 +98,8 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         features: ReaderFeatures,
         enrollStages: Int,
         storage: Storage,
-        strength: ReaderStrength
+        strength: ReaderStrength,
+        access: ReaderAccess
     ) {
         self.id = id
         self.driver = driver
@@ -107,6 +110,7 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
         self.enrollStages = enrollStages
         self.storage = storage
         self.strength = strength
+        self.access = access
     }
 }
 

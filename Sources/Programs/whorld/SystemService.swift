@@ -37,8 +37,12 @@ struct SystemService {
             roots.root(of: user).loginKeyring
         } identify: { (users, request, presenter) async throws(AuthenticationError) in
             try await roots.identify(users, request, presenter)
-        } takeOver: { (user, prints, isTrial) async throws(FingerChangeError) in
-            try await roots.root(of: user).takeOver(prints, isTrial: isTrial)
+        } takeOver: { (user, prints, isTrial, wereClosed) async throws(FingerChangeError) in
+            try await roots.root(of: user).takeOver(
+                prints,
+                isTrial: isTrial,
+                readersWereClosed: wereClosed
+            )
         }
         let count = ConnectionCount()
         var limits = ServiceServer.Limits()
@@ -121,10 +125,12 @@ final class RootsOfUsers: Sendable {
     let interruptions = Interruptions()
     private let service: SystemService
     private let reach: ReaderReach
+    private let openReaders: OpenReaders
     private let roots = Mutex<[UInt32: InProcessRoot]>([:])
 
     init(_ service: SystemService) {
         self.service = service
+        openReaders = OpenReaders(path: "\(service.stateRoot)/open-readers")
         let builtIn = service.builtInReaders.map(ReaderID.init(rawValue:))
         reach = ReaderReach(lid: LoginManager(), builtIn: Set(builtIn))
     }
@@ -136,6 +142,7 @@ final class RootsOfUsers: Sendable {
         configuration.stateDirectory = "\(service.stateRoot)/\(uid)"
         configuration.profile = ThisProcess.userName(of: uid)
         configuration.reader = service.configuration.reader
+        configuration.openReaders = openReaders
         configuration.readerIsNamedIn = service.configuration.reader.map { _ in ServiceConfiguration.path }
         configuration.attemptRules = service.configuration.attemptRules
         configuration.strength = service.configuration.strength

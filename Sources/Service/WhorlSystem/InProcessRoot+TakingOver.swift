@@ -19,17 +19,19 @@ extension InProcessRoot {
     /// - Parameters:
     ///   - prints: The prints.
     ///   - isTrial: Whether nothing is changed.
+    ///   - readersWereClosed: Whether the administrator vouches that only root could open the readers until now.
     /// - Returns: What became of each print, in their order.
     /// - Throws: `ownerNeeded` where a finger is enrolled or a passcode is set; `enrollmentTampered`,
     ///   `enrollmentRolledBack`, `store`.
     package func takeOver(
         _ prints: [ForeignPrint],
-        isTrial: Bool
+        isTrial: Bool,
+        readersWereClosed: Bool
     ) async throws(FingerChangeError) -> [TakingOver] {
         try await requireNoOwner()
         var outcomes: [TakingOver] = []
         for print in prints {
-            let (outcome, saved) = await outcome(of: print)
+            let (outcome, saved) = await outcome(of: print, readersWereClosed)
             outcomes.append(outcome)
             guard let saved, outcome == .taken, !isTrial else { continue }
             try await enroll(print, saved)
@@ -47,7 +49,10 @@ extension InProcessRoot {
         }
     }
 
-    private func outcome(of print: ForeignPrint) async -> (TakingOver, SavedPrint?) {
+    private func outcome(
+        of print: ForeignPrint,
+        _ readersWereClosed: Bool
+    ) async -> (TakingOver, SavedPrint?) {
         guard let saved = await LibfprintSource.shared.saved(print.template) else {
             return (.unreadable, nil)
         }
@@ -56,6 +61,7 @@ extension InProcessRoot {
         else { return (.elsewhere, nil) }
         let info = await LibfprintSource.shared.info(ofReaderOf: saved)
         guard choice.allowsPretended || info.kind == .hardware else { return (.pretended, nil) }
+        guard readersWereClosed || info.storage == .host else { return (.unvouched, nil) }
         return (.taken, saved)
     }
 
@@ -77,6 +83,8 @@ extension InProcessRoot {
                 profile: profile,
                 on: await LibfprintSource.shared.info(ofReaderOf: saved),
                 at: saved.metadata.date.flatMap(\.start) ?? Date(),
+                // By the administrator's word, for a print in a reader.
+                access: .closed,
                 consent: consent
             )
         } catch {

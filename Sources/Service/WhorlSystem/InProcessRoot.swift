@@ -52,8 +52,12 @@ public final class InProcessRoot: Sendable {
             wanted: configuration.reader,
             namedIn: configuration.readerIsNamedIn,
             allowsPretended: configuration.allowsPretendedReaders,
-            reach: reach
+            reach: reach,
+            openReaders: configuration.openReaders
         )
+        let trust = configuration.openReaders.map { open in
+            PrintTrust.closedReaders { open.wereFound(after: $0) }
+        }
         let chip = ChipChoice(
             wanted: configuration.tpm,
             allowsSimulated: configuration.allowsSimulatedTPM
@@ -78,6 +82,7 @@ public final class InProcessRoot: Sendable {
             profile: profile,
             state: StateAccess(
                 generations: generations,
+                trust: trust ?? .everyPrint,
                 existing: { () async throws(StateError) in try await state.existing() },
                 created: { () async throws(StateError) in try await state.created() }
             ),
@@ -132,6 +137,11 @@ public final class InProcessRoot: Sendable {
     /// The login's side of the keyring.
     package var loginKeyring: any LoginKeyring { InProcessKeyring(engine: engine, state: state) }
 
+    /// Returns the chosen reader itself, of which nothing was asked yet; root may use one that belongs to the service.
+    package func readerOfOwn() async throws(AuthenticationError) -> any FingerprintReader {
+        try await choice.chosenReaderOfRoot()
+    }
+
     /// Returns the fingers of the profile on one reader, for programs that the system's rules know.
     package func account(on reader: any FingerprintReader) -> AccountFingers {
         let engine = engine.with(reader: { [choice] () async throws(AuthenticationError) in
@@ -167,7 +177,7 @@ public final class InProcessRoot: Sendable {
 
     /// Returns the store, which is made if it does not exist.
     package func store() async throws(StateError) -> EnrollmentStore {
-        EnrollmentStore(database: try await state.created(), generations: generations)
+        engine.state.store(on: try await state.created())
     }
 
     /// Returns an enroller that enrolls, removes and accepts fingers; the store is made if it does not exist.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import WhorlEngine
 internal import WhorlFingerprint
 internal import LibfprintReader
@@ -19,6 +20,8 @@ final class ReaderChoice: ReaderService {
     /// Whether virtual readers and mocks may be used.
     let allowsPretended: Bool
     private let reach: ReaderReach
+    /// The record of open readers, in the service that owns the readers.
+    private let openReaders: OpenReaders?
     /// The mock keeps its place in its script for as long as the process runs.
     private let mock = Mutex<MockReaderSource?>(nil)
 
@@ -26,11 +29,13 @@ final class ReaderChoice: ReaderService {
         wanted: String?,
         namedIn: String? = nil,
         allowsPretended: Bool,
-        reach: ReaderReach = .everywhere
+        reach: ReaderReach = .everywhere,
+        openReaders: OpenReaders? = nil
     ) {
         self.wanted = wanted
         self.namedIn = namedIn
         self.reach = reach
+        self.openReaders = openReaders
         self.allowsPretended = allowsPretended
     }
 
@@ -87,6 +92,7 @@ final class ReaderChoice: ReaderService {
             }
             return try await reachable(readers[index])
         }
+        if readers.isEmpty { try ReaderOwnership.refuseUnlisted(isService: openReaders != nil) }
         let near = try await reachable(among: readers)
         guard readers.count <= 1 || near != nil else {
             throw AuthenticationError(
@@ -99,13 +105,14 @@ final class ReaderChoice: ReaderService {
         return near
     }
 
-    /// Returns a reader that can be touched.
+    /// Returns a reader that can be touched, and that this process may use.
     ///
-    /// - Throws: `biometryNotAvailable` for a built-in reader under a shut lid.
+    /// - Throws: `biometryNotAvailable` for a built-in reader under a shut lid, a reader that belongs to the service, and, in
+    ///   the service, a reader with prints inside that others can open.
     func reachable(
         _ reader: any FingerprintReader
     ) async throws(AuthenticationError) -> any FingerprintReader {
-        if let obstacle = await reach.obstacle(to: reader) { throw obstacle }
+        if let obstacle = await obstacle(to: reader) { throw obstacle }
         return reader
     }
 
@@ -118,10 +125,38 @@ final class ReaderChoice: ReaderService {
         var near: [any FingerprintReader] = []
         var obstacle: AuthenticationError?
         for reader in readers {
-            if let found = await reach.obstacle(to: reader) { obstacle = found } else { near.append(reader) }
+            if let found = await self.obstacle(to: reader) { obstacle = found } else { near.append(reader) }
         }
         if near.isEmpty, let obstacle { throw obstacle }
         return near.count == 1 ? near[0] : nil
+    }
+
+    private func obstacle(to reader: any FingerprintReader) async -> AuthenticationError? {
+        do throws(AuthenticationError) {
+            if let openReaders {
+                let info = await reader.info
+                if info.storage == .reader, info.access.state == .open { try openReaders.refuse(info) }
+            } else {
+                try await ReaderOwnership.refuse(reader)
+            }
+        } catch {
+            return error
+        }
+        return await reach.obstacle(to: reader)
+    }
+
+    /// Returns the only real reader for root, who may use it beside the service.
+    ///
+    /// - Throws: as ``chosenReader()``.
+    func chosenReaderOfRoot() async throws(AuthenticationError) -> any FingerprintReader {
+        guard geteuid() == 0, mockScript == nil else { return try await chosenReader() }
+        var meant: [any FingerprintReader] = []
+        for reader in try await readers() {
+            let id = await reader.info.id.rawValue
+            if wanted.map({ $0 == id }) ?? true { meant.append(reader) }
+        }
+        if meant.count == 1 { return meant[0] }
+        return try await chosenReader()
     }
 
     /// The way to have another reader taken.

@@ -15,6 +15,9 @@ public struct SystemConfiguration: Sendable {
     public var reader: String?
     /// The file that names the reader, where a person who asks cannot name another one.
     package var readerIsNamedIn: String?
+    /// The record of readers that were found open, in the system's service, which owns the readers; `nil` in all other
+    /// processes.
+    package var openReaders: OpenReaders?
     /// The machine's rules for failed tries.
     package var attemptRules = AttemptRules.standard
     /// The strength that the machine demands of each touch.

@@ -198,7 +198,8 @@ extension ReaderInfo {
             features: features,
             enrollStages: 5,
             storage: storage,
-            strength: strength
+            strength: strength,
+            access: ReaderAccess(.pretended)
         )
     }
 }

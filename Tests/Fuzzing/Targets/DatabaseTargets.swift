@@ -59,7 +59,7 @@ private enum SoundDatabase {
                         sql: """
                             INSERT INTO profiles VALUES ('ada', 3, x'00', 0, NULL);
                             INSERT INTO prints VALUES ('0123456789abcdef0123456789abcdef', 'ada', 7, NULL, 'reader-0',
-                                'Reader', 'host', x'0102', zeroblob(32), 1000, NULL, 'enrolled');
+                                'Reader', 'host', x'0102', zeroblob(32), 1000, NULL, 'enrolled', 'closed');
                             INSERT INTO attempts VALUES ('ada', 'real', 2, 0, 9, 0, NULL, NULL, NULL);
                             """
                     )

@@ -66,7 +66,8 @@ extension FuzzTarget {
         let print = found.prints.first
         try promise(
             found.profile == Known.manifest.profile && found.set == Known.manifest.set
-                && print?.storage == Known.print.storage && print?.enrolledAt == Known.print.enrolledAt,
+                && print?.storage == Known.print.storage && print?.enrolledAt == Known.print.enrolledAt
+                && print?.access == Known.print.access,
             "\(found) was never signed"
         )
     }
@@ -125,7 +126,7 @@ private enum Known {
         ("storage", print.storage.rawValue.databaseValue), ("template", print.sealed.databaseValue),
         ("template_digest", print.templateDigest.databaseValue),
         ("enrolled_at", print.enrolledAt.databaseValue), ("last_matched_at", .null),
-        ("state", print.state.rawValue.databaseValue),
+        ("state", print.state.rawValue.databaseValue), ("access", print.access.rawValue.databaseValue),
     ]
 
     /// The print in a row that differs as the input says.

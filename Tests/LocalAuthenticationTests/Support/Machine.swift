@@ -145,7 +145,8 @@ extension ReaderInfo {
         features: [.identify, .verify],
         enrollStages: 5,
         storage: .host,
-        strength: .none
+        strength: .none,
+        access: ReaderAccess(.pretended)
     )
 }
 

@@ -57,7 +57,8 @@ public actor LibfprintReader: FingerprintReader {
             features: features,
             enrollStages: Int(fp_device_get_nr_enroll_stages(device)),
             storage: storage,
-            strength: ReaderStrength(driver: driver, kind: kind, storage: storage)
+            strength: ReaderStrength(driver: driver, kind: kind, storage: storage),
+            access: access(kind)
         )
     }
 
@@ -124,6 +125,27 @@ public actor LibfprintReader: FingerprintReader {
 }
 
 extension LibfprintReader {
+    /// The user that the service runs as, who owns the readers; `nil` where the service was never installed.
+    package static let service = ThisProcess.userNumber(of: "whorl")
+
+    /// Whether the reader is emulated (umockdev), so that no device node belongs to it.
+    package var isEmulated: Bool { emulation != nil }
+
+    /// The device node of a USB reader.
+    package var node: DeviceNode? {
+        guard info.kind == .hardware, !isEmulated else { return nil }
+        return usbNode
+    }
+
+    private var usbNode: DeviceNode? {
+        handle.usbPlace.map { DeviceNode(bus: $0.bus, address: $0.address, service: Self.service) }
+    }
+
+    private func access(_ kind: ReaderInfo.Kind) -> ReaderAccess {
+        guard kind == .hardware, !isEmulated else { return ReaderAccess(.pretended) }
+        return usbNode?.access() ?? ReaderAccess(.unknown, ["the reader is no USB device"])
+    }
+
     /// The place of the reader: the word of its USB port in sysfs; a sensor without USB is soldered in.
     package var placement: ReaderPlacement {
         guard info.kind == .hardware else { return .unknown }

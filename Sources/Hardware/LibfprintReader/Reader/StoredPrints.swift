@@ -93,7 +93,8 @@ extension LibfprintSource {
             features: [],
             enrollStages: 0,
             storage: storage,
-            strength: ReaderStrength(driver: print.driver, kind: kind, storage: storage)
+            strength: ReaderStrength(driver: print.driver, kind: kind, storage: storage),
+            access: ReaderAccess(kind == .virtual ? .pretended : .unknown)
         )
     }
 }

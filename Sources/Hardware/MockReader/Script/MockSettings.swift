@@ -58,7 +58,8 @@ public struct MockSettings: Sendable, Hashable {
             features: features ?? MockSettings.usualFeatures(storage),
             enrollStages: stages,
             storage: storage,
-            strength: .none
+            strength: .none,
+            access: ReaderAccess(.pretended)
         )
     }
 

@@ -2,7 +2,9 @@
 
 import WhorlFingerprint
 import WhorlService
+import WhorlRemote
 import WhorlSupport
+import WhorlSystem
 
 /// The checks of readers: which exist, whether they can be opened, and which prints they keep.
 struct ReaderDiagnosis: Sendable {
@@ -13,7 +15,7 @@ struct ReaderDiagnosis: Sendable {
 
     func checks() async -> [Check] {
         let usb = USBReaders.connected()
-        var checks = [await found(usb)] + usb.compactMap(permission)
+        var checks = [await found(usb)] + usb.compactMap(node)
         if let fprintd = Processes.named("fprintd") {
             checks.append(
                 .note(
@@ -64,14 +66,42 @@ struct ReaderDiagnosis: Sendable {
             : "Unplug it, plug it in again, and look again."
     }
 
-    /// Returns the check whether this user may open a USB device; `nil` when all is well.
-    private func permission(_ device: USBReaders.Device) -> Check? {
+    /// Returns the check of who can open a USB reader; `nil` where this program may open it, and has the engine.
+    private func node(_ device: USBReaders.Device) -> Check? {
+        guard session.place != .system, !ServiceInstallation().isInstalled else {
+            return Self.check(device.access, of: device)
+        }
         guard !device.isAccessible else { return nil }
         return .bad(
             "permission",
             "This user may not open \(device.node) (\(device.id)).",
             remedy: "An administrator has to install the service: sudo make install, or the package whorld."
         )
+    }
+
+    /// Returns the check of a reader that belongs to the service.
+    static func check(_ access: ReaderAccess, of device: USBReaders.Device) -> Check {
+        let name = "reader's node"
+        let details = DisplayText.clean(access.details.joined(separator: ", "), limit: 200)
+        switch access.state {
+        case .closed:
+            return .good(name, "Only the service can open \(device.node) (\(device.id)).")
+        case .open:
+            return .bad(
+                name,
+                "\(device.node) (\(device.id)) can be opened by \(details): fingers in such a reader can be replaced.",
+                remedy: """
+                    Remove the rule that opens it (grep -l uaccess /etc/udev/rules.d/*), then run close-readers as root \
+                    (udev/README.md).
+                    """
+            )
+        case .unknown, .pretended:
+            return .warning(
+                name,
+                "Who can open \(device.node) (\(device.id)) could not be measured: \(details).",
+                remedy: "Look at it with getfacl \(device.node)."
+            )
+        }
     }
 
     private func chosen() async -> [Check] {

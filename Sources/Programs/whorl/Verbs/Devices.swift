@@ -90,7 +90,8 @@ struct DevicesCapture: Verb {
         abstract: "Saves one picture of a finger, pixel for pixel what the driver gave.",
         discussion: """
             The file is an 8-bit greyscale PNG that only this user may read. It is a picture of a finger: delete \
-            it when it is no longer needed. Readers that match on the chip give no pictures. Example:
+            it when it is no longer needed. Readers that match on the chip give no pictures. A real reader belongs to the \
+            system's service, and only root may take a picture with it. Example:
 
               whorl devices capture --output finger.png
             """
@@ -165,7 +166,8 @@ struct DevicesExercise: Verb {
         discussion: """
             In this order, as far as the reader supports it: \
             \(ExerciseStep.allCases.map(\.rawValue).joined(separator: ", ")). \
-            Enrolled fingers stay as they are, unless --clear-storage deletes what the reader keeps. Example:
+            Enrolled fingers stay as they are, unless --clear-storage deletes what the reader keeps. A real reader belongs \
+            to the system's service, and only root may exercise it. Example:
 
               whorl devices exercise --skip identify
             """

@@ -101,7 +101,7 @@ extension EnrolledFinger {
         [
             "id": .string(id.description), "finger": .string(finger.rawValue),
             "label": label.map(JSONValue.string), "reader": .string(reader.rawValue),
-            "enrolledAt": .string(enrolledAt.ISO8601Format()),
+            "enrolledAt": .string(enrolledAt.ISO8601Format()), "readerAccess": .string(access.rawValue),
         ]
     }
 

@@ -25,6 +25,12 @@ struct ImportFprintd: Verb {
     @Flag(help: "Only says what would be taken and what would stay.")
     var dryRun = false
 
+    @Flag(
+        help:
+            "Vouch that only root could open the readers until now; prints inside a reader are taken only then."
+    )
+    var readersWereClosed = false
+
     @Option(help: ArgumentHelp("fprintd's folder.", valueName: "dir"))
     var folder = FprintdPrints.folder
 
@@ -63,7 +69,12 @@ struct ImportFprintd: Verb {
             return Outcome(prints: prints, takings: [], refusal: "this system has no such user")
         }
         do throws(FingerChangeError) {
-            let takings = try await RemoteAccounts().takeOver(prints.prints, for: user, isTrial: dryRun)
+            let takings = try await RemoteAccounts().takeOver(
+                prints.prints,
+                for: user,
+                isTrial: dryRun,
+                readersWereClosed: readersWereClosed
+            )
             return Outcome(prints: prints, takings: takings, refusal: nil)
         } catch {
             guard case .fingers(let failure) = error, failure.code == .ownerNeeded else {
@@ -98,6 +109,9 @@ struct ImportFprintd: Verb {
             case .unreadable: "\(place): stays; the file is no print."
             case .elsewhere: "\(place): stays; it says itself that it is of another finger, user or reader."
             case .pretended: "\(place): stays; it is of a virtual reader."
+            case .unvouched:
+                "\(place): stays; the reader keeps it, and another program may have replaced it. If only root could open "
+                    + "the reader until now, add --readers-were-closed; otherwise enroll the finger again."
             }
         }
         let rest = outcome.prints.unreadable

@@ -119,9 +119,11 @@ struct Session: Sendable {
     }
 
     /// Returns the chosen reader itself, of which nothing was asked yet; no picture leaves a service.
+    ///
+    /// A real reader that belongs to the service is for root alone.
     func ownReader() async throws(Failure) -> any FingerprintReader {
         try await failing { () async throws(AuthenticationError) in
-            try await root.services.readers.chosenReader()
+            try await root.readerOfOwn()
         }
     }
 }

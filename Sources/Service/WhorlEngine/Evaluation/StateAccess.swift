@@ -14,8 +14,10 @@ public struct StateAccess: Sendable {
     package let created: @Sendable () async throws(StateError) -> StateDatabase
     /// The counter of the generations of the set of enrolled fingers.
     let generations: any GenerationCounter
+    /// The prints that count.
+    let trust: PrintTrust
 
-    /// Makes access to a state that the caller keeps.
+    /// Makes access to a state that the caller keeps, in which every print counts.
     ///
     /// Both functions may be called often and at the same time; they must return the same open database.
     public init(
@@ -23,9 +25,20 @@ public struct StateAccess: Sendable {
         existing: @escaping @Sendable () async throws(StateError) -> StateDatabase?,
         created: @escaping @Sendable () async throws(StateError) -> StateDatabase
     ) {
+        self.init(generations: generations, trust: .everyPrint, existing: existing, created: created)
+    }
+
+    /// Makes access to a state that the caller keeps.
+    package init(
+        generations: any GenerationCounter,
+        trust: PrintTrust,
+        existing: @escaping @Sendable () async throws(StateError) -> StateDatabase?,
+        created: @escaping @Sendable () async throws(StateError) -> StateDatabase
+    ) {
         self.existing = existing
         self.created = created
         self.generations = generations
+        self.trust = trust
     }
 
     /// Access without a state, which cannot be made either.
@@ -73,8 +86,8 @@ extension StateAccess {
     }
 
     /// Returns the store on a database of this state.
-    func store(on database: StateDatabase) -> EnrollmentStore {
-        EnrollmentStore(database: database, generations: generations)
+    package func store(on database: StateDatabase) -> EnrollmentStore {
+        EnrollmentStore(database: database, generations: generations, trust: trust)
     }
 }
 

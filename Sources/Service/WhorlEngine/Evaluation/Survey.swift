@@ -86,7 +86,7 @@ extension AuthenticationEngine {
             survey.fingers = fingers
         } catch {
             switch error.code {
-            case .enrollmentTampered, .enrollmentRolledBack:
+            case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen:
                 survey.preconditions.enrollmentFault = AuthenticationError(error)
             case .store:
                 survey.database = nil

@@ -73,12 +73,14 @@ package struct RemoteAccounts: Sendable {
     ///   - prints: The prints, together at most 2 MiB.
     ///   - user: The user's number.
     ///   - isTrial: Whether nothing is changed.
+    ///   - readersWereClosed: Whether the administrator vouches that only root could open the readers until now.
     /// - Returns: What became of each print, in their order.
     /// - Throws: `ownerNeeded` for a user who has a finger or a passcode; other errors of the service.
     package func takeOver(
         _ prints: [ForeignPrint],
         for user: UInt32,
-        isTrial: Bool
+        isTrial: Bool,
+        readersWereClosed: Bool
     ) async throws(FingerChangeError) -> [TakingOver] {
         let (place, attachments) = try attached(failing: FingerChangeError.self) {
             attachments throws(SecretDescriptor.Fault) in
@@ -92,7 +94,8 @@ package struct RemoteAccounts: Sendable {
                 .init(finger: $0.finger, driver: $0.driver, number: $0.number, size: $0.template.bytes.count)
             },
             bytes: place,
-            isTrial: isTrial
+            isTrial: isTrial,
+            readersWereClosed: readersWereClosed
         )
         let reply = try await client.call(
             LoginInterface.takeOver,

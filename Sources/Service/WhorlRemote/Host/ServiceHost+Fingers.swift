@@ -103,7 +103,7 @@ extension ServiceHost {
             let prints = try prints(asked, call)
             let caller = await rules.caller(call.client)
             let outcome = await Result { () async throws(FingerChangeError) in
-                try await logins.takeOver(asked.user, prints, asked.isTrial)
+                try await logins.takeOver(asked.user, prints, asked.isTrial, asked.readersWereClosed)
             }.mapError(\.refusal)
             let change = asked.isTrial ? "see which prints could be taken over" : "take over prints"
             let purpose = CallPurpose(

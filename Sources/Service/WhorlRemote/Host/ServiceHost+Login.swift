@@ -25,7 +25,8 @@ package struct LoginAccess: Sendable {
 
     /// Enrolls prints for the user with a number; in a trial, nothing is changed.
     package typealias TakeOver =
-        @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool) async throws(FingerChangeError) -> [TakingOver]
+        @Sendable (UInt32, [ForeignPrint], _ isTrial: Bool, _ readersWereClosed: Bool)
+        async throws(FingerChangeError) -> [TakingOver]
 
     /// Describes the access.
     ///
@@ -42,7 +43,7 @@ package struct LoginAccess: Sendable {
         identify: @escaping Identify = { _, _, _ throws(AuthenticationError) in
             throw AuthenticationError(.biometryNotAvailable, cause: "this service identifies no people")
         },
-        takeOver: @escaping TakeOver = { _, prints, _ in prints.map { _ in .elsewhere } }
+        takeOver: @escaping TakeOver = { _, prints, _, _ in prints.map { _ in .elsewhere } }
     ) {
         self.asker = asker
         self.owner = owner

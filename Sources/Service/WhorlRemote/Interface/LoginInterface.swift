@@ -54,6 +54,8 @@ enum LoginInterface {
         /// The place of the bytes beside the message.
         let bytes: Int
         let isTrial: Bool
+        /// Whether the administrator vouches that only root could open the readers until now.
+        let readersWereClosed: Bool
     }
 
     /// The question which of several users touches the reader.

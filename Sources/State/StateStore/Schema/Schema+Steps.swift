@@ -13,6 +13,7 @@ extension Schema {
         { try $0.execute(sql: keychainTables) },
         addAskers,
         { try $0.execute(sql: loginTables) },
+        addAccess,
     ]
 
     /// Updates an older database in one transaction: it has the old version or this one, never a state in between, even
@@ -49,6 +50,16 @@ extension Schema {
                 DROP TABLE attempts_1;
                 DELETE FROM reuse;
                 ALTER TABLE profiles ADD COLUMN epoch BLOB CHECK (epoch IS NULL OR length(epoch) = 16);
+                """
+        )
+    }
+
+    /// Updates to version 7: a print tells who could open its reader; of an earlier one that is unknown.
+    private static let addAccess: @Sendable (Database) throws -> Void = { db in
+        try db.execute(
+            sql: """
+                ALTER TABLE prints ADD COLUMN access TEXT NOT NULL DEFAULT 'unknown'
+                    CHECK (access IN ('closed', 'open', 'unknown', 'pretended'))
                 """
         )
     }

@@ -10,7 +10,7 @@ import GRDB
 /// (`Schema+Steps.swift`).
 enum Schema {
     /// The version of the schema, stored in `PRAGMA user_version`.
-    static let version: UInt32 = 6
+    static let version: UInt32 = 7
 
     /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognise the
     /// database.
@@ -65,6 +65,7 @@ enum Schema {
 
         -- state: 'enrolled'; for readers that keep prints in themselves also 'pending' (an enrollment has begun;
         -- template holds what the reader kept before) and 'removing' (not enrolled any more, still in the reader).
+        -- access: who could open the reader when the print was enrolled.
         CREATE TABLE prints (
             id TEXT PRIMARY KEY,
             profile TEXT NOT NULL REFERENCES profiles (name) DEFERRABLE INITIALLY DEFERRED,
@@ -78,6 +79,7 @@ enum Schema {
             enrolled_at REAL NOT NULL,
             last_matched_at REAL,
             state TEXT NOT NULL CHECK (state IN ('pending', 'enrolled', 'removing')),
+            access TEXT NOT NULL DEFAULT 'unknown' CHECK (access IN ('closed', 'open', 'unknown', 'pretended')),
             CHECK (state = 'pending' OR (template IS NOT NULL AND template_digest IS NOT NULL))
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX one_print_per_finger ON prints (profile, reader, finger) WHERE state = 'enrolled';

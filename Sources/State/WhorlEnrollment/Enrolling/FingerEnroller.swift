@@ -178,6 +178,8 @@ public struct FingerEnroller: Sendable {
         _ request: EnrollmentRequest,
         _ touches: EnrollmentTouches
     ) async throws(EnrollmentError) -> EnrolledFinger {
+        // A node that was opened during the enrollment was open.
+        let access = touches.info.access.state.and(await touches.reader.info.access.state)
         let enrolled = try await store.add(
             template,
             as: request.finger,
@@ -186,6 +188,7 @@ public struct FingerEnroller: Sendable {
             on: touches.info,
             id: id,
             at: request.date,
+            access: access,
             consent: request.consent
         )
         if request.isGuided {

@@ -49,7 +49,7 @@ public struct OwnerConsent: Sendable {
 package struct EnrollmentStatus: Sendable {
     /// The profile whose fingers are meant.
     package let profile: String
-    /// `enrollmentTampered` or `enrollmentRolledBack` if the set cannot be trusted; `nil` if it can.
+    /// `enrollmentTampered`, `enrollmentRolledBack` or `readerWasOpen` if the set cannot be trusted; `nil` if it can.
     package let fault: EnrollmentError?
     /// The enrolled fingers whose templates this machine sealed, also for an untrusted set.
     package let fingers: [EnrolledFinger]
@@ -177,7 +177,7 @@ extension EnrollmentError {
     /// Whether the error says that the set cannot be trusted.
     var isDistrust: Bool {
         switch code {
-        case .enrollmentTampered, .enrollmentRolledBack: true
+        case .enrollmentTampered, .enrollmentRolledBack, .readerWasOpen: true
         default: false
         }
     }

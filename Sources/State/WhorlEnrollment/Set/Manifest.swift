@@ -84,6 +84,7 @@ struct Manifest: Sendable {
         for print in prints {
             bytes.append(sized: print.storage.rawValue)
             bytes.append(print.enrolledAt.bitPattern)
+            bytes.append(sized: print.access.rawValue)
         }
         return bytes.data
     }

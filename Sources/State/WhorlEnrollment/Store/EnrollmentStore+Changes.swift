@@ -17,6 +17,7 @@ extension EnrollmentStore {
     ///   - reader: The reader that made it.
     ///   - id: The print's identity; an intent of the same identity is replaced.
     ///   - date: The time of the enrollment.
+    ///   - access: Who could open the reader during the enrollment.
     ///   - consent: The owner's consent; `nil` is enough for the first finger of a profile without a passcode.
     /// - Returns: The finger as it is stored.
     /// - Throws: `fingerExists`, `ownerNeeded`, `changedMeanwhile`, `enrollmentTampered`, `enrollmentRolledBack`,
@@ -29,6 +30,7 @@ extension EnrollmentStore {
         on reader: ReaderInfo,
         id: PrintID = PrintID(),
         at date: Date,
+        access: ReaderAccess.State? = nil,
         consent: OwnerConsent?
     ) async throws(EnrollmentError) -> EnrolledFinger {
         var row = PrintRow(
@@ -43,7 +45,8 @@ extension EnrollmentStore {
             templateDigest: TemplateCipher.digest(of: template),
             enrolledAt: date.timeIntervalSince1970,
             lastMatchedAt: nil,
-            state: .enrolled
+            state: .enrolled,
+            access: access ?? reader.access.state
         )
         do {
             row.sealed = try templateSeal.seal(template, for: row)
@@ -158,7 +161,7 @@ extension EnrollmentStore {
         by consent: OwnerConsent?,
         isCounted: Bool
     ) async throws(EnrollmentError) -> Result<Restart, EnrollmentError> {
-        let (seal, profile) = (templateSeal, status.profile)
+        let (seal, profile, trust) = (templateSeal, status.profile, trust)
         return try await transaction { db in
             let now = try Manifest(db, profile: profile)
             if let refusal = try self.refusal(of: change, by: consent, now, isTrusted: false, db) {
@@ -167,7 +170,9 @@ extension EnrollmentStore {
             guard FingersState(now, seal) == status.state else {
                 return .failure(EnrollmentError(.changedMeanwhile))
             }
-            let kept = change == .accept ? now.prints.filter(seal.opens) : []
+            let kept =
+                change == .accept
+                ? now.prints.filter { seal.opens($0) && trust.accepts($0.enrolledFinger) } : []
             let keptIDs = Set(kept.map(\.id))
             let removed = now.prints.filter { !keptIDs.contains($0.id) }
             for row in removed { try row.leaveSet(db) }

@@ -3,6 +3,7 @@
 import Foundation
 package import GRDB
 import StateStore
+import WhorlFingerprint
 package import WhorlService
 
 /// The result of a change: the new prints of the set, and a value for the caller.
@@ -18,7 +19,7 @@ extension EnrollmentStore {
 
     /// Returns the profile's set, checked to be sound and of the counter's generation.
     ///
-    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `store`.
+    /// - Throws: `enrollmentTampered`, `enrollmentRolledBack`, `readerWasOpen`, `store`.
     package func snapshot(of profile: String) async throws(EnrollmentError) -> EnrollmentSnapshot {
         try await snapshot(of: profile) { _ in () }.snapshot
     }
@@ -31,6 +32,22 @@ extension EnrollmentStore {
     /// - Returns: The set, and the value that `more` returned.
     /// - Throws: as ``snapshot(of:)``.
     package func snapshot<More: Sendable>(
+        of profile: String,
+        with more: @escaping @Sendable (Database) throws -> More
+    ) async throws(EnrollmentError) -> (snapshot: EnrollmentSnapshot, more: More) {
+        let found = try await soundSnapshot(of: profile, with: more)
+        if let finger = found.snapshot.fingers.first(where: { !trust.accepts($0) }) {
+            throw EnrollmentError(
+                .readerWasOpen,
+                cause:
+                    "the \(finger.finger.spokenName) in \(finger.reader), enrolled: \(finger.access.rawValue)"
+            )
+        }
+        return found
+    }
+
+    /// Returns the profile's set as ``snapshot(of:with:)`` does, whoever could open the readers.
+    private func soundSnapshot<More: Sendable>(
         of profile: String,
         with more: @escaping @Sendable (Database) throws -> More
     ) async throws(EnrollmentError) -> (snapshot: EnrollmentSnapshot, more: More) {

@@ -13,11 +13,22 @@ public import WhorlService
 public final class EnrollmentStore: Sendable {
     package let database: StateDatabase
     let generations: any GenerationCounter
+    /// The prints that count.
+    let trust: PrintTrust
+
+    /// Makes a store that works on a database, and in which every print counts.
+    public convenience init(
+        database: StateDatabase,
+        generations: any GenerationCounter = SoftwareGeneration()
+    ) {
+        self.init(database: database, generations: generations, trust: .everyPrint)
+    }
 
     /// Makes a store that works on a database.
-    public init(database: StateDatabase, generations: any GenerationCounter = SoftwareGeneration()) {
+    package init(database: StateDatabase, generations: any GenerationCounter, trust: PrintTrust) {
         self.database = database
         self.generations = generations
+        self.trust = trust
     }
 
     /// The enrolled fingers of a profile, by finger and then by reader.

@@ -32,6 +32,8 @@ struct PrintRow: Sendable, Hashable {
     let enrolledAt: Double
     var lastMatchedAt: Double?
     let state: State
+    /// The access to the reader when the print was enrolled.
+    var access = ReaderAccess.State.unknown
 
     /// Whether the reader itself keeps the print.
     var isOnReader: Bool { storage == .reader }
@@ -49,7 +51,8 @@ struct PrintRow: Sendable, Hashable {
             readerName: readerName,
             storage: storage,
             enrolledAt: Date(timeIntervalSince1970: enrolledAt),
-            lastMatchedAt: lastMatchedAt.map(Date.init(timeIntervalSince1970:))
+            lastMatchedAt: lastMatchedAt.map(Date.init(timeIntervalSince1970:)),
+            access: access
         )
     }
 }
@@ -64,7 +67,7 @@ extension PrintRow {
         id, profile, finger, substr(label, 1, \(FingerLabel.limit * 8)) AS label, reader,
         substr(reader_name, 1, \(FingerLabel.limit * 8)) AS reader_name, storage,
         CASE WHEN length(template) <= \(1 << 22) THEN template END AS template,
-        template_digest, enrolled_at, last_matched_at, state
+        template_digest, enrolled_at, last_matched_at, state, access
         """
 
     /// Reads a row; `nil` when a column holds what this module never writes.
@@ -80,7 +83,8 @@ extension PrintRow {
             let readerName = column["reader_name"] as String?,
             let storage = (column["storage"] as String?).flatMap(ReaderInfo.Storage.init(rawValue:)),
             let enrolledAt = column["enrolled_at"] as Double?,
-            let state = (column["state"] as String?).flatMap(State.init(rawValue:))
+            let state = (column["state"] as String?).flatMap(State.init(rawValue:)),
+            let access = (column["access"] as String?).flatMap(ReaderAccess.State.init(rawValue:))
         else { return nil }
         self.init(
             id: id,
@@ -94,7 +98,8 @@ extension PrintRow {
             templateDigest: column["template_digest"] ?? Data(),
             enrolledAt: enrolledAt,
             lastMatchedAt: column["last_matched_at"],
-            state: state
+            state: state,
+            access: access
         )
     }
 
@@ -102,13 +107,13 @@ extension PrintRow {
         try db.execute(
             sql: """
                 INSERT INTO prints (id, profile, finger, label, reader, reader_name, storage, template,
-                    template_digest, enrolled_at, last_matched_at, state)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    template_digest, enrolled_at, last_matched_at, state, access)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id.description, profile, Int64(finger.number), label, reader.rawValue, readerName,
                 storage.rawValue, sealed, templateDigest.isEmpty ? nil : templateDigest, enrolledAt,
-                lastMatchedAt, state.rawValue,
+                lastMatchedAt, state.rawValue, access.rawValue,
             ]
         )
     }

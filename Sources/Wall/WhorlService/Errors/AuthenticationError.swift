@@ -154,6 +154,13 @@ extension AuthenticationError {
         switch error.code {
         case .enrollmentTampered: self.init(.enrollmentTampered, cause: error.cause)
         case .enrollmentRolledBack: self.init(.enrollmentRolledBack, cause: error.cause)
+        case .readerWasOpen:
+            self.init(
+                .enrollmentTampered,
+                message: error.message,
+                recovery: error.recovery,
+                cause: error.cause
+            )
         case .store(let error): self.init(error)
         case .reader(let error): self.init(error)
         case .lockedOut: self.init(.biometryLockout, cause: error.cause)

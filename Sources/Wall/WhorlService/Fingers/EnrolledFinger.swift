@@ -23,6 +23,10 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
     public let enrolledAt: Date
     /// The time of the last match; `nil` before the first match.
     public let lastMatchedAt: Date?
+    /// The access to the reader at the enrollment.
+    ///
+    /// In a reader that matches on its chip, the service trusts only a print that was enrolled while the reader was closed.
+    public let access: ReaderAccess.State
 
     package init(
         id: PrintID,
@@ -32,7 +36,8 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
         readerName: String,
         storage: ReaderInfo.Storage,
         enrolledAt: Date,
-        lastMatchedAt: Date?
+        lastMatchedAt: Date?,
+        access: ReaderAccess.State
     ) {
         self.id = id
         self.finger = finger
@@ -42,6 +47,7 @@ public struct EnrolledFinger: Sendable, Hashable, Identifiable, Codable {
         self.storage = storage
         self.enrolledAt = enrolledAt
         self.lastMatchedAt = lastMatchedAt
+        self.access = access
     }
 }
 

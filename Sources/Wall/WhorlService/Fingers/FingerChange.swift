@@ -157,4 +157,6 @@ package enum TakingOver: String, Sendable, Codable, CaseIterable {
     case elsewhere = "elsewhere"
     /// The print is of a virtual reader, and the service takes none.
     case pretended = "pretended"
+    /// The reader keeps the print, and the administrator does not vouch that no other program could open the reader.
+    case unvouched = "unvouched"
 }

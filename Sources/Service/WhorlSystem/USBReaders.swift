@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+internal import Glibc
+internal import LibfprintReader
+package import WhorlFingerprint
 
 /// The USB devices that libfprint supports, found without libfprint, which does not list devices that it may not open.
-enum USBReaders {
-    struct Device: Sendable, Equatable {
+package enum USBReaders {
+    package struct Device: Sendable, Equatable {
         /// The vendor and the product, such as `04f3:0c7d`.
-        let id: String
+        package let id: String
         /// The device node, such as `/dev/bus/usb/001/004`.
-        let node: String
+        package let node: String
         /// Whether this user may open it for reading and writing.
-        let isAccessible: Bool
+        package let isAccessible: Bool
+        /// The access to it.
+        package let access: ReaderAccess
+
+        /// Describes a device.
+        package init(id: String, node: String, isAccessible: Bool, access: ReaderAccess) {
+            self.id = id
+            self.node = node
+            self.isAccessible = isAccessible
+            self.access = access
+        }
     }
 
     /// Returns the connected devices, from libfprint's installed list of devices and the kernel's list of connected
     /// ones.
-    static func connected(
+    package static func connected(
         lists: [String] = [
             "/usr/lib/udev/hwdb.d/60-autosuspend-libfprint-2.hwdb",
             "/lib/udev/hwdb.d/60-autosuspend-libfprint-2.hwdb",
@@ -37,7 +49,8 @@ enum USBReaders {
             return Device(
                 id: "\(vendor):\(product)",
                 node: node,
-                isAccessible: access(node, R_OK | W_OK) == 0
+                isAccessible: access(node, R_OK | W_OK) == 0,
+                access: DeviceNode(node, service: LibfprintReader.service).access()
             )
         }
     }
@@ -45,7 +58,7 @@ enum USBReaders {
     /// Returns the devices in a hwdb file: lines such as `usb:v04F3p0C7D*`.
     ///
     /// Devices that no driver of libfprint supports come last, under a heading that says so.
-    static func ids(in list: String) -> Set<String> {
+    package static func ids(in list: String) -> Set<String> {
         var ids: Set<String> = []
         for line in list.split(whereSeparator: \.isNewline) {
             if line.hasPrefix("#"), line.lowercased().contains("known unsupported") { break }
@@ -71,19 +84,10 @@ enum USBReaders {
     }
 }
 
-/// Running programs.
-enum Processes {
-    /// Returns the first process of this name; `nil` when none runs.
-    static func named(_ name: String) -> Int? {
-        Files.names(in: "/proc").compactMap { Int($0) }.sorted()
-            .first { Files.word("/proc/\($0)/comm") == name }
-    }
-}
-
 /// Small reads from the kernel's file systems.
-enum Files {
+package enum Files {
     /// Returns the names in a folder; none when it cannot be read.
-    static func names(in folder: String) -> [String] {
+    package static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
@@ -97,7 +101,7 @@ enum Files {
     }
 
     /// Returns the text of a file of at most 1 MiB; `nil` when it cannot be read.
-    static func text(_ path: String) -> String? {
+    package static func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -113,7 +117,7 @@ enum Files {
     }
 
     /// Returns the text of a file without the white space around it.
-    static func word(_ path: String) -> String? {
+    package static func word(_ path: String) -> String? {
         text(path)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 }

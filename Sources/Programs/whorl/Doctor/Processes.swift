@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import WhorlSystem
+
+/// Running programs.
+enum Processes {
+    /// Returns the first process of this name; `nil` when none runs.
+    static func named(_ name: String) -> Int? {
+        Files.names(in: "/proc").compactMap { Int($0) }.sorted()
+            .first { Files.word("/proc/\($0)/comm") == name }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+package import WhorlFingerprint
+package import WhorlService
+
+/// The service's record of the readers that others could open, and of when that was seen last.
+///
+/// The service writes it when it is about to use such a reader. Prints that were enrolled before are not trusted afterwards.
+package final class OpenReaders: Sendable {
+    private let path: String
+    private let seen: Mutex<[String: Date]?>
+
+    /// Reads the record in a file; where it cannot be read, every reader counts as open until now.
+    package init(path: String) {
+        self.path = path
+        guard FileManager.default.fileExists(atPath: path) else {
+            seen = Mutex([:])
+            return
+        }
+        let data = FileManager.default.contents(atPath: path)
+        // A file that is damaged says nothing about any reader.
+        seen = Mutex(data.flatMap { try? JSONDecoder().decode([String: Date].self, from: $0) })
+    }
+
+    /// Records that others can open a reader now.
+    ///
+    /// - Throws: `biometryNotAvailable` with the reason, always: the reader is not used.
+    func refuse(_ reader: ReaderInfo) throws(AuthenticationError) {
+        let cause: String = seen.withLock { seen in
+            var all = seen ?? [:]
+            all[reader.id.rawValue] = Date()
+            seen = all
+            do {
+                try JSONEncoder().encode(all).write(to: URL(fileURLWithPath: path), options: .atomic)
+                return "open to \(reader.access.details.joined(separator: ", "))"
+            } catch {
+                return "it could not be recorded in \(path): \(error)"
+            }
+        }
+        throw AuthenticationError(
+            .biometryNotAvailable,
+            message: "Other programs can open the fingerprint reader, so its answers are not trusted.",
+            recovery: "An administrator has to close it (`whorl doctor` says how); then enroll again.",
+            cause: cause
+        )
+    }
+
+    /// Returns whether a reader was found open after a finger was enrolled on it.
+    func wereFound(after finger: EnrolledFinger) -> Bool {
+        seen.withLock { seen in
+            guard let seen else { return true }
+            return seen[finger.reader.rawValue].map { $0 >= finger.enrolledAt } ?? false
+        }
+    }
+}

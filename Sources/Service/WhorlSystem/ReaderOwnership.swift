@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LibfprintReader
+internal import WhorlFingerprint
+internal import WhorlRemote
+internal import WhorlService
+
+/// The rule that a real reader belongs to the system's service.
+///
+/// Mocks and virtual or emulated readers belong to the program that names them.
+enum ReaderOwnership {
+    /// Refuses a real reader that this process cannot use.
+    static func refuse(_ reader: any FingerprintReader) async throws(AuthenticationError) {
+        guard let reader = reader as? LibfprintReader, let node = await reader.node else { return }
+        guard !ServiceInstallation().isInstalled else { throw .readerIsTheServices }
+        guard access(node.path, R_OK | W_OK) == 0 else { throw .readerNeedsService }
+    }
+
+    /// Refuses where a reader is connected that libfprint does not list, since this process cannot open it.
+    static func refuseUnlisted(isService: Bool) throws(AuthenticationError) {
+        guard !isService, let device = USBReaders.connected().first, !device.isAccessible else { return }
+        throw ServiceInstallation().isInstalled ? .readerIsTheServices : .readerNeedsService
+    }
+}
+
+extension AuthenticationError {
+    fileprivate static var readerIsTheServices: AuthenticationError {
+        AuthenticationError(
+            .biometryNotAvailable,
+            message: "The fingerprint reader belongs to the service whorld.",
+            recovery: """
+                Let the service use it: leave out WHORL_SERVICE, and options and variables that choose a directory, a \
+                profile, a reader or a TPM.
+                """,
+            cause: "the reader's device node is the service's"
+        )
+    }
+
+    fileprivate static var readerNeedsService: AuthenticationError {
+        AuthenticationError(
+            .biometryNotAvailable,
+            message:
+                "An administrator has to install the service whorld before the fingerprint reader can be used.",
+            recovery: "Run `sudo make install`, or install the package whorld.",
+            cause: "this user may not open the reader's device node"
+        )
+    }
+}
