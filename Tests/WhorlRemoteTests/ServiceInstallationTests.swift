@@ -47,6 +47,11 @@ struct ServiceInstallationTests {
         #expect(installation.isInstalled && installation.isSwitchedOff)
     }
 
+    @Test func `a removed package that left its unit masked is not installed`() throws {
+        try link("/etc/systemd/system/whorld.socket", to: "/dev/null")
+        #expect(!installation.isInstalled && !installation.isSwitchedOff)
+    }
+
     @Test func `a socket's file that was left behind neither installs nor switches on the service`() throws {
         do { _ = try UnixSocket.listen(at: root + PathTransport.systemPath) }
         #expect(!installation.isInstalled)

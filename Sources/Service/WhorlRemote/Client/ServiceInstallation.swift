@@ -25,20 +25,21 @@ package struct ServiceInstallation: Sendable {
     /// Whether the service is installed, and neither enabled nor started.
     package var isSwitchedOff: Bool { hasUnit && !(isEnabled || answers) }
 
-    private var hasUnit: Bool { Self.folders.contains { access("\(root)\($0)/whorld.socket", F_OK) == 0 } }
+    /// Whether there is a unit, apart from the link by which systemd keeps it off.
+    private var hasUnit: Bool {
+        Self.folders.contains { access("\(root)\($0)/whorld.socket", F_OK) == 0 && !isMasked(in: $0) }
+    }
 
     /// Whether systemd starts the service's socket with the machine.
     private var isEnabled: Bool {
-        !isMasked
+        !Self.folders.contains { isMasked(in: $0) }
             && Self.folders.contains { exists("\(root)\($0)/sockets.target.wants/whorld.socket") }
     }
 
-    private var isMasked: Bool {
+    private func isMasked(in folder: String) -> Bool {
         var target = [CChar](repeating: 0, count: 16)
-        return Self.folders.contains { folder in
-            let length = readlink("\(root)\(folder)/whorld.socket", &target, target.count)
-            return length == 9 && target.prefix(9).elementsEqual("/dev/null".utf8.map(CChar.init))
-        }
+        let length = readlink("\(root)\(folder)/whorld.socket", &target, target.count)
+        return length == 9 && target.prefix(9).elementsEqual("/dev/null".utf8.map(CChar.init))
     }
 
     private var answers: Bool {
