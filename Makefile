@@ -478,6 +478,7 @@ KIOSK_FILES = "$(DESTDIR)$(LIBEXECDIR)/kiosk-greeter" "$(DESTDIR)$(LIBEXECDIR)/k
 	"$(DESTDIR)$(UNITDIR)/greetd.service.d/kiosk.conf" "$(DESTDIR)/etc/pam.d/whorl-kiosk" \
 	"$(DESTDIR)/etc/sysctl.d/99-whorl-kiosk.conf" "$(DESTDIR)/etc/systemd/logind.conf.d/99-whorl-kiosk.conf" \
 	"$(DESTDIR)/etc/systemd/system.conf.d/99-whorl-kiosk.conf" "$(DESTDIR)/etc/systemd/system/user@.service.d/whorl-kiosk.conf" \
+	"$(DESTDIR)/etc/systemd/system/session-.scope.d/whorl-kiosk.conf" \
 	"$(DESTDIR)/usr/share/polkit-1/rules.d/10-whorl-kiosk.rules" "$(DESTDIR)/etc/tmpfiles.d/whorl-kiosk.conf" \
 	"$(DESTDIR)/etc/systemd/user-environment-generators/30-systemd-environment-d-generator" \
 	$(foreach unit,$(KIOSK_MASKED),"$(DESTDIR)/etc/systemd/system/$(unit)")
@@ -499,6 +500,7 @@ install-kiosk: ## makes a kiosk of the machine from its next start on: the scree
 	install -m 644 Samples/kiosk/deploy/logind.conf "$(DESTDIR)/etc/systemd/logind.conf.d/99-whorl-kiosk.conf"
 	install -m 644 Samples/kiosk/deploy/system.conf "$(DESTDIR)/etc/systemd/system.conf.d/99-whorl-kiosk.conf"
 	install -m 644 Samples/kiosk/deploy/user.conf "$(DESTDIR)/etc/systemd/system/user@.service.d/whorl-kiosk.conf"
+	install -m 644 Samples/kiosk/deploy/session.conf "$(DESTDIR)/etc/systemd/system/session-.scope.d/whorl-kiosk.conf"
 	install -m 644 Samples/kiosk/deploy/polkit.rules "$(DESTDIR)/usr/share/polkit-1/rules.d/10-whorl-kiosk.rules"
 	ln -sf /dev/null "$(DESTDIR)/etc/systemd/user-environment-generators/30-systemd-environment-d-generator"
 	for unit in $(KIOSK_MASKED); do ln -sf /dev/null "$(DESTDIR)/etc/systemd/system/$$unit" || exit 1; done

@@ -60,10 +60,17 @@ public struct Configuration: Equatable, Sendable {
     /// The command line of a person's session, as greetd takes it.
     ///
     /// It runs in cage, never on a bare console, which other keys lead away from.
-    var sessionCommand: String { "cage -- \(Self.shell(command))" }
+    var sessionCommand: String { Self.inCage(Self.shell(command)) }
 
     /// The command line of the till, in a terminal; `nil` for none.
-    var tillCommand: String? { till.map { "cage -- foot -- \(Self.shell($0))" } }
+    var tillCommand: String? { till.map { Self.inCage("foot -- \(Self.shell($0))") } }
+
+    /// Returns a command line that runs another one in cage.
+    ///
+    /// cage ends when no process has its pipe any more, and what a person leaves running has it. So it is ended here.
+    private static func inCage(_ command: String) -> String {
+        #"cage -- /bin/sh -c '"$@"; kill "$PPID"' sh \#(command)"#
+    }
 
     /// Returns the words that have `sh` run a line, quoted for the shell by which greetd starts them.
     private static func shell(_ line: String) -> String {

@@ -57,10 +57,12 @@ import Testing
 
     @Test func `no session is a bare console, whatever the line is`() throws {
         let choices = try choices("Command=cd /srv && A=1 app 'two words'; sh\nTill=a | b\n")
+        let cage = #"cage -- /bin/sh -c '"$@"; kill "$PPID"' sh "#
         #expect(
-            choices.sessionCommand == #"cage -- /bin/sh -c 'cd /srv && A=1 app '\''two words'\''; sh'"#
+            choices.sessionCommand
+                == cage + #"/bin/sh -c 'cd /srv && A=1 app '\''two words'\''; sh'"#
         )
-        #expect(choices.tillCommand == "cage -- foot -- /bin/sh -c 'a | b'")
+        #expect(choices.tillCommand == cage + "foot -- /bin/sh -c 'a | b'")
     }
 
     @Test(arguments: ["", "\n# Command=x\n", "Title=x\nMode=session\n"])

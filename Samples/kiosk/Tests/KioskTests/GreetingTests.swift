@@ -28,7 +28,9 @@ import Testing
                 case .send(.create(let name)): steps.append("create \(name)")
                 case .send(.answer(let text)):
                     steps.append("answer \(text.read { String(decoding: $0, as: UTF8.self) })")
-                case .send(.start(let command)): steps.append("start \(command)")
+                case .send(.start(let command)):
+                    // Behind the words that run it in cage.
+                    steps.append("start \(command.split(separator: " sh ").last ?? "")")
                 case .send(.cancel): steps.append("cancel")
                 case .pause(let seconds): steps.append("pause \(seconds)")
                 case .end(let status): steps.append("end \(status)")
@@ -54,7 +56,7 @@ import Testing
         course.take(.answer(.success))
         #expect(course.page == .farewell && course.greeting.screen.person == "ada")
         course.take(.answer(.success))
-        #expect(course.steps == ["create ada", "answer ", "start cage -- /bin/sh -c 'the-session'", "end 0"])
+        #expect(course.steps == ["create ada", "answer ", "start /bin/sh -c 'the-session'", "end 0"])
     }
 
     @Test func `without a success of greetd no session is started, whatever else comes`() throws {
@@ -112,7 +114,7 @@ import Testing
         #expect(course.page == .farewell)
         course.take(.till, .answer(.success))
         #expect(
-            course.steps.suffix(3) == ["create ada", "start cage -- foot -- /bin/sh -c 'the-till'", "end 0"]
+            course.steps.suffix(3) == ["create ada", "start foot -- /bin/sh -c 'the-till'", "end 0"]
         )
     }
 

@@ -12,6 +12,7 @@ import traceback
 
 from greetd import Display, Greetd
 
+CAGE = """cage -- /bin/sh -c '"$@"; kill "$PPID"' sh """
 PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
 TOUCH = "Draw the finger over the reader."
 display = Display()
@@ -48,7 +49,7 @@ def test_badge_and_a_touch_start_the_session():
         server.sees("page=wait", TOUCH)
         assert server.asked() == {"type": "post_auth_message_response", "response": ""}
         server.says("success")
-        assert server.asked() == {"type": "start_session", "cmd": ["cage -- /bin/sh -c 'our-app --for \"everyone\"'"], "env": [PATH]}
+        assert server.asked() == {"type": "start_session", "cmd": [CAGE + "/bin/sh -c 'our-app --for \"everyone\"'"], "env": [PATH]}
         server.says("success")
         assert server.ended() == 0
 
@@ -71,7 +72,7 @@ def test_counter_checks_people_in_one_after_the_other_and_leads_to_the_till():
         server.says("success")
         server.sees("page=arrived")
         server.types("", "F2")
-        assert server.asked() == {"type": "start_session", "cmd": ["cage -- foot -- /bin/sh -c 'our-till'"], "env": [PATH]}
+        assert server.asked() == {"type": "start_session", "cmd": [CAGE + "foot -- /bin/sh -c 'our-till'"], "env": [PATH]}
         assert server.log.read_text().count("checked in: ada") == 3
         server.says("success")
         assert server.ended() == 0
@@ -175,7 +176,7 @@ def test_keys_do_not_keep_a_checked_in_person_on_the_screen():
         assert time.monotonic() - begin < 9, "keys kept the page"
 
 
-def test_missing_configuration_or_a_folder_that_others_can_change_takes_no_one():
+def test_missing_configuration_takes_no_one():
     with contextlib.closing(Greetd(display, {"kiosk.conf": None})) as server:
         server.sees("page=broken", "kiosk.conf: this file does not exist")
 
