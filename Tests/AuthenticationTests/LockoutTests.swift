@@ -163,15 +163,21 @@ private struct ScriptedAuthority: PasscodeAuthority {
         let engine = fixture.engine(passcode: ScriptedAuthority())
         _ = await fixture.evaluate(engine: engine)
         _ = await fixture.evaluate(engine: engine)
-        #expect(try await engine.unlock(with: secret("0000")) == .wrong(triesLeft: nil))
+        var alone = Fixture.request(.deviceOwner)
+        alone.takesPasscodeAlone = true
+        let asked = alone
+        func type(_ passcode: String, _ engine: AuthenticationEngine) async -> AuthenticationError.Code? {
+            await fixture.answer(TypingPresenter([.type(passcode), .leave]), asked, engine: engine).code
+        }
+        #expect(await type("0000", engine) == .authenticationFailed)
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
-        #expect(try await fixture.engine().unlock(with: secret("1234")) == .notSet)
+        #expect(await type("1234", fixture.engine()) == .passcodeNotSet)
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
         let broken = fixture.engine(passcode: ScriptedAuthority(failure: AuthenticationError(.storeFailed)))
-        await #expect(throws: AuthenticationError.self) { try await broken.unlock(with: secret("1234")) }
+        #expect(await type("1234", broken) == .storeFailed)
         #expect(await fixture.evaluate(engine: engine).code == .biometryLockout)
 
-        #expect(try await engine.unlock(with: secret("1234")) == .verified)
+        #expect(await type("1234", engine) == nil)
         #expect(try await fixture.record().totalFailures == 5)
         #expect(await fixture.evaluate(engine: engine).success != nil)
         #expect(try await fixture.log().contains("passcode unlocked"))

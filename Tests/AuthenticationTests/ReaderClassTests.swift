@@ -78,7 +78,10 @@ import WhorlService
         await pair.lock(pair.fixture.reader)
         await pair.lock(pair.mock)
         let engine = pair.fixture.engine(passcode: AnyPasscode())
-        #expect(try await engine.unlock(with: SecretBytes(randomCount: 4)) == .verified)
+        var alone = Fixture.request(.deviceOwner)
+        alone.takesPasscodeAlone = true
+        let typing = TypingPresenter([.type("any one")])
+        #expect(await pair.fixture.answer(typing, alone, engine: engine).success?.method == .passcode)
         #expect(await pair.evaluate([.match(0)]) == nil)
         #expect(await pair.evaluate(on: pair.mock, [.match(0)]) == nil)
     }

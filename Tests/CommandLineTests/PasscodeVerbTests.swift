@@ -25,7 +25,7 @@ struct PasscodeVerbTests {
         #expect(try await session.withPasscode("4321", run: "passcode set").status == 34)
         #expect(try await session.withPasscode("1234", run: "passcode verify").status == 0)
         let wrong = try await session.withPasscode("4321", run: "passcode verify --json")
-        #expect(wrong.status == 10 && wrong.errorCode == "passcodeWrong")
+        #expect(wrong.status == 10 && wrong.errorCode == "authenticationFailed")
         #expect(try await session.withPasscode("1234", "5678", run: "passcode change").status == 0)
         #expect(try await session.withPasscode("1234", run: "passcode verify").status == 10)
         #expect(try await session.withPasscode("5678", run: "passcode verify").status == 0)

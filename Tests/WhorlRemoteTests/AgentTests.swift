@@ -337,7 +337,7 @@ struct AgentTests {
             )
             let agent = RegisteredAgent(abilities, call)
             #expect(host.agents.add(agent, at: AgentBoard.Place(uid: user.uid, session: nil)))
-            let presenter = WirePresenter<Evaluation>(abilities, call, in: nil, host)
+            let presenter = WirePresenter<Evaluation>(abilities, call, by: Caller(), host)
             let entry = PromptEntry(.finger)
             let showing = Task { await presenter.show(prompt, entry) }
             while await !presenter.isInteractive {}
@@ -366,7 +366,7 @@ struct AgentTests {
             send: { _, _ in }
         )
         let abilities = PresenterAbilities(isInteractive: true, takesPasscode: true)
-        let presenter = WirePresenter<Evaluation>(abilities, call, in: nil, host)
+        let presenter = WirePresenter<Evaluation>(abilities, call, by: Caller(), host)
         #expect(await !presenter.isInteractive)
         #expect(presenter.loss == .noAgent)
         let place = AgentBoard.Place(uid: user.uid, session: nil)

@@ -79,11 +79,18 @@ final class RuledMachine: ServiceTransport {
     private let tpm: SoftwareTPM
     private let server: ServiceServer
 
-    /// Makes a machine; `loginsOf` is the user whose programs ask for logins, if there are any.
+    /// Makes a machine.
+    ///
+    /// - Parameters:
+    ///   - reader: The script of the mock reader.
+    ///   - enrolled: The finger that is enrolled, if any.
+    ///   - asker: The user whose programs ask for logins, if there are any.
+    ///   - finger: A finger that the list of fingers still has, and that was removed.
     init(
         reader: String = "mock:then=match",
         enrolled: Finger? = nil,
-        loginsOf asker: UInt32? = nil
+        loginsOf asker: UInt32? = nil,
+        sawBefore finger: Finger? = nil
     ) async throws {
         let tpm = try SoftwareTPM()
         let root = InProcessRoot(on: tpm, reader: reader)
@@ -92,7 +99,9 @@ final class RuledMachine: ServiceTransport {
         self.root = root
         var host = ServiceHost(
             rules: rules,
-            services: { _ throws(ServiceRefusal) in root.services },
+            services: { _ throws(ServiceRefusal) in
+                finger.map { root.services.listing($0) } ?? root.services
+            },
             keychain: { _, groups throws(ServiceRefusal) in root.keychain(in: groups) }
         )
         if let asker { host.logins = LoginAccess(asker: asker) { _ in root.services.owner } }
@@ -110,6 +119,76 @@ final class RuledMachine: ServiceTransport {
     /// The services as a program of this name asks for them.
     func services(as application: String = "org.example.app") -> Services {
         .remote(profile: "ada", application: ApplicationID(rawValue: application), over: self)
+    }
+}
+
+/// Fingers whose list is one of a moment before.
+private struct EarlierFingers: FingerService {
+    let now: any FingerService
+    let before: [EnrolledFinger]
+
+    func fingers() async throws(EnrollmentError) -> [EnrolledFinger] { before }
+    func state(for application: ApplicationID) async throws(EnrollmentError) -> EnrollmentState? { nil }
+
+    func difference(
+        since digest: Data,
+        for application: ApplicationID
+    ) async throws(EnrollmentError) -> EnrollmentDifference {
+        try await now.difference(since: digest, for: application)
+    }
+
+    func enroll(
+        _ finger: NewFinger,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter,
+        observer: @escaping @Sendable (EnrollmentProgress) -> Void
+    ) async throws(FingerChangeError) -> EnrolledFinger {
+        try await now.enroll(finger, request, presenter: presenter, observer: observer)
+    }
+
+    func remove(
+        _ selection: FingerSelection,
+        force: Bool,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(FingerChangeError) -> [EnrolledFinger] { [] }
+
+    func acceptable() async throws(EnrollmentError) -> [EnrolledFinger]? { nil }
+
+    func accept(
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(FingerChangeError) -> AcceptedFingers? { nil }
+
+    func reconcile() async throws(FingerChangeError) -> ReaderReconciliation? { nil }
+}
+
+extension Services {
+    /// Returns the services with a list of fingers that still has this one.
+    fileprivate func listing(_ finger: Finger) -> Services {
+        let before = EnrolledFinger(
+            id: PrintID(),
+            finger: finger,
+            label: nil,
+            reader: ReaderID(rawValue: "mock"),
+            readerName: "mock",
+            storage: .host,
+            enrolledAt: Date(timeIntervalSince1970: 0),
+            lastMatchedAt: nil
+        )
+        return Services(
+            profile: profile,
+            application: application,
+            owner: owner,
+            items: items,
+            namedItems: namedItems,
+            keychain: keychain,
+            fingers: EarlierFingers(now: fingers, before: [before]),
+            passcode: passcode,
+            keyring: keyring,
+            readers: readers,
+            maintenance: maintenance
+        )
     }
 }
 
@@ -191,6 +270,27 @@ struct CallerRuleTests {
         #expect(evaluation.method == .passcode && presenter.prompts.map(\.parts) == [.passcode])
         #expect(await services.owner.preflight(.deviceOwner, for: services.application).canEvaluate)
         #expect(await !services.owner.preflight(.biometrics, for: services.application).canEvaluate)
+    }
+
+    @Test func `a confined program that shows its prompt itself gets no passcode compared`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        try await services.passcode.set(secret("2468 hunter"), consent, shown: OwnerSession())
+        var alone = request(.deviceOwner)
+        alone.takesPasscodeAlone = true
+        let asked = alone
+        for isUnknown in [false, true] {
+            machine.rules.set(.id("snap.vault.app"), isUnknown: isUnknown)
+            let presenter = ScriptedPresenter(typing: ["2468 hunter"])
+            await #expect(throws: AuthenticationError.self) {
+                try await services.owner.evaluate(asked, presenter: presenter)
+            }
+            #expect(presenter.prompts.isEmpty)
+        }
+        machine.rules.set()
+        #expect(try await services.maintenance.log(limit: 9).allSatisfy { $0.event != .passcode })
+        let presenter = ScriptedPresenter(typing: ["2468 hunter"])
+        #expect(try await services.owner.evaluate(asked, presenter: presenter).method == .passcode)
     }
 
     @Test func `an item opens by the passcode and never by a finger from such a place`() async throws {
@@ -289,6 +389,22 @@ struct FirstOwnerTests {
         // A second one needs the owner's touch, and the rules are not asked.
         _ = try? await enroll(.leftIndex)
         #expect(machine.rules.asked == [.enroll, .enroll])
+    }
+
+    @Test func `the rules are asked by the state that the enrollment finds, not by an earlier look`() async throws {
+        // The service that looked before the enrollment still saw a finger; it has been removed since.
+        let machine = try await RuledMachine(reader: "mock:touch right-index*20", sawBefore: .leftThumb)
+        machine.rules.set(refusal: no)
+        await #expect(throws: FingerChangeError.owner(no)) {
+            try await machine.services().fingers.enroll(
+                NewFinger(.rightIndex),
+                consent,
+                presenter: ScriptedPresenter(),
+                observer: { _ in }
+            )
+        }
+        #expect(machine.rules.asked == [.enroll])
+        #expect(try await machine.root.services.fingers.fingers().isEmpty)
     }
 
     @Test func `a first passcode is set only where the system's rules allow it`() async throws {

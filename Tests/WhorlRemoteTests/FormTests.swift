@@ -94,7 +94,7 @@ struct FormTests {
         #expect(other.code == .reader(ReaderError(.malfunction, operation: "service", cause: "newer")))
     }
 
-    @Test func `requests, uses and verdicts have names that never change`() throws {
+    @Test func `requests and uses have names that never change`() throws {
         let application = ApplicationID(rawValue: "app")
         try #expect(
             form(
@@ -113,8 +113,6 @@ struct FormTests {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(TouchPurpose.self, from: Data(#"{"kind":"newer"}"#.utf8))
         }
-        try same(PasscodeVerdict.wrong(triesLeft: 4), #"{"triesLeft":4,"verdict":"wrong"}"#)
-        try same(PasscodeVerdict.throttled(for: .seconds(1)), #"{"milliseconds":1000,"verdict":"throttled"}"#)
         try same(ItemUse.secret, #"{"secret":{}}"#)
         try same(ItemUse.signature(over: Data([1])), #"{"signature":{"digest":"AQ=="}}"#)
         try same(FingerSelection.finger(.leftThumb, on: nil), #"{"finger":{"finger":"left-thumb"}}"#)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import WhorlFingerprint
 import WhorlIPC
 import WhorlService
 
@@ -98,5 +99,29 @@ struct MethodRuleTests {
         machine.rules.set(.id("snap.vault.app"))
         #expect(await maintenance.hasChip())
         await #expect(throws: VaultError.self) { _ = try await maintenance.vaultStatus() }
+    }
+
+    @Test(arguments: ["io.whorl.Readers.TryOut", "io.whorl.Readers.Prints", "io.whorl.Fingers.Reconcile"])
+    func `a reader is tried out, listed or reset only from where a finger may be asked for`(
+        method: String
+    ) async throws {
+        let machine = try await RuledMachine()
+        let elsewhere = AuthenticationError(.notInteractive, message: "This session is at another machine.")
+        machine.rules.set(obstacle: elsewhere)
+        #expect(try await refusal(of: method, machine) == "io.whorl.Connection.NotAtReader")
+        machine.rules.set()
+        #expect(try await refusal(of: method, machine) != "io.whorl.Connection.NotAtReader")
+    }
+
+    @Test func `a refusal because of the place reaches people with its reason`() async throws {
+        let machine = try await RuledMachine()
+        let services = machine.services()
+        let reader = try #require(try await services.readers.readers().first)
+        machine.rules.set(
+            obstacle: AuthenticationError(.notInteractive, message: "This session is at another machine.")
+        )
+        let refused = await #expect(throws: ReaderError.self) { try await reader.open() }
+        #expect(refused?.code == .permissionDenied)
+        #expect(refused?.cause == "This session is at another machine.")
     }
 }

@@ -25,7 +25,6 @@ struct TrafficTests {
         try await services.passcode.askForFinger(consent, in: session, presenter: ScriptedPresenter())
         try await services.passcode.set(secret(words[0]), consent, shown: session)
         try await services.passcode.change(secret(words[0]), to: secret(words[1]))
-        #expect(try await services.passcode.verify(secret(words[1])) == .verified)
         let id = ItemID(.secret, try ItemName("s"), of: "ada")
         _ = try await services.namedItems.add(
             .secret(secret(words[3])),

@@ -85,10 +85,6 @@ struct InProcessPasscode: PasscodeService {
         try await vault().changePasscode(old, to: new, of: profile)
     }
 
-    func verify(_ passcode: SecretBox) async throws(AuthenticationError) -> PasscodeVerdict {
-        try await engine.unlock(with: passcode.bytes)
-    }
-
     func itemsLostWithout() async throws(VaultError) -> [ItemID] {
         try await vault().itemsLostWithoutPasscode(of: profile)
     }

@@ -147,6 +147,10 @@ struct ReaderDiagnosis: Sendable {
             try await reader.close()
             return .good("access", "\(info.id) can be opened.")
         } catch {
+            // The service's own refusal says nothing about the reader.
+            if error.code == .permissionDenied, error.operation == "service" {
+                return .note("access", "\(info.id) was not tried: \(DisplayText.clean(error.cause))")
+            }
             return .bad("access", Failure(error))
         }
     }

@@ -96,24 +96,28 @@ struct Passcode: AsyncParsableCommand {
     struct Verify: Verb {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Checks the passcode; the right one lifts the lock on fingers."
+            abstract: "Verify the passcode, which also ends a lockout of fingers",
+            discussion: "A wrong one counts as a try, and is in the owner's log."
         )
         @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
             try await session.requirePasscode()
-            let shown = try await passcode.read()
-            let verdict = try await failing { () async throws(AuthenticationError) in
-                try await session.services.passcode.verify(shown)
+            var request = EvaluationRequest(
+                policy: .deviceOwner,
+                purpose: .yes,
+                reason: "verify the passcode",
+                application: session.services.application,
+                timeout: global.patience
+            )
+            request.takesPasscodeAlone = true
+            let presenter = session.presenter(handing: try await passcode.preset())
+            let asked = request
+            _ = try await failing { () async throws(AuthenticationError) in
+                try await session.services.owner.evaluate(asked, presenter: presenter)
             }
-            let profile = session.services.profile
-            switch verdict {
-            case .verified: return Answer(result: ["verified": true], text: ["The passcode is right."])
-            case .wrong: throw Failure(VaultError(.passcodeWrong, profile))
-            case .throttled(let wait): throw Failure(VaultError(.passcodeThrottled(for: wait), profile))
-            case .notSet: throw Failure(VaultError(.passcodeNotSet, profile))
-            }
+            return Answer(result: ["verified": true], text: ["The passcode is right."])
         }
     }
 

@@ -29,13 +29,17 @@ extension AuthenticationEngine {
         presenter: any PromptPresenter
     ) async throws(AuthenticationError) -> OwnerConsent? {
         // If nothing was ever stored, neither a finger nor a passcode is set.
-        guard let status = try await enrollmentStatus() else { return nil }
+        guard let status = try await enrollmentStatus() else {
+            try await request.allowsFirst?()
+            return nil
+        }
         if let fault = status.fault, change.needsSoundFingers { throw AuthenticationError(fault) }
         if change.isEmpty(in: status) { return nil }
         let evaluation: EvaluationRequest
         switch status.need {
         case .nothing:
             guard change != .accept else { throw .nothingVouchesForOwner }
+            try await request.allowsFirst?()
             return nil
         case .passcode:
             evaluation = self.evaluation(for: change, request, status, ways: .passcode)

@@ -44,27 +44,6 @@ extension AuthenticationEngine {
         }
     }
 
-    /// Lifts the lock on fingers, on real and on pretended readers, if the passcode is the right one.
-    ///
-    /// Any other verdict leaves the lock as it is.
-    ///
-    /// - Parameter passcode: The passcode that the person typed.
-    /// - Returns: The authority's verdict; fingers are unlocked only after ``PasscodeVerdict/verified``.
-    /// - Throws: `storeFailed`, when the authority cannot compare or the lock cannot be lifted.
-    @concurrent
-    public func unlock(with passcode: borrowing SecretBytes) async throws(AuthenticationError)
-        -> PasscodeVerdict
-    {
-        let verdict = try await self.passcode.verify(passcode)
-        guard verdict == .verified else { return verdict }
-        let entry = entry(.passcode, "unlocked", for: "")
-        try await changeExisting { [profile] db in
-            try BiometricLock.lift(of: profile, in: db)
-            try AuditLog.append(entry, in: db)
-        }
-        return verdict
-    }
-
     /// Changes the state in one transaction; if nothing was ever stored, it stays so.
     func changeExisting(
         _ change: @escaping @Sendable (Database) throws -> Void

@@ -7,8 +7,52 @@ internal import WhorlSupport
 package protocol ClientRights: Sendable {
     /// Returns the name of the user whose process has a place on the bus; `nil` if it is gone.
     func user(of client: String) async -> String?
-    /// Returns whether a client may do something; a person may be asked for it, for as long as it takes.
-    func allow(_ action: FprintAction, to client: String) async -> Bool
+    /// Returns whether a client may do something, without a dialog.
+    func answer(_ action: FprintAction, to client: String) async -> RightsAnswer
+    /// Asks a person whether a client may do something.
+    func ask(_ action: FprintAction, for client: String) async -> Bool
+}
+
+/// The answer of the system's rules about a client.
+package enum RightsAnswer: Sendable, Hashable {
+    case yes
+    case no
+    /// A person has to be asked.
+    case person
+}
+
+/// The dialogs that are open, at most one for each client.
+///
+/// A client that begins the same thing several times gets the answer of the one dialog; another action is refused while
+/// a dialog of the client is open.
+package actor ClientDialogs {
+    private struct Dialog {
+        let action: FprintAction
+        let answer: Task<Bool, Never>
+        /// The number of calls that wait for the answer.
+        var calls = 1
+    }
+
+    private let rights: any ClientRights
+    private var open: [String: Dialog] = [:]
+
+    package init(_ rights: any ClientRights) { self.rights = rights }
+
+    /// The number of calls of a client that wait for its dialog.
+    func waiting(for client: String) -> Int { open[client]?.calls ?? 0 }
+
+    /// Asks a person, or waits for the answer of the dialog that the client has open for the same action.
+    package func ask(_ action: FprintAction, for client: String) async -> Bool {
+        if let dialog = open[client] {
+            guard dialog.action == action else { return false }
+            open[client]?.calls += 1
+            return await dialog.answer.value
+        }
+        let answer = Task { [rights] in await rights.ask(action, for: client) }
+        open[client] = Dialog(action: action, answer: answer)
+        defer { open[client] = nil }
+        return await answer.value
+    }
 }
 
 /// The actions of polkit that clients of the bus need: those of fprintd, and those that the enrollment set needs in
@@ -30,8 +74,10 @@ package struct SystemRights: ClientRights {
         "/org/freedesktop/PolicyKit1/Authority"
     )
     private static let bus = SystemBus.Target("org.freedesktop.DBus", "/org/freedesktop/DBus")
-    /// A person types: in effect there is no limit.
-    private static let patience: Int32 = 2_000_000
+    /// The time in which a person types a password, in milliseconds.
+    private static let patience: Int32 = 120_000
+    /// The time for an answer without a person, in milliseconds.
+    private static let moment: Int32 = 10_000
 
     package init() {}
 
@@ -47,16 +93,30 @@ package struct SystemRights: ClientRights {
         return ThisProcess.userName(of: uid)
     }
 
-    package func allow(_ action: FprintAction, to client: String) async -> Bool {
-        guard Self.isUnique(client) else { return false }
+    package func answer(_ action: FprintAction, to client: String) async -> RightsAnswer {
+        let (isAllowed, needsPerson) = await check(action, client, mayAsk: false)
+        return isAllowed ? .yes : needsPerson ? .person : .no
+    }
+
+    package func ask(_ action: FprintAction, for client: String) async -> Bool {
+        await check(action, client, mayAsk: true).isAllowed
+    }
+
+    private func check(
+        _ action: FprintAction,
+        _ client: String,
+        mayAsk: Bool
+    ) async -> (isAllowed: Bool, needsPerson: Bool) {
+        guard Self.isUnique(client) else { return (false, false) }
+        let flags = mayAsk ? 1 : 0
         // An authority that does not answer has allowed nothing.
         let answer = try? await SystemBus.shared.call(
             "org.freedesktop.PolicyKit1.Authority.CheckAuthorization",
             of: Self.authority,
-            "(('system-bus-name', {'name': <'\(client)'>}), '\(action.rawValue)', @a{ss} {}, uint32 1, '')",
-            within: Self.patience
+            "(('system-bus-name', {'name': <'\(client)'>}), '\(action.rawValue)', @a{ss} {}, uint32 \(flags), '')",
+            within: mayAsk ? Self.patience : Self.moment
         )
-        return answer?[0]?[0]?.flag ?? false
+        return (answer?[0]?[0]?.flag ?? false, answer?[0]?[1]?.flag ?? false)
     }
 
     /// Returns whether a name is one that the bus gives out: digits and dots after a colon.

@@ -11,6 +11,7 @@ internal import WhorlSystem
 package actor FprintService {
     private let bus: BusServer
     private let rights: any ClientRights
+    private let dialogs: ClientDialogs
     /// Returns the work of a reader; `nil` for one that is not served.
     private let work: @Sendable (LibfprintReader) async -> (any DeviceWork)?
     private let report: @Sendable (String) -> Void
@@ -75,6 +76,7 @@ package actor FprintService {
     ) {
         self.bus = bus
         self.rights = rights
+        dialogs = ClientDialogs(rights)
         self.report = report
         self.followsSleep = followsSleep
         self.work = work
@@ -129,6 +131,7 @@ package actor FprintService {
             path: FprintInterface.root + "/Device/\(nextNumber)",
             on: bus,
             rights: rights,
+            dialogs: dialogs,
             report: report
         ) { [weak self] device in
             guard let self else { return }

@@ -149,6 +149,6 @@ extension FprintDevice {
     }
 
     private func asking(_ client: String) -> DeviceWork.Asking {
-        { [rights] action in await rights.allow(action, to: client) }
+        { action in await self.allow(action, client) }
     }
 }

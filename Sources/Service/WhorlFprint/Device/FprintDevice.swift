@@ -15,6 +15,7 @@ actor FprintDevice {
     nonisolated let bus: BusServer
     nonisolated let work: any DeviceWork
     nonisolated let rights: any ClientRights
+    private let dialogs: ClientDialogs
     nonisolated let report: @Sendable (String) -> Void
     /// Called when the reader was unplugged and no client needs it.
     private let gone: @Sendable (FprintDevice) -> Void
@@ -22,8 +23,10 @@ actor FprintDevice {
     var state = ClaimState()
     /// The verification or enrollment that was begun and not stopped.
     var operation = Operation()
-    /// The number of calls that were not answered yet; some wait for a person who types a password.
+    /// The number of calls that were not answered yet.
     var callsUnderWay = 0
+    /// The number of those that wait for a person who types a password. They keep nothing from ending.
+    private var callsAtDialogs = 0
     private var watch: ClientWatch?
     private var changes: PropertyChanges?
     private var told: [String: BusContent] = [:]
@@ -45,6 +48,7 @@ actor FprintDevice {
         path: String,
         on bus: BusServer,
         rights: any ClientRights,
+        dialogs: ClientDialogs,
         report: @escaping @Sendable (String) -> Void,
         gone: @escaping @Sendable (FprintDevice) -> Void
     ) {
@@ -52,6 +56,7 @@ actor FprintDevice {
         self.path = path
         self.bus = bus
         self.rights = rights
+        self.dialogs = dialogs
         self.report = report
         self.gone = gone
     }
@@ -62,7 +67,7 @@ actor FprintDevice {
     }
 
     /// Whether no client needs the reader now.
-    var isFree: Bool { state.isFree && callsUnderWay == 0 }
+    var isFree: Bool { state.isFree && callsUnderWay == callsAtDialogs }
 
     // MARK: - Claim and Release
 
@@ -85,8 +90,8 @@ actor FprintDevice {
     }
 
     private func mayClaim(_ client: String) async -> Bool {
-        if await rights.allow(.verify, to: client) { return true }
-        return await rights.allow(.enroll, to: client)
+        if await allow(.verify, client) { return true }
+        return await allow(.enroll, client)
     }
 
     func release(_ client: String) async throws(FprintError) {
@@ -152,7 +157,19 @@ actor FprintDevice {
     }
 
     func require(_ action: FprintAction, _ client: String) async throws(FprintError) {
-        guard await rights.allow(action, to: client) else { throw .permissionDenied(action.rawValue) }
+        guard await allow(action, client) else { throw .permissionDenied(action.rawValue) }
+    }
+
+    /// Returns whether a client may do something; a person may be asked for it.
+    func allow(_ action: FprintAction, _ client: String) async -> Bool {
+        switch await rights.answer(action, to: client) {
+        case .yes: return true
+        case .no: return false
+        case .person:
+            callsAtDialogs += 1
+            defer { callsAtDialogs -= 1 }
+            return await dialogs.ask(action, for: client)
+        }
     }
 
     // MARK: - Properties

@@ -85,7 +85,7 @@ package struct Router: Sendable {
     typealias Handler = @Sendable (ServiceCall) async -> Result<Answer, ServiceRefusal>
 
     /// Returns if the caller may call a method, and otherwise throws the refusal.
-    package typealias Admission = @Sendable (ServiceCall) throws(ServiceRefusal) -> Void
+    package typealias Admission = @Sendable (ServiceCall) async throws(ServiceRefusal) -> Void
 
     /// Admits every caller.
     package static let everyCaller: Admission = { _ throws(ServiceRefusal) in }
@@ -133,7 +133,7 @@ package struct Router: Sendable {
         _ body: @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Product>
     ) async -> Result<Answer, ServiceRefusal> {
         do throws(ServiceRefusal) {
-            try admission(call)
+            try await admission(call)
             let reply = try await body(try parameters(Parameters.self, of: call), call)
             guard let bytes = try? Wire.encode(ReplyMessage(parameters: reply.parameters)) else {
                 return .failure(ServiceRefusal("io.whorl.InternalError"))

@@ -110,16 +110,6 @@ struct RemotePasscode: PasscodeService {
         )
     }
 
-    func verify(_ passcode: SecretBox) async throws(AuthenticationError) -> PasscodeVerdict {
-        let (place, attachments) = try attachedSecret(passcode, failing: AuthenticationError.self)
-        return try await client.call(
-            PasscodeInterface.verify,
-            .init(place),
-            attachments,
-            failing: AuthenticationError.self
-        ).parameters
-    }
-
     func itemsLostWithout() async throws(VaultError) -> [ItemID] {
         try await client.call(PasscodeInterface.itemsLostWithout, NoValue(), failing: VaultError.self)
             .parameters.value

@@ -9,6 +9,8 @@ enum AllowedCallers: Sendable, Hashable {
     case anyProgram
     /// Programs that are not confined.
     case unconfined
+    /// Programs that are not confined, from a place that lets a finger be asked for: they open or reset the reader.
+    case unconfinedAtReader
     /// Programs of the user with this number, such as root for logins.
     case user(UInt32)
 }
@@ -54,10 +56,13 @@ struct GuardedRouter {
     ) {
         router.on(
             method.name,
-            admitting: { [rules] call throws(ServiceRefusal) in
+            admitting: { [rules] call async throws(ServiceRefusal) in
                 switch callers {
                 case .anyProgram: break
                 case .unconfined: try rules.refuseConfined(call)
+                case .unconfinedAtReader:
+                    try rules.refuseConfined(call)
+                    try await rules.refuseElsewhere(call)
                 case .user(let number):
                     guard call.client.user.uid == number else {
                         throw ServiceRefusal(LoginRefused.rootAlone)
@@ -73,6 +78,15 @@ struct GuardedRouter {
 }
 
 extension CallerRules {
+    /// Refuses a program whose place lets no finger be asked for.
+    fileprivate func refuseElsewhere(_ call: ServiceCall) async throws(ServiceRefusal) {
+        guard let obstacle = await caller(call.client).fingerObstacle else { return }
+        throw ServiceRefusal(
+            "io.whorl.Connection.NotAtReader",
+            ["message": obstacle.message, "recovery": obstacle.recovery]
+        )
+    }
+
     /// Refuses a confined program, and one that may be confined.
     fileprivate func refuseConfined(_ call: ServiceCall) throws(ServiceRefusal) {
         guard try confinement(of: call.client) == .none else {

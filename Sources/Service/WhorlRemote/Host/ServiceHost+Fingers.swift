@@ -24,16 +24,15 @@ extension ServiceHost {
             (_, services) async throws(EnrollmentError) in
             Optionally(try await services.fingers.acceptable())
         }
-        asking(&router, FingerInterface.reconcile, for: .unconfined) {
+        asking(&router, FingerInterface.reconcile, for: .unconfinedAtReader) {
             (_, services) async throws(FingerChangeError) in
             Optionally(try await services.fingers.reconcile()?.shown(to: services.profile))
         }
         prompting(&router, FingerInterface.enroll, for: .unconfined) {
             (asked, services, call, presenter) async throws(ServiceRefusal) in
-            try await mayEnroll(asked, services, call, presenter)
+            let request = try enrolling(asked.request, call, presenter)
             let finger = try await refusing(presenter) { () async throws(FingerChangeError) in
-                try await services.fingers.enroll(asked.finger, request(asked.request), presenter: presenter)
-                {
+                try await services.fingers.enroll(asked.finger, request, presenter: presenter) {
                     presenter.report($0)
                 }
             }
@@ -60,23 +59,21 @@ extension ServiceHost {
         }
     }
 
-    /// Refuses to enroll from a place without a reader, and a first finger that the system's rules do not allow.
+    /// Returns a request to enroll, with the system's rules for a first finger.
     ///
-    /// A further finger, and a first one where a passcode is set, need the owner's consent instead, for which the engine
-    /// asks.
-    private func mayEnroll(
-        _ asked: FingerInterface.Enrolling,
-        _ services: Services,
+    /// A further finger, and a first one where a passcode is set, need the owner's consent instead. Which of them it is
+    /// the engine decides, with the state of the fingers that its consent is for.
+    private func enrolling(
+        _ asked: ConsentRequest,
         _ call: ServiceCall,
         _ presenter: some PromptPresenter
-    ) async throws(ServiceRefusal) {
-        if let obstacle = asked.request.fingerObstacle { throw FingerChangeError.owner(obstacle).refusal }
-        guard try await isWithoutOwner(services) else { return }
-        do throws(AuthenticationError) {
+    ) throws(ServiceRefusal) -> ConsentRequest {
+        if let obstacle = asked.fingerObstacle { throw FingerChangeError.owner(obstacle).refusal }
+        var request = request(asked)
+        request.allowsFirst = { [rules] () async throws(AuthenticationError) in
             try await rules.authorize(.enroll, call.client, mayAsk: await presenter.isInteractive)
-        } catch {
-            throw FingerChangeError.owner(error).refusal
         }
+        return request
     }
 }
 

@@ -81,7 +81,7 @@ extension ServiceHost {
             (_, services) async throws(AuthenticationError) in
             await (try await services.readers.chosenReader()).info
         }
-        asking(&router, ReaderInterface.tryOut, for: .unconfined) {
+        asking(&router, ReaderInterface.tryOut, for: .unconfinedAtReader) {
             (id, services) async throws(ReaderError) in
             let reader = try await reader(id.value, services.readers)
             // A prompt that waits for a touch there keeps the reader.
@@ -92,7 +92,7 @@ extension ServiceHost {
                 return NoValue()
             }
         }
-        router.on(ReaderInterface.prints, for: .unconfined) { (id, call) async throws(ServiceRefusal) in
+        router.on(ReaderInterface.prints, for: .unconfinedAtReader) { (id, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             return try await refusing { () async throws(ReaderError) in
                 let reader = try await reader(id.value, services.readers)

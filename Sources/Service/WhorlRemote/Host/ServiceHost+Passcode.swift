@@ -40,10 +40,6 @@ extension ServiceHost {
             try await passcode.change(secrets[0], to: secrets[1])
             return NoValue()
         }
-        onPasscode(&router, PasscodeInterface.verify, for: .unconfined, \.value) {
-            (secrets, passcode) async throws(AuthenticationError) in
-            try await passcode.verify(secrets[0])
-        }
         asking(&router, PasscodeInterface.itemsLostWithout, for: .unconfined) {
             (_, services) async throws(VaultError) in
             Valued(try await services.passcode.itemsLostWithout())

@@ -19,8 +19,7 @@ extension ServiceHost {
             let services = try services(call.client.user)
             let caller = await rules.caller(call.client)
             let asked = parameters.call.asked(by: caller)
-            let session = caller.asker?.session
-            let presenter = WirePresenter<Reply>(parameters.presenter, call, in: session, self)
+            let presenter = WirePresenter<Reply>(parameters.presenter, call, by: caller, self)
             let work = Task { () async -> Result<(Reply, Attachments), ServiceRefusal> in
                 await Result { () async throws(ServiceRefusal) in
                     try await body(asked, services, call, presenter)

@@ -26,17 +26,21 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     private let call: ServiceCall
     private let caller: CallerScreen<Reply>
     private let hasPasscode: Bool
+    /// Whether a passcode is taken from the program that asks; a confined one, or one that may be, could try passcodes
+    /// without a prompt, so only an agent takes them for it.
+    private let takesOwnPasscode: Bool
     private let host: ServiceHost
     /// The session of the program that asks, whose agent shows its prompts.
     private let session: String?
     private let state = Mutex(State())
 
-    init(_ abilities: PresenterAbilities, _ call: ServiceCall, in session: String?, _ host: ServiceHost) {
+    init(_ abilities: PresenterAbilities, _ call: ServiceCall, by caller: Caller, _ host: ServiceHost) {
         self.call = call
         self.host = host
-        self.session = session
-        caller = CallerScreen(abilities, call)
-        hasPasscode = abilities.hasPasscode == true
+        session = caller.asker?.session
+        self.caller = CallerScreen(abilities, call)
+        takesOwnPasscode = caller.confinement == Confinement.none
+        hasPasscode = abilities.hasPasscode == true && takesOwnPasscode
     }
 
     /// The reason why no prompt is shown, or is shown no longer; `nil` while there is none.
@@ -45,7 +49,12 @@ final class WirePresenter<Reply: Codable & Sendable>: PromptPresenter {
     /// Whether a person can see the prompt, by the word of the program that shows it.
     var isInteractive: Bool { get async { screen()?.abilities.isInteractive ?? false } }
 
-    var takesPasscode: Bool { get async { screen()?.abilities.takesPasscode ?? false } }
+    var takesPasscode: Bool {
+        get async {
+            guard let screen = screen(), takesOwnPasscode || screen !== caller else { return false }
+            return screen.abilities.takesPasscode
+        }
+    }
 
     func show(_ prompt: Prompt, _ entry: PromptEntry) async -> PromptAction? {
         guard let screen = screen() else {

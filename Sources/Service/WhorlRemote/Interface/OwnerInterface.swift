@@ -105,7 +105,6 @@ enum PasscodeInterface {
     )
     static let set = ServiceMethod<Setting, NoValue>("io.whorl.Passcode.Set")
     static let change = ServiceMethod<Changing, NoValue>("io.whorl.Passcode.Change")
-    static let verify = ServiceMethod<Valued<Int>, PasscodeVerdict>("io.whorl.Passcode.Verify")
     static let itemsLostWithout = ServiceMethod<NoValue, Valued<[ItemID]>>(
         repeatable: "io.whorl.Passcode.ItemsLostWithout"
     )

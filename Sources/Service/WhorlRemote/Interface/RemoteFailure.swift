@@ -93,7 +93,9 @@ extension ReaderError: RemoteFailure {
     static var name: String { "io.whorl.Readers.Failed" }
 
     init(unanswered error: ServiceCallError) {
-        self.init(error == .cancelled ? .cancelled : .malfunction, operation: "service", cause: error.words)
+        let code: ReaderError.Code =
+            if case .refused = error { .permissionDenied } else { error == .cancelled ? .cancelled : .malfunction }
+        self.init(code, operation: "service", cause: error.words)
     }
 }
 

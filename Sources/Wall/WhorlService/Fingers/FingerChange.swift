@@ -116,6 +116,10 @@ public struct ConsentRequest: Sendable {
     /// The reason why nothing may be asked for at all, as in a locked session; `nil` where something may be.
     package var obstacle: AuthenticationError?
 
+    /// Asks the system's rules where nothing says yet who the owner is, and throws where they do not allow the change;
+    /// `nil` where the engine runs in the asking program, which has no rules.
+    package var allowsFirst: (@Sendable () async throws(AuthenticationError) -> Void)?
+
     /// Makes a request that takes a finger or the passcode.
     public init(
         application: ApplicationID,

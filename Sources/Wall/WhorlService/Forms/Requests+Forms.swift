@@ -75,48 +75,6 @@ extension ConsentRequest: Codable {
     }
 }
 
-/// The form of a verdict between processes: an object whose member `verdict` names it.
-extension PasscodeVerdict: Codable {
-    private enum Verdict: String, Codable {
-        case verified = "verified"
-        case wrong = "wrong"
-        case throttled = "throttled"
-        case notSet = "notSet"
-    }
-
-    private enum Member: String, CodingKey {
-        case verdict = "verdict"
-        case triesLeft = "triesLeft"
-        case milliseconds = "milliseconds"
-    }
-
-    /// Reads a verdict; one that this version does not know throws `DecodingError.dataCorrupted`.
-    public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Member.self)
-        switch try members.decode(Verdict.self, forKey: .verdict) {
-        case .verified: self = .verified
-        case .wrong: self = .wrong(triesLeft: try members.decodeIfPresent(Int.self, forKey: .triesLeft))
-        case .throttled: self = .throttled(for: try members.milliseconds(.milliseconds))
-        case .notSet: self = .notSet
-        }
-    }
-
-    /// Writes the verdict.
-    public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
-        switch self {
-        case .verified: try members.encode(Verdict.verified, forKey: .verdict)
-        case .wrong(let left):
-            try members.encode(Verdict.wrong, forKey: .verdict)
-            try members.encodeIfPresent(left, forKey: .triesLeft)
-        case .throttled(let wait):
-            try members.encode(Verdict.throttled, forKey: .verdict)
-            try members.encode(wait.wholeMilliseconds, forKey: .milliseconds)
-        case .notSet: try members.encode(Verdict.notSet, forKey: .verdict)
-        }
-    }
-}
-
 /// The form of a duration between processes: a number of milliseconds.
 extension Duration {
     /// The duration in milliseconds, rounded up, at most the largest number.

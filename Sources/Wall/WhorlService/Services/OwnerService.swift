@@ -73,11 +73,6 @@ public protocol PasscodeService: Sendable {
     /// - Throws: `passcodeWrong`, `passcodeThrottled`, `passcodeNotSet`, `passcodeWrongSize`, `noChip`, `store`.
     func change(_ old: SecretBox, to new: SecretBox) async throws(VaultError)
 
-    /// Compares a passcode with the one that is set; the right one lifts the lock on fingers.
-    ///
-    /// - Throws: `storeFailed` and others, when it cannot be compared. A wrong passcode is a verdict, not an error.
-    func verify(_ passcode: SecretBox) async throws(AuthenticationError) -> PasscodeVerdict
-
     /// Returns the items that would be lost with the passcode.
     ///
     /// - Throws: `passcodeNotSet`, `store`.
