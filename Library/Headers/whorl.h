@@ -376,9 +376,9 @@ int whorl_public_key(whorl_context context, const char *name);
  * WHORL_BYTES_SIGNATURE. */
 int whorl_sign(whorl_context context, const char *name, const void *digest, size_t count, const struct whorl_asking *asking);
 
-/* Deletes a secret or a key, without asking. */
-int whorl_delete_secret(whorl_context context, const char *name);
-int whorl_delete_key(whorl_context context, const char *name);
+/* Deletes a secret or a key. The owner is asked first if it requires its owner and may still open. */
+int whorl_delete_secret(whorl_context context, const char *name, const struct whorl_asking *asking);
+int whorl_delete_key(whorl_context context, const char *name, const struct whorl_asking *asking);
 
 /* --- A screen of one's own ------------------------------------------------------------------------------------------ */
 

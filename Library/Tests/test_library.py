@@ -114,9 +114,9 @@ def test_each_request_succeeds_with_the_real_service():
             ("till", "secret", "biometry-any", "valid"),
             ("signer", "key", "biometry-any", "valid"),
         }
-        context.delete_secret("till")
+        context.delete_secret("till", SHOWN)
         context.wait()
-        context.delete_key("signer")
+        context.delete_key("signer", SHOWN)
         context.wait()
         context.read_secret("till", SHOWN)
         refused(context.wait, Status.NO_SUCH_ITEM)

@@ -78,19 +78,56 @@ import WhorlService
         #expect(try await log.entries(limit: 10, profile: "owner").count == 5)
     }
 
-    @Test func `keeps its newest 10,000 lines`() async throws {
+    private func line(_ event: AuditEntry.Event, _ outcome: String, detail: String = "") -> AuditEntry {
+        AuditEntry(
+            at: Date(timeIntervalSince1970: 1),
+            profile: "owner",
+            application: "app",
+            event: event,
+            outcome: outcome,
+            detail: detail
+        )
+    }
+
+    @Test func `a flood of one kind of lines pushes out no other`() async throws {
         let fixture = try Fixture()
         let database = try fixture.database()
-        let (first, last) = (entry(0), entry(-1))
-        try await database.write { db in
-            for _ in 0..<AuditLog.capacity { try AuditLog.append(first, in: db) }
-        }
         let log = AuditLog(database: database)
-        #expect(try await log.entries(limit: .max).count == AuditLog.capacity)
-        try await log.append(last)
+        let kept = [
+            line(.evaluation, "matched"), line(.passcode, "wrong"), line(.change, "passcodeSet"),
+            line(.change, "itemAdded"), line(.evaluation, "userCancel"),
+        ]
+        for entry in kept { try await log.append(entry) }
+        let floods: [(AuditEntry.Event, String, Int)] = [
+            (.evaluation, "notInteractive", 2_000), (.change, "itemDeleted", 2_000),
+            (.failedTry, "noMatch", 2_000), (AuditEntry.Event(rawValue: "later"), "x", 2_000),
+        ]
+        for (event, outcome, most) in floods {
+            let lines = (0..<most + 10).map { line(event, outcome, detail: "\($0)") }
+            try await database.write { db in for entry in lines { try AuditLog.append(entry, in: db) } }
+        }
         let entries = try await log.entries(limit: .max)
-        #expect(entries.count == AuditLog.capacity)
-        #expect(entries.first?.outcome == "-1")
+        // The newest lines of each kind, and the lines of the kinds that were not flooded.
+        for (event, outcome, most) in floods {
+            #expect(entries.count { $0.event == event && $0.outcome == outcome } == most, "\(outcome)")
+        }
+        #expect(
+            entries.contains { $0.outcome == "matched" } && entries.contains { $0.outcome == "passcodeSet" }
+        )
+        #expect(entries.count == 8_002)
+    }
+
+    @Test func `counts refusals that repeat themselves in one line`() async throws {
+        let fixture = try Fixture()
+        let log = AuditLog(database: try fixture.database())
+        try await log.append(line(.evaluation, "matched", detail: "a"))
+        for _ in 0..<5 { try await log.append(line(.evaluation, "notInteractive", detail: "a")) }
+        try await log.append(line(.evaluation, "matched", detail: "a"))
+        for _ in 0..<2 { try await log.append(line(.evaluation, "notInteractive", detail: "a")) }
+        try await log.append(line(.evaluation, "notInteractive", detail: "b"))
+        let entries = try await log.entries(limit: 9)
+        #expect(entries.map(\.outcome) == ["notInteractive", "matched", "notInteractive", "matched"])
+        #expect(entries.map(\.repeats) == [1, 1, 7, 1])
     }
 
     @Test func `that is damaged is an error, not a crash`() async throws {

@@ -169,12 +169,18 @@ def error_for(method, parameters):
     return None
 
 
+def deleting(text):
+    """The parameters of io.whorl.Items.Delete."""
+    consent = {"application": "test", "timeoutMilliseconds": 60_000}
+    return {"call": {"id": name("secret", text), "request": consent}, "presenter": PRESENTER}
+
+
 def test_b5_another_user_learns_not_even_that_an_item_exists():
     assert act("mallory", read_items, "owner") == ([], [])
     for method, there, missing in (
         ("io.whorl.Items.Use", using("secret", "wifi"), using("secret", "none")),
         ("io.whorl.Items.Access", {"value": name("secret", "wifi")}, {"value": name("secret", "none")}),
-        ("io.whorl.Items.Delete", {"value": name("secret", "wifi")}, {"value": name("secret", "none")}),
+        ("io.whorl.Items.Delete", deleting("wifi"), deleting("none")),
     ):
         answers = [json.dumps(act("mallory", error_for, method, asked)) for asked in (there, missing)]
         assert answers[0].replace("wifi", "none") == answers[1], answers
@@ -260,8 +266,8 @@ def bad_messages():
         b'{"method":"io.whorl.Owner.Preflight","parameters":{"policy":"all","application":"x"}}',
         b'{"method":"io.whorl.Items.Add","parameters":{"id":{"profile":"owner","kind":"key","name":"k"},'
         b'"item":{"kind":"secret","access":"none","secret":0}}}',
-        b'{"method":"io.whorl.Passcode.Verify","parameters":{"value":99}}',
-        b'{"method":"io.whorl.Passcode.Verify","parameters":{"value":-1}}',
+        b'{"method":"io.whorl.Passcode.Change","parameters":{"old":99,"new":99}}',
+        b'{"method":"io.whorl.Passcode.Change","parameters":{"old":-1,"new":-1}}',
         b'{"method":"io.whorl.Maintenance.Log","parameters":{"value":9223372036854775807}}',
         b'{"method":"io.whorl.Maintenance.Log","parameters":{"value":-5}}',
         b'{"method":"io.systemd.Nothing.AtAll"}', b'{"method":"' + b"x." * 5000 + b'"}',
@@ -279,7 +285,7 @@ def bad_messages():
     reading, writing = os.pipe()
     with Client() as client:
         socket.send_fds(
-            client.socket, [b'{"method":"io.whorl.Passcode.Verify","parameters":{"value":0}}\0'], [reading]
+            client.socket, [b'{"method":"io.whorl.Passcode.Remove","parameters":{"passcode":0,"force":false}}\0'], [reading]
         )
         try:
             client.reply()

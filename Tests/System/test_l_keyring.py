@@ -121,7 +121,7 @@ def test_changed_password_is_forgotten():
 def test_turned_off_it_keeps_nothing():
     login(typed)
     assert status() == "ready"
-    whorl("keyring", "off")
+    touching("right", 1, "keyring", "off")
     assert status() == "off"
     assert "b true" in login(touched, LOCKED)
     subprocess.run(["pam-auth-update", "--package", "--remove", "whorl-keyring"], check=True)

@@ -86,6 +86,7 @@ final class RuledMachine: ServiceTransport {
     ///   - enrolled: The finger that is enrolled, if any.
     ///   - asker: The user whose programs ask for logins, if there are any.
     ///   - finger: A finger that the list of fingers still has, and that was removed.
+    /// - Throws: where the simulated TPM cannot be started.
     init(
         reader: String = "mock:then=match",
         enrolled: Finger? = nil,
@@ -391,7 +392,9 @@ struct FirstOwnerTests {
         #expect(machine.rules.asked == [.enroll, .enroll])
     }
 
-    @Test func `the rules are asked by the state that the enrollment finds, not by an earlier look`() async throws {
+    @Test func `the rules are asked by the state that the enrollment finds, not by an earlier look`()
+        async throws
+    {
         // The service that looked before the enrollment still saw a finger; it has been removed since.
         let machine = try await RuledMachine(reader: "mock:touch right-index*20", sawBefore: .leftThumb)
         machine.rules.set(refusal: no)

@@ -23,6 +23,14 @@ struct ConfinedItemTests {
         )
     }
 
+    private func delete(_ name: String, _ services: Services) async throws {
+        try await services.namedItems.delete(
+            try id(name),
+            ConsentRequest(application: services.application),
+            presenter: ScriptedPresenter()
+        )
+    }
+
     private func names(_ services: Services) async throws -> [String] {
         try await services.namedItems.items().map(\.id.name.text)
     }
@@ -50,8 +58,8 @@ struct ConfinedItemTests {
         machine.rules.set(.id("snap.vault"))
         for name in ["wifi", "own", "snap.vault.app:own", "confined.snap.vault.app:own", "app:own"] {
             #expect(try await names(services) == [])
-            await #expect { try await services.namedItems.delete(try id(name)) } throws: {
-                ($0 as? VaultError)?.code == .noSuchItem
+            await #expect { try await delete(name, services) } throws: {
+                ($0 as? ReleaseError)?.vault?.code == .noSuchItem
             }
             await #expect { _ = try await services.namedItems.access(of: try id(name)) } throws: {
                 ($0 as? VaultError)?.code == .noSuchItem
@@ -134,7 +142,7 @@ struct ConfinedItemTests {
         try await add("wifi", services)
         machine.rules.set(isUnknown: true)
         await #expect(throws: VaultError.self) { _ = try await services.namedItems.items() }
-        await #expect(throws: VaultError.self) { try await services.namedItems.delete(try id("wifi")) }
+        await #expect(throws: ReleaseError.self) { try await delete("wifi", services) }
         await #expect(throws: StateError.self) {
             _ = try await blocking {
                 try services.keychain.rows(
@@ -200,5 +208,15 @@ struct ConfinedItemTests {
         #expect(try await blocking { try keychain.delete([wanted]) } == 0)
         machine.rules.set()
         #expect(try await accounts() == [.text("others")])
+    }
+}
+
+extension ReleaseError {
+    /// The vault's error; `nil` where the owner was not recognised.
+    fileprivate var vault: VaultError? {
+        switch self {
+        case .vault(let error): error
+        case .evaluation: nil
+        }
     }
 }

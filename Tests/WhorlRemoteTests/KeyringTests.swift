@@ -142,7 +142,10 @@ struct KeyringTests {
         #expect(try await machine.keyring == .off)
         try await machine.turnKeyringOn()
         try await machine.type("geheim")
-        try await machine.root.services.keyring.turnOff()
+        try await machine.root.services.keyring.turnOff(
+            ConsentRequest(application: ApplicationID(rawValue: "org.example.app")),
+            presenter: ScriptedPresenter()
+        )
         #expect(try await machine.keyring == .off)
         #expect(try await machine.touch() == nil)
         try await machine.turnKeyringOn()

@@ -145,9 +145,9 @@ struct RemoteServicesTests {
         await #expect(throws: VaultError(.itemExists, "key \"k\"")) {
             try await services.namedItems.add(.key, as: id, access: .biometryAny, applicationPassword: nil)
         }
-        try await services.namedItems.delete(id)
-        await #expect(throws: VaultError(.noSuchItem, "key \"k\"")) {
-            try await services.namedItems.delete(id)
+        try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
+        await #expect(throws: ReleaseError.vault(VaultError(.noSuchItem, "key \"k\""))) {
+            try await services.namedItems.delete(id, consent, presenter: ScriptedPresenter())
         }
     }
 

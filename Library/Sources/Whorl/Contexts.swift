@@ -50,6 +50,30 @@ enum Entry {
             return context.begin(kind, Call.plain(method, Call.member("value", json: Call.item(item, name))))
         }
     }
+
+    /// Begins to delete an item, about which the owner may be asked.
+    @unsafe static func deleting(
+        _ context: UInt64,
+        _ name: UnsafePointer<CChar>?,
+        _ asking: UnsafePointer<whorl_asking>?,
+        _ item: StaticString
+    ) -> Int32 {
+        let name = unsafe Bytes(text: name)
+        let asking = unsafe Asking(asking)
+        return unsafe with(context) { context in
+            guard let name, let asking else { return WHORL_INVALID_ARGUMENT }
+            var call = Call.member("id", json: Call.item(item, name))
+            call.append(",")
+            call.append(
+                contentsOf: Call.member("request", json: asking.consent(of: context.application))
+            )
+            return context.begin(
+                .change,
+                Call.asking("Items.Delete", call, asking.abilities),
+                asking.abilities
+            )
+        }
+    }
 }
 
 /// Opens a context for the service of this system.

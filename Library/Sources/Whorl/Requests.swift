@@ -198,14 +198,22 @@ public func whorl_sign(
 
 /// Deletes a secret.
 @c @implementation
-public func whorl_delete_secret(_ context: UInt64, _ name: UnsafePointer<CChar>!) -> Int32 {
-    unsafe Entry.named(context, name, .change, "Items.Delete", "secret")
+public func whorl_delete_secret(
+    _ context: UInt64,
+    _ name: UnsafePointer<CChar>!,
+    _ asking: UnsafePointer<whorl_asking>!
+) -> Int32 {
+    unsafe Entry.deleting(context, name, asking, "secret")
 }
 
 /// Deletes a key.
 @c @implementation
-public func whorl_delete_key(_ context: UInt64, _ name: UnsafePointer<CChar>!) -> Int32 {
-    unsafe Entry.named(context, name, .change, "Items.Delete", "key")
+public func whorl_delete_key(
+    _ context: UInt64,
+    _ name: UnsafePointer<CChar>!,
+    _ asking: UnsafePointer<whorl_asking>!
+) -> Int32 {
+    unsafe Entry.deleting(context, name, asking, "key")
 }
 
 /// Registers the program as the agent of the session.

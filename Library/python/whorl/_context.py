@@ -399,13 +399,13 @@ class Context:
             library().whorl_sign(self.number, name.encode(), digest, len(digest), ctypes.byref(asking.structure()))
         )
 
-    def delete_secret(self, name: str) -> None:
-        """Deletes a secret."""
-        checked(library().whorl_delete_secret(self.number, name.encode()))
+    def delete_secret(self, name: str, asking: Asking) -> None:
+        """Deletes a secret; the owner is asked first if it requires its owner."""
+        checked(library().whorl_delete_secret(self.number, name.encode(), ctypes.byref(asking.structure())))
 
-    def delete_key(self, name: str) -> None:
-        """Deletes a key."""
-        checked(library().whorl_delete_key(self.number, name.encode()))
+    def delete_key(self, name: str, asking: Asking) -> None:
+        """Deletes a key; the owner is asked first if it requires its owner."""
+        checked(library().whorl_delete_key(self.number, name.encode(), ctypes.byref(asking.structure())))
 
     def register_agent(self, takes_passcode: bool = False) -> None:
         """Shows the prompts of the other programs of the session, until it is cancelled."""

@@ -66,10 +66,20 @@ package final class PretendedMachine: AuthenticationService {
         try await engine.isOptedOut(application)
     }
 
+    /// Stores the choice of the test's user.
     package func setOptedOut(_ optedOut: Bool, for application: ApplicationID)
         async throws(AuthenticationError)
     {
         try await engine.setOptedOut(optedOut, for: application)
+    }
+
+    package func setOptedOut(
+        _ optedOut: Bool,
+        for application: ApplicationID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {
+        try await engine.setOptedOut(optedOut, for: application, request, presenter: presenter)
     }
 
     /// Returns the keychain's rows of an application.

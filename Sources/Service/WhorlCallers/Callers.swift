@@ -29,7 +29,7 @@ package struct Callers: CallerRules {
     package init(
         sessions: any LoginSessions = Logind(),
         authority: any ActionAuthority = Polkit(),
-        journal: any CallJournal = SystemJournal(),
+        journal: any CallJournal = JournalShares(of: SystemJournal()),
         seats: SeatPolicy = .activeSeatOnly,
         processes: String = "/proc",
         flatpak: @escaping @Sendable () -> FlatpakInstallation? = Self.systemFlatpak

@@ -60,6 +60,7 @@ package struct SystemJournal: CallJournal {
             ("PID", asker?.processID.map { "\($0)" }),
             ("UNIT", asker?.unit),
             ("SESSION", asker?.session),
+            ("UNWRITTEN", record.unwritten > 0 ? "\(record.unwritten)" : nil),
         ]
         return common + own.compactMap { name, value in value.map { (name: "WHORL_" + name, value: $0) } }
     }

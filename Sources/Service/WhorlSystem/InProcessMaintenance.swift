@@ -78,6 +78,12 @@ struct InProcessMaintenance: MaintenanceService {
         return try await AuditLog(database: database).entries(limit: limit, profile: engine.profile)
     }
 
+    func note(_ entry: AuditEntry) async {
+        // The journal has the same, and a call that was made is not undone for its line.
+        guard let database = try? await state.existing() else { return }
+        try? await AuditLog(database: database).append(entry)
+    }
+
     func lockFileFault() async -> AuthenticationError? { await engine.turnsFault() }
 
     /// The kernel frees what a program has loaded when the program closes `/dev/tpmrm0`; other TPMs keep what is

@@ -115,7 +115,7 @@ public final class InProcessRoot: Sendable {
             application: application,
             owner: engine,
             items: engine,
-            namedItems: InProcessItems(profile: profile, state: state),
+            namedItems: InProcessItems(engine: engine, state: state),
             keychain: keychain,
             fingers: fingers(by: engine),
             passcode: InProcessPasscode(engine: engine, state: state),

@@ -7,8 +7,10 @@ import WhorlVault
 
 /// The named items of a profile, in the vault of this process.
 struct InProcessItems: NamedItemService {
-    let profile: String
+    let engine: AuthenticationEngine
     let state: ProtectedState
+
+    private var profile: String { engine.profile }
 
     func prepare() async throws(VaultError) { _ = try await state.createdVault() }
 
@@ -43,11 +45,42 @@ struct InProcessItems: NamedItemService {
         try await stored(id).publicKey(of: id)
     }
 
-    func delete(_ id: ItemID) async throws(VaultError) { try await stored(id).delete(id) }
+    func delete(
+        _ id: ItemID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) {
+        let vault = try await inVault { () async throws(VaultError) in try await stored(id) }
+        let found = try await inVault { () async throws(VaultError) in
+            try await vault.items(of: profile).first { $0.id == id }
+        }
+        guard let item = found else { throw .vault(VaultError(.noSuchItem, id.spoken)) }
+        if item.needsOwnerToDelete {
+            do throws(AuthenticationError) {
+                try await engine.requireOwner(to: "delete the \(id.spoken)", request, presenter: presenter)
+            } catch {
+                throw .evaluation(error)
+            }
+        }
+        // What was looked at is deleted, and nothing that was put in its place meanwhile.
+        try await inVault { () async throws(VaultError) in
+            try await vault.delete(id, madeAt: item.createdAt)
+        }
+    }
 
     private func stored(_ id: ItemID) async throws(VaultError) -> Vault {
         guard let vault = try await state.existingVault() else { throw VaultError(.noSuchItem, id.spoken) }
         return vault
+    }
+}
+
+extension VaultItem {
+    /// Whether the owner has to agree before the item is deleted: it requires its owner, and may still open.
+    fileprivate var needsOwnerToDelete: Bool {
+        switch standing {
+        case .valid, .unknown: access.asking() != .nothing
+        case .enrollmentChanged, .tampered: false
+        }
     }
 }
 
@@ -143,8 +176,17 @@ struct InProcessKeyring: KeyringService, LoginKeyring {
         try await inVault { () async throws(VaultError) in try await vault.addLoginPassword(of: profile) }
     }
 
-    func turnOff() async throws(VaultError) {
-        try await state.existingVault()?.deleteLoginPassword(of: profile)
+    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError) {
+        let isOn = try await inVault { () async throws(VaultError) in try await row() != nil }
+        guard isOn else { return }
+        do throws(AuthenticationError) {
+            try await engine.requireOwner(to: "turn the keyring off", request, presenter: presenter)
+        } catch {
+            throw .evaluation(error)
+        }
+        try await inVault { () async throws(VaultError) in
+            try await state.existingVault()?.deleteLoginPassword(of: profile)
+        }
     }
 
     func keep(_ password: SecretBox, changedOn day: Int?) async throws(VaultError) -> Bool {

@@ -85,7 +85,12 @@ final class FakeChip: AuthenticationService {
 
     func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool { false }
 
-    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {}
+    func setOptedOut(
+        _ optedOut: Bool,
+        for application: ApplicationID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {}
 
     func sealedItem(encoded: Data) throws(VaultError) -> SealedItem { try SealedItem(encoded: encoded) }
 

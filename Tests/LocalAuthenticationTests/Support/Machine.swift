@@ -90,7 +90,12 @@ final class Machine: AuthenticationService {
         preconditions.isOptedOut
     }
 
-    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {}
+    func setOptedOut(
+        _ optedOut: Bool,
+        for application: ApplicationID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {}
 
     private func outcome() async -> Result<Evaluation, AuthenticationError> {
         switch scan {

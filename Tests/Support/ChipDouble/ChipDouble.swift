@@ -212,7 +212,9 @@ package final class ChipDouble: AuthenticationService {
 
     package func setOptedOut(
         _ optedOut: Bool,
-        for application: ApplicationID
+        for application: ApplicationID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
     ) async throws(AuthenticationError) {}
 }
 

@@ -81,7 +81,7 @@ struct ReleaseOptions: ParsableArguments {
         let released = try await failing { () async throws(ReleaseError) in
             try await take(request, presenter)
         }
-        for evaluation in released.evaluations { session.console.used(evaluation.readerKind) }
+        released.evaluations.forEach(session.console.succeeded)
         return released.product
     }
 }
@@ -105,10 +105,20 @@ extension Session {
         }.filter { $0.id.kind == kind }
     }
 
-    /// Deletes an item.
-    func delete(_ kind: ItemKind, _ name: String) async throws(Failure) -> Answer {
+    /// Deletes an item; its owner is prompted where the item requires it.
+    func delete(
+        _ kind: ItemKind,
+        _ name: String,
+        handing passcode: SecretBox?
+    ) async throws(Failure) -> Answer {
         let id = try item(kind, name)
-        try await failing { () async throws(VaultError) in try await services.namedItems.delete(id) }
+        try await failing { () async throws(ReleaseError) in
+            try await services.namedItems.delete(
+                id,
+                consentRequest(handing: passcode),
+                presenter: presenter(handing: passcode)
+            )
+        }
         return Answer(result: ["deleted": .string(id.name.text)], text: ["deleted: \(id.name.text)"])
     }
 }

@@ -41,6 +41,14 @@ final class Console: Sendable {
         }
     }
 
+    /// Reports an evaluation that succeeded: its reader, and the tries that failed before it.
+    func succeeded(_ evaluation: Evaluation) {
+        used(evaluation.readerKind)
+        guard !isJSON, evaluation.failedTries > 0 else { return }
+        let tries = evaluation.failedTries == 1 ? "1 failed try" : "\(evaluation.failedTries) failed tries"
+        write("whorl: note: \(tries) since the last success; 'whorl log' shows them\n", to: STDERR_FILENO)
+    }
+
     /// Records the protection of the state, for the last line.
     func isProtected(by protection: Protection) { self.protection.withLock { $0 = protection } }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SecretMemory
 import WhorlService
 import WhorlSupport
 
@@ -24,10 +25,15 @@ struct Biometry: AsyncParsableCommand {
             abstract: "Lets the program use fingers again."
         )
         @OptionGroup var program: ProgramOption
+        @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            try await session.setOptedOut(false, for: program.id(session))
+            try await session.setOptedOut(
+                false,
+                for: program.id(session),
+                handing: try await passcode.preset()
+            )
         }
     }
 
@@ -38,10 +44,15 @@ struct Biometry: AsyncParsableCommand {
             abstract: "Keeps the program from using fingers."
         )
         @OptionGroup var program: ProgramOption
+        @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            try await session.setOptedOut(true, for: program.id(session))
+            try await session.setOptedOut(
+                true,
+                for: program.id(session),
+                handing: try await passcode.preset()
+            )
         }
     }
 
@@ -88,9 +99,18 @@ struct Biometry: AsyncParsableCommand {
 }
 
 extension Session {
-    fileprivate func setOptedOut(_ isOut: Bool, for id: ApplicationID) async throws(Failure) -> Answer {
+    fileprivate func setOptedOut(
+        _ isOut: Bool,
+        for id: ApplicationID,
+        handing passcode: SecretBox?
+    ) async throws(Failure) -> Answer {
         try await failing { () async throws(AuthenticationError) in
-            try await services.owner.setOptedOut(isOut, for: id)
+            try await services.owner.setOptedOut(
+                isOut,
+                for: id,
+                consentRequest(handing: passcode),
+                presenter: presenter(handing: passcode)
+            )
         }
         return .biometry(isAllowed: !isOut, id)
     }

@@ -94,7 +94,7 @@ struct Evaluate: Verb {
                 presenter: presenter
             )
         }
-        console.used(evaluation.readerKind)
+        console.succeeded(evaluation)
         return answer(evaluation)
     }
 
@@ -123,6 +123,7 @@ struct Evaluate: Verb {
                 "finger": finger.map { .string($0.rawValue) } ?? .null,
                 "domainState": evaluation.domainState.map { .string($0.base64EncodedString()) } ?? .null,
                 "touchStrength": .string(evaluation.strength.text),
+                "failedTries": .integer(evaluation.failedTries),
             ],
             text: [finger.map { "\(when): \($0.rawValue)" } ?? "the passcode was right"]
         )

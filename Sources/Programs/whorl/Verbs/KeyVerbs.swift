@@ -138,14 +138,15 @@ struct Key: AsyncParsableCommand {
     struct Delete: Verb {
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Deletes a key for good; nothing has to be shown."
+            abstract: "Delete a key, after its owner agreed if it requires one"
         )
         @Argument(help: "Its name.")
         var name: String
+        @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            try await session.delete(.key, name)
+            try await session.delete(.key, name, handing: try await passcode.preset())
         }
     }
 }

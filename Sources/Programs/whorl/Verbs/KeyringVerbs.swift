@@ -54,10 +54,17 @@ struct Keyring: AsyncParsableCommand {
             commandName: "off",
             abstract: "Deletes the sealed login password; the password itself stays as it is."
         )
+        @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            try await failing { () async throws(VaultError) in try await session.services.keyring.turnOff() }
+            let preset = try await passcode.preset()
+            try await failing { () async throws(ReleaseError) in
+                try await session.services.keyring.turnOff(
+                    session.consentRequest(handing: preset),
+                    presenter: session.presenter(handing: preset)
+                )
+            }
             return try await session.keyring()
         }
     }

@@ -44,12 +44,15 @@ extension AuditEntry {
             "id": .integer(Int(id)), "at": .string(at.ISO8601Format()), "application": .string(application),
             "event": .string(event.rawValue), "outcome": .string(outcome),
             "finger": finger.map { .string($0.rawValue) }, "reader": reader.map { .string($0.rawValue) },
-            "detail": detail.map(JSONValue.string), "asker": asker.map(\.json),
+            "detail": detail.map(JSONValue.string), "asker": asker.map(\.json), "repeats": .integer(repeats),
         ]
     }
 
     fileprivate var row: [String] {
-        [LocalTime.second(at), application, event.rawValue, outcome, finger?.rawValue ?? "", detail ?? ""]
+        [
+            LocalTime.second(at), application, event.rawValue, outcome, finger?.rawValue ?? "",
+            [repeats > 1 ? "\(repeats) times" : nil, detail].compactMap(\.self).joined(separator: ": "),
+        ]
     }
 }
 

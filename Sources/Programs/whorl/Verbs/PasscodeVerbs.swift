@@ -114,9 +114,10 @@ struct Passcode: AsyncParsableCommand {
             request.takesPasscodeAlone = true
             let presenter = session.presenter(handing: try await passcode.preset())
             let asked = request
-            _ = try await failing { () async throws(AuthenticationError) in
+            let evaluation = try await failing { () async throws(AuthenticationError) in
                 try await session.services.owner.evaluate(asked, presenter: presenter)
             }
+            session.console.succeeded(evaluation)
             return Answer(result: ["verified": true], text: ["The passcode is right."])
         }
     }

@@ -103,14 +103,15 @@ struct Secret: AsyncParsableCommand {
     struct Delete: Verb {
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Deletes a secret for good; nothing has to be shown."
+            abstract: "Delete a secret, after its owner agreed if it requires one"
         )
         @Argument(help: "Its name.")
         var name: String
+        @OptionGroup var passcode: PasscodeOption
         @OptionGroup var global: GlobalOptions
 
         func answer(_ session: Session) async throws(Failure) -> Answer {
-            try await session.delete(.secret, name)
+            try await session.delete(.secret, name, handing: try await passcode.preset())
         }
     }
 

@@ -7,14 +7,14 @@ public import StateStore
 public import WhorlService
 internal import WhorlSupport
 
-/// The log of events about fingers, newest last, at most ``capacity`` lines, in the table `audit`.
+/// The log of events about the owner, newest last, in the table `audit`.
+///
+/// Each ``AuditKind`` of a profile has a limit of its own, so that a flood of one kind pushes out no other. Refusals and
+/// changes of items that repeat themselves are one line with a count.
 ///
 /// It holds no templates and no images. A program that can write the state directory can change the log: it tells the
 /// owner what happened, and proves nothing to others.
 public struct AuditLog: Sendable {
-    /// The most lines that are kept; the oldest ones go first.
-    public static let capacity = 10_000
-
     private let database: StateDatabase
 
     /// Makes a log on a database.
@@ -36,7 +36,8 @@ public struct AuditLog: Sendable {
                 try Row.fetchAll(
                     db,
                     sql: """
-                        SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker FROM audit
+                        SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
+                        FROM audit
                         WHERE ?1 IS NULL OR profile = ?1 ORDER BY id DESC LIMIT ?2
                         """,
                     arguments: [profile, max(0, limit)]
@@ -62,19 +63,59 @@ public struct AuditLog: Sendable {
 
     /// Adds a line within the transaction of the event that it describes.
     package static func append(_ entry: AuditEntry, in db: Database) throws {
+        let kind = AuditKind(of: entry)
+        if kind.countsRepeats, let same = try lastLine(of: kind, entry.profile, db), entry.repeats(same) {
+            try db.cachedStatement(sql: "UPDATE audit SET at = ?, repeats = repeats + 1 WHERE id = ?")
+                .execute(arguments: [entry.at.timeIntervalSince1970, same.id])
+            return
+        }
         try db.cachedStatement(
             sql: """
-                INSERT INTO audit (at, profile, application, event, outcome, finger, reader, detail, asker)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO audit (at, profile, application, event, outcome, finger, reader, detail, asker, kind)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             entry.at.timeIntervalSince1970, entry.profile, entry.application, entry.event.rawValue,
             entry.outcome, entry.finger.map { Int($0.number) }, entry.reader?.rawValue, entry.detail,
             try entry.asker.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
+            kind.rawValue,
         ])
-        // Line numbers have no gaps but those of rolled-back lines, so this keeps the newest lines.
-        try db.cachedStatement(sql: "DELETE FROM audit WHERE id <= ?")
-            .execute(arguments: [max(db.lastInsertedRowID, 0) - Int64(capacity)])
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM audit WHERE profile = ?1 AND kind = ?2 AND id <=
+                    (SELECT id FROM audit WHERE profile = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)
+                """
+        ).execute(arguments: [entry.profile, kind.rawValue, kind.limit])
+    }
+
+    /// Returns the number of tries that failed after the last line of a kind.
+    static func failedTries(since kind: AuditKind, of profile: String, _ db: Database) throws -> Int {
+        try Int.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT count(*) FROM audit WHERE profile = ?1 AND kind = ?2
+                        AND (event = 'failedTry' OR event = 'passcode' AND outcome = 'wrong')
+                        AND id > coalesce((SELECT max(id) FROM audit WHERE profile = ?1 AND kind = ?3), 0)
+                    """
+            ),
+            arguments: [profile, AuditKind.attempt.rawValue, kind.rawValue]
+        ) ?? 0
+    }
+
+    private static func lastLine(
+        of kind: AuditKind,
+        _ profile: String,
+        _ db: Database
+    ) throws -> AuditEntry? {
+        try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT id, at, profile, application, event, outcome, finger, reader, detail, asker, repeats
+                    FROM audit WHERE profile = ? AND kind = ? ORDER BY id DESC LIMIT 1
+                    """
+            ),
+            arguments: [profile, kind.rawValue]
+        ).map(entry)
     }
 
     static func entry(_ row: Row) throws -> AuditEntry {
@@ -92,7 +133,8 @@ public struct AuditLog: Sendable {
             reader: reader.map(ReaderID.init(rawValue:)),
             detail: try row.optionalColumn(8),
             // What a later version wrote and this one cannot read is left out; the line itself stays.
-            asker: asker.flatMap { try? JSONDecoder().decode(Asker.self, from: Data($0.utf8)) }
+            asker: asker.flatMap { try? JSONDecoder().decode(Asker.self, from: Data($0.utf8)) },
+            repeats: try row.column(10)
         )
     }
 }

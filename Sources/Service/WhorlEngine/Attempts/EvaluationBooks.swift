@@ -198,6 +198,20 @@ package struct EvaluationBooks: Sendable {
         }
     }
 
+    /// Returns the number of failed tries since the last success, of fingers and passcodes.
+    ///
+    /// It is for the owner's eye: if it cannot be read, the answer is 0.
+    func failedTries() async -> Int {
+        do {
+            return try await database.read { [profile] in
+                try AuditLog.failedTries(since: AuditKind.success, of: profile, $0)
+            }
+        } catch {
+            log.debug("the failed tries were not counted (\(error.cause)), ignoring")
+            return 0
+        }
+    }
+
     /// Logs the end of an evaluation without success.
     ///
     /// If the log cannot be written, the answer stays the same.

@@ -42,10 +42,10 @@ extension AuthenticationEngine {
             try await request.allowsFirst?()
             return nil
         case .passcode:
-            evaluation = self.evaluation(for: change, request, status, ways: .passcode)
+            evaluation = self.evaluation(.changeFingers, to: change.spoken, request, status, ways: .passcode)
         case .fingerOrPasscode:
             let ways = await ways(status, request)
-            evaluation = self.evaluation(for: change, request, status, ways: ways)
+            evaluation = self.evaluation(.changeFingers, to: change.spoken, request, status, ways: ways)
         }
         let owner: Evaluation
         do {
@@ -59,6 +59,38 @@ extension AuthenticationEngine {
             throw AuthenticationError(.authenticationFailed, cause: "not shown for this change")
         }
         return OwnerConsent(to: change, in: status, by: owner.method == .biometry ? .finger : .passcode)
+    }
+
+    /// Asks the owner to agree to what needs no proof in the chip, such as deleting an item.
+    ///
+    /// Where no finger is enrolled that can be trusted, and no passcode is set, nothing tells who the owner is, and no
+    /// one is asked.
+    ///
+    /// - Parameters:
+    ///   - purpose: The purpose, as the end of a sentence.
+    ///   - request: The way in which the owner is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Throws: as ``consent(to:_:presenter:)``.
+    @concurrent
+    package func requireOwner(
+        to purpose: String,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {
+        guard let status = try await enrollmentStatus() else { return }
+        let parts: Prompt.Parts
+        switch status.need {
+        case .nothing: return
+        case .passcode: parts = .passcode
+        case .fingerOrPasscode: parts = await ways(status, request)
+        }
+        // The touch unlocks nothing; the reason, which is the service's own, names what it agrees to.
+        let asked = evaluation(.yes, to: purpose, request, status, ways: parts)
+        let owner = try await evaluate(asked, presenter: presenter)
+        // Neither can happen: the request takes no earlier match, and one for the passcode alone asks for no finger.
+        guard !owner.isReused, status.need != .passcode || owner.method == .passcode else {
+            throw AuthenticationError(.authenticationFailed, cause: "not shown for this")
+        }
     }
 
     /// Asks for an enrolled finger, if there is one, before a first passcode is set.
@@ -131,15 +163,16 @@ extension AuthenticationEngine {
     }
 
     private func evaluation(
-        for change: OwnerConsent.Change,
+        _ purpose: TouchPurpose,
+        to text: String,
         _ request: ConsentRequest,
         _ status: EnrollmentStatus,
         ways: Prompt.Parts
     ) -> EvaluationRequest {
         var evaluation = EvaluationRequest(
             policy: ways.contains(.passcode) ? .deviceOwner : .biometrics,
-            purpose: .changeFingers,
-            reason: "\(ways.instruction) to \(change.spoken)",
+            purpose: purpose,
+            reason: "\(ways.instruction) to \(text)",
             application: request.application,
             // Without a passcode, the prompt has no fallback.
             fallbackTitle: ways.contains(.passcode) ? nil : "",

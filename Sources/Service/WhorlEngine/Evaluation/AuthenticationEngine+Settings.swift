@@ -21,6 +21,28 @@ extension AuthenticationEngine {
         }
     }
 
+    /// Stores that a program must not use fingers, or that it may again; the owner is asked first about another program.
+    ///
+    /// An unconfined program's name is its own word. So in the system's service, only a confined one is known to ask for
+    /// itself.
+    ///
+    /// - Throws: the reason why the owner did not agree; `storeFailed`.
+    @concurrent
+    public func setOptedOut(
+        _ optedOut: Bool,
+        for application: ApplicationID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {
+        guard try await isOptedOut(application) != optedOut else { return }
+        let isKnown = request.asker.map { $0.confinedAs != nil } ?? true
+        if !isKnown || application != request.application {
+            let purpose = "\(optedOut ? "deny" : "allow") fingers for \(application.rawValue)"
+            try await requireOwner(to: purpose, request, presenter: presenter)
+        }
+        try await setOptedOut(optedOut, for: application)
+    }
+
     /// Stores that a program must not use fingers, or that it may again; a choice that already holds creates no file.
     ///
     /// - Throws: `storeFailed`.

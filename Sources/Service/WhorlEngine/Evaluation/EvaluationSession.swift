@@ -57,9 +57,11 @@ struct EvaluationSession: Sendable {
             ? survey.preconditions.planForPasscode : survey.preconditions.plan(for: request.policy)
         let books = books(try await database(survey, plan), survey)
         do throws(AuthenticationError) {
+            let failed = await books.failedTries()
             switch plan {
-            case .finger: return try checked(await answer(survey, books))
-            case .passcode(let obstacle): return try await answer(insteadOf: obstacle, survey, books)
+            case .finger: return try checked(await answer(survey, books)).after(failedTries: failed)
+            case .passcode(let obstacle):
+                return try await answer(insteadOf: obstacle, survey, books).after(failedTries: failed)
             case .refuse(let error): throw error
             }
         } catch {

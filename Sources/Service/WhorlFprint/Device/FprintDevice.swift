@@ -25,7 +25,7 @@ actor FprintDevice {
     var operation = Operation()
     /// The number of calls that were not answered yet.
     var callsUnderWay = 0
-    /// The number of those that wait for a person who types a password. They keep nothing from ending.
+    /// The number of those that wait for a person who types a password, which keep nothing from ending.
     private var callsAtDialogs = 0
     private var watch: ClientWatch?
     private var changes: PropertyChanges?

@@ -197,7 +197,16 @@ struct RemoteNamedItems: NamedItemService {
         try await client.call(ItemInterface.publicKey, .init(id), failing: VaultError.self).parameters.value
     }
 
-    func delete(_ id: ItemID) async throws(VaultError) {
-        _ = try await client.call(ItemInterface.delete, .init(id), failing: VaultError.self)
+    func delete(
+        _ id: ItemID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError) {
+        _ = try await client.callPrompting(
+            ItemInterface.delete,
+            .init(id: id, request: request),
+            presenter: presenter,
+            failing: ReleaseError.self
+        )
     }
 }

@@ -97,7 +97,12 @@ struct RemoteKeyring: KeyringService {
         )
     }
 
-    func turnOff() async throws(VaultError) {
-        _ = try await client.call(KeyringInterface.turnOff, NoValue(), failing: VaultError.self)
+    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError) {
+        _ = try await client.callPrompting(
+            KeyringInterface.turnOff,
+            .init(request: request),
+            presenter: presenter,
+            failing: ReleaseError.self
+        )
     }
 }

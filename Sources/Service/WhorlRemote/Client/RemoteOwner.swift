@@ -41,10 +41,16 @@ struct RemoteOwner: OwnerService {
         ).parameters.value
     }
 
-    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError) {
-        _ = try await client.call(
+    func setOptedOut(
+        _ optedOut: Bool,
+        for application: ApplicationID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError) {
+        _ = try await client.callPrompting(
             OwnerInterface.setOptedOut,
-            .init(application: application, isOptedOut: optedOut),
+            .init(application: application, isOptedOut: optedOut, request: request),
+            presenter: presenter,
             failing: AuthenticationError.self
         )
     }

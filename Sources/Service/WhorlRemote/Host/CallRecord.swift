@@ -14,6 +14,8 @@ package struct CallRecord: Sendable, Hashable {
     package let purpose: String
     /// `done`, or the code of the error.
     package let outcome: String
+    /// The number of records of the same kind that were not written before this one, since there were too many.
+    package var unwritten = 0
 
     init<Value>(_ method: String, _ purpose: CallPurpose, _ answer: Result<Value, ServiceRefusal>) {
         self.method = method
@@ -140,9 +142,31 @@ extension PasscodeInterface.Asking: CallForOwner {
     func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller), session: session) }
 }
 
+extension ItemInterface.Deleting: CallForOwner {
+    var purpose: CallPurpose {
+        CallPurpose(application: request.application.rawValue, text: "delete the \(id.spoken)")
+    }
+
+    func asked(by caller: Caller) -> Self { Self(id: id, request: request.asked(by: caller)) }
+}
+
+extension OwnerInterface.OptOut: CallForOwner {
+    var purpose: CallPurpose {
+        let change = isOptedOut ? "deny" : "allow"
+        return CallPurpose(
+            application: request.application.rawValue,
+            text: "\(change) fingers for \(application.rawValue)"
+        )
+    }
+
+    func asked(by caller: Caller) -> Self {
+        Self(application: application, isOptedOut: isOptedOut, request: request.asked(by: caller))
+    }
+}
+
 extension KeyringInterface.Asking: CallForOwner {
     var purpose: CallPurpose {
-        CallPurpose(application: request.application.rawValue, text: "turn the keyring on")
+        CallPurpose(application: request.application.rawValue, text: "turn the keyring on or off")
     }
 
     func asked(by caller: Caller) -> Self { Self(request: request.asked(by: caller)) }

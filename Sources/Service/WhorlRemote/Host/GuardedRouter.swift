@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import WhorlIPC
 import WhorlService
 
@@ -23,10 +24,12 @@ struct GuardedRouter {
     /// The methods, for a server.
     private(set) var router: Router
     private let rules: any CallerRules
+    private let services: ServiceHost.ServicesOfUser
 
-    init(_ router: Router, _ rules: any CallerRules) {
+    init(_ router: Router, _ rules: any CallerRules, services: @escaping ServiceHost.ServicesOfUser) {
         self.router = router
         self.rules = rules
+        self.services = services
     }
 
     /// Adds a method.
@@ -69,8 +72,39 @@ struct GuardedRouter {
                     }
                 }
             },
-            body
+            noting(method, body)
         )
+    }
+
+    /// Returns a body that writes to the journal and the owner's log what the call changed; a method that changes
+    /// nothing keeps its own.
+    private func noting<Parameters: Sendable, Reply: Sendable>(
+        _ method: ServiceMethod<Parameters, Reply>,
+        _ body:
+            @escaping @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<
+                Reply
+            >
+    ) -> @Sendable (Parameters, ServiceCall) async throws(ServiceRefusal) -> ServiceReply<Reply> {
+        guard let text = ChangeNote.texts[method.name] else { return body }
+        return { [rules, services] (parameters, call) async throws(ServiceRefusal) in
+            let answer = await Result { () async throws(ServiceRefusal) in try await body(parameters, call) }
+            let caller = await rules.caller(call.client)
+            let subject = (parameters as? any NamedChange)?.subject
+            let purpose = CallPurpose(
+                application: "",
+                text: subject.map { "\(text.spoken): \($0)" } ?? text.spoken
+            )
+            // Calls in which the owner is asked have a record with the reason that they give.
+            if !(parameters is any PromptingCall) {
+                rules.record(CallRecord(method.name, purpose, answer), of: caller)
+            }
+            if let line = AuditEntry(text, subject, answer, caller),
+                let owner = try? services(call.client.user)
+            {
+                await owner.maintenance.note(line.of(owner.profile))
+            }
+            return try answer.get()
+        }
     }
 
     /// Adds an interface's description.
@@ -98,5 +132,48 @@ extension CallerRules {
                 ]
             )
         }
+    }
+}
+
+extension AuditEntry {
+    /// Makes the line about a change; `nil` for one that did not happen, or that has its own.
+    fileprivate init?<Value>(
+        _ text: ChangeNote.Text,
+        _ subject: String?,
+        _ answer: Result<Value, ServiceRefusal>,
+        _ caller: Caller
+    ) {
+        let event: Event
+        let outcome: String
+        switch answer {
+        case .success:
+            guard !text.isLogged else { return nil }
+            (event, outcome) = (.change, text.outcome)
+        case .failure(let refusal):
+            guard let passcode = refusal.passcodeOutcome else { return nil }
+            (event, outcome) = (.passcode, passcode)
+        }
+        self.init(
+            at: Date(),
+            profile: "",
+            application: caller.asker?.process ?? "",
+            event: event,
+            outcome: outcome,
+            detail: subject ?? text.spoken,
+            asker: caller.asker
+        )
+    }
+
+    /// Returns the line in the log of a profile.
+    fileprivate func of(_ profile: String) -> AuditEntry {
+        AuditEntry(
+            at: at,
+            profile: profile,
+            application: application,
+            event: event,
+            outcome: outcome,
+            detail: detail,
+            asker: asker
+        )
     }
 }

@@ -160,10 +160,14 @@ extension ServiceHost {
             (id, names, items) async throws(VaultError) in
             Valued(try await items.publicKey(of: names.stored(id.value)))
         }
-        onItems(&router, ItemInterface.delete, for: .anyProgram) {
-            (id, names, items) async throws(VaultError) in
-            try await items.delete(names.stored(id.value))
-            return NoValue()
+        prompting(&router, ItemInterface.delete, for: .anyProgram) {
+            (asked, services, call, presenter) async throws(ServiceRefusal) in
+            let names = NameSpace(services.profile, try rules.confinement(of: call.client))
+            let id = try refusing { () throws(VaultError) in try names.stored(asked.id) }
+            try await refusing(presenter) { () async throws(ReleaseError) in
+                try await services.namedItems.delete(id, request(asked.request), presenter: presenter)
+            }
+            return (NoValue(), Attachments())
         }
     }
 

@@ -18,10 +18,12 @@ extension ServiceHost {
             }
             return (NoValue(), Attachments())
         }
-        asking(&router, KeyringInterface.turnOff, for: .unconfined) {
-            (_, services) async throws(VaultError) in
-            try await services.keyring.turnOff()
-            return NoValue()
+        prompting(&router, KeyringInterface.turnOff, for: .unconfined) {
+            (asked, services, _, presenter) async throws(ServiceRefusal) in
+            try await refusing(presenter) { () async throws(ReleaseError) in
+                try await services.keyring.turnOff(request(asked.request), presenter: presenter)
+            }
+            return (NoValue(), Attachments())
         }
     }
 

@@ -92,7 +92,8 @@ extension ServiceHost {
                 return NoValue()
             }
         }
-        router.on(ReaderInterface.prints, for: .unconfinedAtReader) { (id, call) async throws(ServiceRefusal) in
+        router.on(ReaderInterface.prints, for: .unconfinedAtReader) {
+            (id, call) async throws(ServiceRefusal) in
             let services = try services(call.client.user)
             return try await refusing { () async throws(ReaderError) in
                 let reader = try await reader(id.value, services.readers)

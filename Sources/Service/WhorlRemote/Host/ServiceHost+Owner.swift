@@ -33,17 +33,18 @@ extension ServiceHost {
                 }
             )
         }
-        router.on(OwnerInterface.setOptedOut, for: .anyProgram) {
-            (asked, call) async throws(ServiceRefusal) in
-            let owner = try owner(of: call)
+        prompting(&router, OwnerInterface.setOptedOut, for: .anyProgram) {
+            (asked, services, call, presenter) async throws(ServiceRefusal) in
             let confinement = try rules.confinement(of: call.client)
-            try await refusing { () async throws(AuthenticationError) in
-                try await owner.setOptedOut(
+            try await refusing(presenter) { () async throws(AuthenticationError) in
+                try await services.owner.setOptedOut(
                     asked.isOptedOut,
-                    for: confinement.application(asked.application)
+                    for: confinement.application(asked.application),
+                    request(asked.request),
+                    presenter: presenter
                 )
             }
-            return Valued(asked.isOptedOut)
+            return (Valued(asked.isOptedOut), Attachments())
         }
         router.on(OwnerInterface.session, for: .anyProgram) { (_, call) async throws(ServiceRefusal) in
             let place = await rules.caller(call.client).asker?.session

@@ -51,7 +51,7 @@ package struct ServiceHost: Sendable {
             version: version,
             url: "https://github.com/whorl/whorl"
         )
-        var router = GuardedRouter(Router(info), rules)
+        var router = GuardedRouter(Router(info), rules, services: services)
         addOwner(&router)
         addItems(&router)
         addNamedItems(&router)

@@ -20,6 +20,11 @@ enum ItemInterface {
         let item: Making
     }
 
+    struct Deleting: Codable, Sendable {
+        let id: ItemID
+        let request: ConsentRequest
+    }
+
     struct Using: Codable, Sendable {
         /// The name of the item; `nil` where the item is brought along.
         let id: ItemID?
@@ -65,5 +70,5 @@ enum ItemInterface {
     static let publicKey = ServiceMethod<Valued<ItemID>, Valued<SigningKeyPublic>>(
         repeatable: "io.whorl.Items.PublicKey"
     )
-    static let delete = ServiceMethod<Valued<ItemID>, NoValue>("io.whorl.Items.Delete")
+    static let delete = ServiceMethod<Prompting<Deleting>, Prompted<NoValue>>("io.whorl.Items.Delete")
 }

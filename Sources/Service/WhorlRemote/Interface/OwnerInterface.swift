@@ -19,6 +19,7 @@ enum OwnerInterface {
     struct OptOut: Codable, Sendable {
         let application: ApplicationID
         let isOptedOut: Bool
+        let request: ConsentRequest
     }
 
     static let preflight = ServiceMethod<Question, Preflight>(repeatable: "io.whorl.Owner.Preflight")
@@ -26,7 +27,9 @@ enum OwnerInterface {
     static let isOptedOut = ServiceMethod<Valued<ApplicationID>, Valued<Bool>>(
         repeatable: "io.whorl.Owner.IsOptedOut"
     )
-    static let setOptedOut = ServiceMethod<OptOut, Valued<Bool>>("io.whorl.Owner.SetOptedOut")
+    static let setOptedOut = ServiceMethod<Prompting<OptOut>, Prompted<Valued<Bool>>>(
+        "io.whorl.Owner.SetOptedOut"
+    )
     /// Begins a session, whose id is the first update; it lasts until the caller hangs up, and has no reply before.
     static let session = ServiceMethod<NoValue, Valued<String>>("io.whorl.Owner.Session")
 }
@@ -117,5 +120,5 @@ enum KeyringInterface {
 
     static let status = ServiceMethod<NoValue, Valued<KeyringStatus>>(repeatable: "io.whorl.Keyring.Status")
     static let turnOn = ServiceMethod<Prompting<Asking>, Prompted<NoValue>>("io.whorl.Keyring.TurnOn")
-    static let turnOff = ServiceMethod<NoValue, NoValue>("io.whorl.Keyring.TurnOff")
+    static let turnOff = ServiceMethod<Prompting<Asking>, Prompted<NoValue>>("io.whorl.Keyring.TurnOff")
 }

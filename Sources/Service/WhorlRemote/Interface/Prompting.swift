@@ -17,6 +17,11 @@ struct Prompting<Call: Codable & Sendable>: Codable, Sendable {
     let presenter: PresenterAbilities
 }
 
+/// Parameters of a call during which the owner may be asked.
+protocol PromptingCall {}
+
+extension Prompting: PromptingCall {}
+
 /// An update or the reply of a call during which the owner may be asked; one member is set.
 struct Prompted<Reply: Codable & Sendable>: Codable, Sendable {
     /// A prompt begins.

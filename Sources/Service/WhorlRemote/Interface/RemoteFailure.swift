@@ -94,7 +94,9 @@ extension ReaderError: RemoteFailure {
 
     init(unanswered error: ServiceCallError) {
         let code: ReaderError.Code =
-            if case .refused = error { .permissionDenied } else { error == .cancelled ? .cancelled : .malfunction }
+            if case .refused = error { .permissionDenied } else {
+                error == .cancelled ? .cancelled : .malfunction
+            }
         self.init(code, operation: "service", cause: error.words)
     }
 }

@@ -14,6 +14,7 @@ extension Schema {
         addAskers,
         { try $0.execute(sql: loginTables) },
         addAccess,
+        { try $0.execute(sql: auditKinds) },
     ]
 
     /// Updates an older database in one transaction: it has the old version or this one, never a state in between, even

@@ -10,7 +10,7 @@ import GRDB
 /// (`Schema+Steps.swift`).
 enum Schema {
     /// The version of the schema, stored in `PRAGMA user_version`.
-    static let version: UInt32 = 7
+    static let version: UInt32 = 8
 
     /// The application ID "WHRL", stored in `PRAGMA application_id`, by which `file(1)` and Whorl recognise the
     /// database.
@@ -119,6 +119,14 @@ enum Schema {
             detail TEXT,
             asker TEXT
         ) STRICT;
+        \(auditKinds)
+        """
+
+    /// The columns by which each kind of lines is limited apart from the others, of version 8.
+    static let auditKinds = """
+        ALTER TABLE audit ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE audit ADD COLUMN repeats INTEGER NOT NULL DEFAULT 1;
+        CREATE INDEX audit_kinds ON audit (profile, kind, id);
         """
 
     /// The vault's tables, of version 3.

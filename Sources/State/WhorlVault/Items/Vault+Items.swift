@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import Foundation
+package import Foundation
 public import SecretMemory
 import StateStore
 import WhorlTPM
@@ -99,6 +99,19 @@ extension Vault {
         guard try await write({ try ItemRow.delete(id, $0) }) else {
             throw VaultError(.noSuchItem, id.spoken)
         }
+    }
+
+    /// Deletes an item permanently, whatever state it is in, if it is still the one that was made at a time.
+    ///
+    /// - Throws: `noSuchItem`, also for another item of the same name; `store`.
+    package func delete(_ id: ItemID, madeAt time: Date) async throws(VaultError) {
+        let seal = seal
+        let isDeleted = try await write { db in
+            // A damaged row has no time that could be compared.
+            if case .sound(let row)? = try ItemRow.read(id, db, seal), row.createdAt != time { return false }
+            return try ItemRow.delete(id, db)
+        }
+        guard isDeleted else { throw VaultError(.noSuchItem, id.spoken) }
     }
 
     private func refuseTaken(_ id: ItemID) async throws(VaultError) {

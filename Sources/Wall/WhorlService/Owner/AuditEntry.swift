@@ -35,6 +35,10 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         ///
         /// The outcome is `untrustworthy`.
         public static let reader = Event(rawValue: "reader")
+        /// Something that is stored was changed, such as the passcode, an item or the set of fingers.
+        ///
+        /// The outcome is the change, such as `passcodeChanged`.
+        public static let change = Event(rawValue: "change")
         /// A program was opted out (outcome `out`) or in again (outcome `in`).
         public static let optOut = Event(rawValue: "optOut")
     }
@@ -61,6 +65,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
     public let detail: String?
     /// The program that asked, as the system's service knew it; `nil` where it ran in the same process.
     public let asker: Asker?
+    /// The number of events of the same kind, one after the other, that the line stands for; ``at`` is the last one's.
+    public let repeats: Int
 
     /// Makes a line of the log.
     ///
@@ -75,7 +81,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         finger: Finger? = nil,
         reader: ReaderID? = nil,
         detail: String? = nil,
-        asker: Asker? = nil
+        asker: Asker? = nil,
+        repeats: Int = 1
     ) {
         self.id = id
         self.at = at
@@ -87,5 +94,6 @@ public struct AuditEntry: Sendable, Hashable, Identifiable, Codable {
         self.reader = reader
         self.detail = detail.map { DisplayText.clean($0) }
         self.asker = asker
+        self.repeats = repeats
     }
 }

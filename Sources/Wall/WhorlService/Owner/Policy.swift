@@ -142,6 +142,16 @@ public struct Evaluation: Sendable, Hashable, Codable {
     private let strengthOfTouch: TouchStrength?
     /// The print that matched, if one did.
     package let print: PrintID?
+    /// The number of failed tries since the last success and before this request, which the owner should hear of.
+    public var failedTries: Int { triesFailed ?? 0 }
+    private var triesFailed: Int?
+
+    /// The same evaluation, with the number of failed tries before it.
+    package func after(failedTries: Int) -> Evaluation {
+        var copy = self
+        copy.triesFailed = failedTries == 0 ? nil : failedTries
+        return copy
+    }
 
     package init(
         method: Method,

@@ -21,10 +21,13 @@ public protocol KeyringService: Sendable {
     /// - Throws: the reason why the owner was not recognised; `noChip`, `store`.
     func turnOn(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError)
 
-    /// Turns the keyring off, and deletes the sealed password.
+    /// Asks the owner, turns the keyring off, and deletes the sealed password.
     ///
-    /// - Throws: `store`.
-    func turnOff() async throws(VaultError)
+    /// - Parameters:
+    ///   - request: The way in which the owner is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Throws: the reason why the owner did not agree; `store`.
+    func turnOff(_ request: ConsentRequest, presenter: any PromptPresenter) async throws(ReleaseError)
 }
 
 /// The state of the keyring.

@@ -56,6 +56,11 @@ public protocol MaintenanceService: Sendable {
     /// - Throws: `storeFailed`.
     func log(limit: Int) async throws(AuthenticationError) -> [AuditEntry]
 
+    /// Adds a line to the profile's audit log about a call of another process; a service calls it for its callers.
+    ///
+    /// A log that cannot be written changes nothing.
+    func note(_ entry: AuditEntry) async
+
     /// Returns the fault of the file by which evaluations take turns; `nil` when nothing is wrong.
     func lockFileFault() async -> AuthenticationError?
 
@@ -64,6 +69,9 @@ public protocol MaintenanceService: Sendable {
 }
 
 extension MaintenanceService {
+    /// Does nothing: the service that has the log writes it by itself.
+    public func note(_ entry: AuditEntry) async {}
+
     /// Returns whether the chip's status names no obstacle.
     public func hasChip() async -> Bool {
         // A chip that cannot be asked is as good as none here.

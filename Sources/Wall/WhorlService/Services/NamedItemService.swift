@@ -48,6 +48,16 @@ public protocol NamedItemService: Sendable {
 
     /// Deletes an item permanently, whatever state it is in.
     ///
-    /// - Throws: `noSuchItem`, `store`.
-    func delete(_ id: ItemID) async throws(VaultError)
+    /// The owner is asked first where the item requires its owner and may still open.
+    ///
+    /// - Parameters:
+    ///   - id: The item.
+    ///   - request: The way in which the owner is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Throws: the reason why the owner did not agree; `noSuchItem`, `store`.
+    func delete(
+        _ id: ItemID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(ReleaseError)
 }

@@ -22,11 +22,24 @@ public protocol OwnerService: Sendable {
     /// Returns whether the person has told this program not to use fingers.
     func isOptedOut(_ application: ApplicationID) async throws(AuthenticationError) -> Bool
 
-    /// Stores that this program must not use fingers, or that it may again.
+    /// Stores that a program must not use fingers, or that it may again; the owner is asked first if the program is
+    /// another one than the one that asks.
     ///
     /// Opting out is a state of its own, neither "not available" nor "not enrolled", although a face may have only one
     /// code for all of them.
-    func setOptedOut(_ optedOut: Bool, for application: ApplicationID) async throws(AuthenticationError)
+    ///
+    /// - Parameters:
+    ///   - optedOut: Whether the program must not use fingers.
+    ///   - application: The program.
+    ///   - request: The way in which the owner is asked.
+    ///   - presenter: Shows the prompt.
+    /// - Throws: the reason why the owner did not agree; `storeFailed`.
+    func setOptedOut(
+        _ optedOut: Bool,
+        for application: ApplicationID,
+        _ request: ConsentRequest,
+        presenter: any PromptPresenter
+    ) async throws(AuthenticationError)
 }
 
 /// The services that `LAContext` and the keychain use.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import WhorlIPC
+import WhorlService
+
+@testable import WhorlCallers
+@testable import WhorlRemote
+
+@Suite struct `A user's share of the journal` {
+    /// Keeps what is written.
+    private final class Pages: CallJournal {
+        private let lines = Mutex<[CallRecord]>([])
+        var written: [CallRecord] { lines.withLock(\.self) }
+        func write(_ record: CallRecord, of caller: Caller) { lines.withLock { $0.append(record) } }
+    }
+
+    private final class Clock: Sendable {
+        private let time = Mutex(ContinuousClock.now)
+        var now: ContinuousClock.Instant { time.withLock(\.self) }
+        func advance(_ duration: Duration) { time.withLock { $0 += duration } }
+    }
+
+    private func record(_ method: String, isDone: Bool) -> CallRecord {
+        let answer: Result<Int, ServiceRefusal> =
+            isDone ? .success(1) : .failure(AuthenticationError(.notInteractive).refusal)
+        return CallRecord(method, CallPurpose(application: "a", text: "r"), answer)
+    }
+
+    private func caller(_ user: UInt32) -> Caller { Caller(asker: Asker(user: user)) }
+
+    @Test func `is not used up by refusals where a success follows, nor by another user`() {
+        let (pages, clock) = (Pages(), Clock())
+        let journal = JournalShares(of: pages) { clock.now }
+        for _ in 0..<10_000 { journal.write(record("io.whorl.Owner.Evaluate", isDone: false), of: caller(1)) }
+        #expect(pages.written.count == JournalShares.burst)
+        journal.write(record("io.whorl.Owner.Evaluate", isDone: true), of: caller(1))
+        journal.write(record("io.whorl.Passcode.Set", isDone: true), of: caller(1))
+        journal.write(record("io.whorl.Owner.Evaluate", isDone: false), of: caller(2))
+        #expect(pages.written.count == JournalShares.burst + 3)
+    }
+
+    @Test func `grows again, and tells how many lines were left out`() {
+        let (pages, clock) = (Pages(), Clock())
+        let journal = JournalShares(of: pages) { clock.now }
+        for _ in 0..<30 { journal.write(record("m", isDone: false), of: caller(1)) }
+        clock.advance(.seconds(2))
+        for _ in 0..<5 { journal.write(record("m", isDone: false), of: caller(1)) }
+        #expect(pages.written.map(\.unwritten).suffix(2) == [10, 0])
+        #expect(pages.written.count == JournalShares.burst + 2)
+        let fields = SystemJournal.fields(pages.written[JournalShares.burst], caller(1))
+        #expect(fields.contains { $0.name == "WHORL_UNWRITTEN" && $0.value == "10" })
+    }
+}
