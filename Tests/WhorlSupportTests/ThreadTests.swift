@@ -28,6 +28,31 @@ import WhorlSupport
         }
     }
 
+    @Test func `ends when it has nothing to do, and begins again`() async {
+        let thread = JobThread("whorl-jobs", idle: .milliseconds(50))
+        #expect(!thread.isRunning)
+        for _ in 0..<3 {
+            let isCurrent = await withCheckedContinuation { done in
+                thread.add { done.resume(returning: thread.isCurrent) }
+            }
+            #expect(isCurrent)
+            while thread.isRunning { await Task.yield() }
+        }
+    }
+
+    @Test func `waits for a thread where the system has none left, and ends no program`() async {
+        let refused = Mutex(0)
+        let thread = JobThread("whorl-late") { name, body in
+            let isFirst = refused.withLock { refused in
+                refused += 1
+                return refused <= 3
+            }
+            return isFirst ? false : startThread(name, body)
+        }
+        await withCheckedContinuation { done in thread.add { done.resume() } }
+        #expect(refused.withLock(\.self) == 4)
+    }
+
     @Test func `runs jobs in their order, and none after its end`() async {
         let thread = JobThread("whorl-jobs")
         let order = Mutex<[Int]>([])

@@ -81,31 +81,53 @@ package func requireThread(_ name: String, _ body: @escaping @Sendable () -> Voi
 
 /// A thread that runs jobs in order, for work that blocks or that must not wait for Swift's shared pool.
 ///
-/// It runs until ``close()``.
+/// It is started for the first job, ends when it has had none for ten seconds, and is started again for the next. Where the
+/// system has no thread left, the jobs wait until it has one.
 package final class JobThread: Sendable {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
         var isClosed = false
+        /// Whether the thread runs or is being started.
+        var isRunning = false
         var thread: pthread_t?
     }
 
+    private let name: String
+    private let idle: Duration
+    private let starting: Starting
     private let state = Mutex(State())
-    /// A semaphore that counts the jobs and the closing.
+    /// A semaphore that wakes the thread for a job and for the closing.
     private let available = DispatchSemaphore(value: 0)
 
-    /// Starts the thread; ends the process if the system has no thread left, since a job that never runs would hang its
-    /// caller.
-    package init(_ name: String) {
-        requireThread(name) { [self] in
-            state.withLock { $0.thread = pthread_self() }
-            while let job = next() { job() }
-        }
+    /// Describes a thread, which is started for its first job.
+    ///
+    /// - Parameters:
+    ///   - name: The thread's name for debuggers.
+    ///   - idle: The time without a job after which the thread ends.
+    ///   - starting: Starts a thread; `false` if the system has none left.
+    package init(
+        _ name: String,
+        idle: Duration = .seconds(10),
+        starting: @escaping Starting = startThread
+    ) {
+        self.name = name
+        self.idle = idle
+        self.starting = starting
     }
+
+    /// Starts a thread of a name with a body.
+    package typealias Starting = @Sendable (String, @escaping @Sendable () -> Void) -> Bool
 
     /// Adds a job after the waiting ones.
     package func add(_ job: @escaping @Sendable () -> Void) {
-        state.withLock { $0.jobs.append(job) }
-        available.signal()
+        let isNew = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.jobs.append(job)
+            guard !state.isRunning else { return false }
+            state.isRunning = true
+            return true
+        }
+        if isNew { start() } else { available.signal() }
     }
 
     /// Ends the thread after the jobs that are waiting now; a later job never runs.
@@ -120,14 +142,28 @@ package final class JobThread: Sendable {
         return state.withLock { $0.thread.map { pthread_equal($0, current) != 0 } ?? false }
     }
 
-    /// Waits for the next job; returns `nil` if the queue is closed and empty.
-    private func next() -> (@Sendable () -> Void)? {
+    /// Whether the thread runs or is being started.
+    package var isRunning: Bool { state.withLock(\.isRunning) }
+
+    private func start() {
+        guard !starting(name, { self.run() }) else { return }
+        OffPoolTimer.run(after: .milliseconds(100)) { self.start() }
+    }
+
+    private func run() {
+        state.withLock { $0.thread = pthread_self() }
         while true {
-            available.wait()
-            let (job, isClosed) = state.withLock { state in
-                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isClosed)
+            while let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) { job() }
+            let isLate =
+                !state.withLock(\.isClosed)
+                && available.wait(timeout: .now() + idle / .seconds(1)) == .timedOut
+            let ends = state.withLock { state in
+                guard state.jobs.isEmpty, isLate || state.isClosed else { return false }
+                state.thread = nil
+                state.isRunning = false
+                return true
             }
-            if job != nil || isClosed { return job }
+            if ends { return }
         }
     }
 }
